@@ -1,0 +1,94 @@
+# Everything that people who work on capsieve call. "make" alone lists it.
+
+SHELL := /bin/sh
+PYTHON ?= python3
+PY := .venv/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+
+# pyright and the node that runs it are wheels in the lock file; it need not look for newer ones.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint types pytest soak bench web docs format lock upgrade clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: .venv/.dev ## make the environment in .venv, from the lock file, with all tools
+
+demo: .venv/.core ## install the core only, and explain a synthetic frame
+	.venv/bin/capsieve demo
+
+test: lint types pytest ## check style, formatting and types, and run all tests
+
+lint: .venv/.dev ## check style and formatting
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+
+types: .venv/.dev ## check types
+	$(PY) -m pyright
+
+pytest: .venv/.dev ## run the tests, the slow ones too
+	$(PY) -m pytest --durations=10
+
+soak: .venv/.dev ## run the tests that take too long for CI
+	@$(PY) -m pytest -m soak; status=$$?; \
+	if [ $$status -eq 5 ]; then echo "make soak: there is nothing to soak yet"; \
+	else exit $$status; fi
+
+# Compiled kernels are cached beside their sources, but numba does not notice when a kernel that they
+# call from another file has changed. The tests keep a cache of their own: see tests/conftest.py.
+bench: .venv/.dev ## measure speed, as a table of ratios
+	find src -name '*.nb[ci]' -delete
+	$(PY) -m benchmarks
+
+web: ## build the review page
+	@echo "make web: there are no web sources yet"
+
+docs: .venv/.dev ## make the picture of the documentation anew, with the program itself
+	.venv/bin/capsieve demo
+	cp capsieve-demo/nine-panels.png docs/images/
+
+format: .venv/.dev ## format the sources, and mend what ruff can mend
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+lock: .venv/.dev ## bring the lock files in line with pyproject.toml
+	$(COMPILE) --extra dev --output-file requirements/dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements/dev.lock --output-file requirements/core.lock pyproject.toml
+
+upgrade: ## lock the newest versions
+	$(MAKE) lock COMPILE_FLAGS=--upgrade
+
+clean: ## remove the environment, caches and builds
+	rm -rf .venv .numba_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The lock files name no index and no path: pip's own configuration says where packages come from.
+# The second one takes its versions from the first.
+COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $(COMPILE_FLAGS) \
+	--generate-hashes --strip-extras --allow-unsafe --no-emit-options --build-deps-for editable
+
+# Debian keeps ensurepip in a package of its own. It is installed where that is permitted.
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "capsieve needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+		apt="env DEBIAN_FRONTEND=noninteractive apt-get -qq"; \
+		if [ "$$(id -u)" = 0 ]; then :; elif sudo -n true 2>/dev/null; then apt="sudo -n $$apt"; else \
+			echo "This Python cannot make environments; please run: sudo apt-get install $$package" >&2; exit 1; fi; \
+		echo "This Python cannot make environments: installing the Debian package $$package."; \
+		$$apt update && $$apt install -y --no-install-recommends $$package >/dev/null; }
+	$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+.venv/.core: .venv/.made requirements/core.lock pyproject.toml src/capsieve/_version.py
+	$(PIP) install --quiet --require-hashes -r requirements/core.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.dev: .venv/.core requirements/dev.lock
+	$(PIP) install --quiet --require-hashes -r requirements/dev.lock
+	@touch $@

@@ -1,0 +1,77 @@
+"""capsieve sieves capsule-endoscopy exams for polyps.
+
+Research software, not a medical device. Nothing heavy is imported until a name is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from capsieve import phantom
+    from capsieve._version import __version__
+    from capsieve.aperture import FieldOfView, field_of_view
+    from capsieve.errors import (
+        CapsieveError,
+        FileError,
+        FrameError,
+        MissingExtraError,
+        ParameterError,
+    )
+    from capsieve.frames import Frame
+    from capsieve.paper.detector import analyze, explain
+    from capsieve.parameters import Parameters
+    from capsieve.placement import Placement
+    from capsieve.results import Explanation, Feature, FrameResult
+
+__all__ = [
+    "CapsieveError",
+    "Explanation",
+    "Feature",
+    "FieldOfView",
+    "FileError",
+    "Frame",
+    "FrameError",
+    "FrameResult",
+    "MissingExtraError",
+    "ParameterError",
+    "Parameters",
+    "Placement",
+    "__version__",
+    "analyze",
+    "explain",
+    "field_of_view",
+    "phantom",
+]
+
+_HOMES = {
+    "CapsieveError": "capsieve.errors",
+    "Explanation": "capsieve.results",
+    "Feature": "capsieve.results",
+    "FieldOfView": "capsieve.aperture",
+    "FileError": "capsieve.errors",
+    "Frame": "capsieve.frames",
+    "FrameError": "capsieve.errors",
+    "FrameResult": "capsieve.results",
+    "MissingExtraError": "capsieve.errors",
+    "ParameterError": "capsieve.errors",
+    "Parameters": "capsieve.parameters",
+    "Placement": "capsieve.placement",
+    "__version__": "capsieve._version",
+    "analyze": "capsieve.paper.detector",
+    "explain": "capsieve.paper.detector",
+    "field_of_view": "capsieve.aperture",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "phantom":
+        return import_module("capsieve.phantom")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'capsieve' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,91 @@
+"""The ``capsieve`` command: its sub-commands, and how it fails.
+
+Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted. Only click is imported here:
+each sub-command's module is loaded when it runs, and heavy libraries when they are needed.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from capsieve._version import __version__
+from capsieve.errors import CapsieveError
+
+__all__ = ["cli", "main"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve demo
+  capsieve explain frame.png -o panels.png
+"""
+
+# Name, module below capsieve.cli, line in the overview.
+_COMMANDS = {
+    "demo": ("demo", "Explain a synthetic frame; nothing else is needed."),
+    "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
+    "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),
+}
+
+
+class _Failure(click.ClickException):
+    """One line on stderr, and exit code 1."""
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"capsieve: {self.format_message()}", file=file, err=file is None)
+
+
+class _Commands(click.Group):
+    """A group that imports a sub-command's module only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"capsieve.cli.{_COMMANDS[cmd_name][0]}")
+        return module.command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CapsieveError as error:
+            raise _Failure(" ".join(str(error).split())) from error
+
+
+@click.group(
+    cls=_Commands, epilog=_EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, prog_name="capsieve")
+def cli() -> None:
+    """Sieve capsule-endoscopy exams for polyps. Research software, not a medical device."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    try:
+        code = cli.main(args=arguments, prog_name="capsieve", standalone_mode=False)
+        sys.stdout.flush()
+    except click.Abort:  # click's name for Ctrl-C
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        _forget_stdout()
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _forget_stdout() -> None:
+    """Whoever read our output has left: let Python's last flush at exit fail silently."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

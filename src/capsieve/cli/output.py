@@ -1,0 +1,93 @@
+"""What the commands print about a frame: words for people, JSON for machines."""
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import click
+
+from capsieve._version import __version__
+from capsieve.parameters import Parameters
+from capsieve.results import Feature, FrameResult
+
+__all__ = ["EXPLANATION_SCHEMA", "explanation_json", "say_why"]
+
+EXPLANATION_SCHEMA = 1
+"""Version of the JSON object; it grows when a name in it changes its meaning."""
+
+
+def say_why(result: FrameResult, parameters: Parameters) -> None:
+    """Print the words, the verdict in bold where stdout is a terminal."""
+    from capsieve.report.words import why
+
+    verdict, *rest = why(result, parameters).splitlines()
+    click.secho(verdict, bold=True)
+    for line in rest:
+        click.echo(line)
+
+
+def explanation_json(result: FrameResult, parameters: Parameters, **more: str | None) -> str:
+    """Return the result as a JSON object.
+
+    Every number is finite or null: an infinite eccentricity (a feature that is a line of pixels)
+    is null. Positions are 0-based pixel centres, on the working grid and in the source's pixels.
+
+    Parameters
+    ----------
+    result, parameters
+        What was found, and with what.
+    **more
+        Further texts for the top of the object, such as the file's name.
+    """
+    from capsieve.report.words import why
+
+    content = {
+        "schema": EXPLANATION_SCHEMA,
+        "capsieve": __version__,
+        **more,
+        "label": result.label,
+        "reason": result.reason,
+        "score": _number(result.score),
+        "texture_max": _number(result.texture_max),
+        "radius_max": int(result.radius_max),
+        "midpass_max": _number(result.midpass_max),
+        "threshold": _number(result.threshold),
+        "why": why(result, parameters).splitlines(),
+        "best": result.best.number if result.best else None,
+        "features": [_feature(feature, result) for feature in result.features],
+        "placement": {
+            name: _number(value) for name, value in dataclasses.asdict(result.placement).items()
+        },
+        "parameters": parameters.to_dict(),
+        "derived": dataclasses.asdict(parameters.derived),
+    }
+    return json.dumps(content, indent=2, allow_nan=False)
+
+
+def _feature(feature: Feature, result: FrameResult) -> dict[str, Any]:
+    to_source = result.placement.to_source
+    row, col = to_source(feature.row, feature.col)
+    ball_row, ball_col = to_source(feature.ball_row, feature.ball_col)
+    working = (feature.row, feature.col, feature.ball_row, feature.ball_col, feature.radius)
+    source = (row, col, ball_row, ball_col, result.placement.length_to_source(feature.radius))
+    return {
+        "number": int(feature.number),
+        "size": int(feature.size),
+        "eccentricity": _number(feature.eccentricity),
+        "rejected": feature.rejected,
+        "working": _position(working),
+        "source": _position(source),
+    }
+
+
+def _position(values: tuple[float, ...]) -> dict[str, float | int | None]:
+    names = ("row", "col", "ball_row", "ball_col", "radius")
+    return {name: _number(value) for name, value in zip(names, values, strict=True)}
+
+
+def _number(value: float | None) -> float | int | None:
+    """A plain Python number; JSON knows neither NumPy's nor infinite ones."""
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if isinstance(value, int) else float(value)

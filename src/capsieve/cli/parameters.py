@@ -1,0 +1,35 @@
+"""``capsieve parameters``: the table of the detector's parameters."""
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve parameters -o mine.toml
+  capsieve explain frame.png --parameters mine.toml
+"""
+
+
+@click.command("parameters", epilog=_EXAMPLE)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.toml",
+    help="Write there instead of printing.",
+)
+def command(out: Path | None) -> None:
+    """Print the parameters of the paper's detector as TOML, with symbols and meanings.
+
+    Change what you like in the file and give it to other commands with --parameters.
+    """
+    from capsieve.parameters import Parameters
+
+    if out is None:
+        click.echo(Parameters().to_toml(), nl=False)
+    else:
+        Parameters().save(out)
+        click.echo(f"Wrote {out}")

@@ -1,0 +1,135 @@
+"""A frame, and what may be called one."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from capsieve.errors import FrameError
+
+__all__ = ["Frame", "FrameLike", "checked_pixels"]
+
+_LARGEST_SIDE = 16384
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """Pixels and where they come from.
+
+    Attributes
+    ----------
+    pixels
+        Rows x columns (grey) or rows x columns x 3 or 4 (RGB, RGBA).
+    exam
+        Name of the exam.
+    head
+        Which camera of the capsule, from 0.
+    number
+        Place in the decoded order, from 0.
+    time
+        Presentation time in seconds, None where it is unknown.
+    """
+
+    pixels: NDArray[Any]
+    exam: str = ""
+    head: int = 0
+    number: int = 0
+    time: float | None = None
+
+
+FrameLike: TypeAlias = Frame | ArrayLike
+"""A :class:`Frame` or its pixels."""
+
+
+def checked_pixels(
+    frame: FrameLike, *, value_range: tuple[float, float] | None = None
+) -> NDArray[np.uint8] | NDArray[np.float32]:
+    """Return pixels that the detector can work on, or say what is wrong with them.
+
+    Parameters
+    ----------
+    frame
+        Grey, RGB or RGBA pixels; alpha is dropped.
+    value_range
+        The values of black and white. By default 0..255 for uint8 and 0..65535 for uint16; every
+        other type needs it stated, because 0..1 and 0..255 cannot be told apart safely.
+
+    Returns
+    -------
+    array
+        uint8 as it came, or float32 scaled to 0..255; rows x columns or rows x columns x 3.
+
+    Raises
+    ------
+    FrameError
+        Wrong dimensions, empty, absurdly large, not numbers, not finite, outside the range.
+    """
+    pixels = _checked_shape(_checked_numbers(frame.pixels if isinstance(frame, Frame) else frame))
+    low, high = _checked_range(pixels.dtype, value_range)
+    if pixels.dtype == np.uint8 and (low, high) == (0, 255):
+        return np.ascontiguousarray(pixels)
+    values = pixels.astype(np.float64, copy=False)
+    smallest, largest = float(values.min()), float(values.max())
+    if not (np.isfinite(smallest) and np.isfinite(largest)):
+        raise FrameError("the frame holds NaN or infinite values")
+    if smallest < low or largest > high:
+        raise FrameError(
+            f"the frame's values run from {smallest:g} to {largest:g}, outside the stated "
+            f"range {low:g} to {high:g}"
+        )
+    return np.ascontiguousarray((values - low) * (255.0 / (high - low)), dtype=np.float32)
+
+
+def _checked_numbers(pixels: ArrayLike) -> NDArray[Any]:
+    try:
+        array = np.asarray(pixels)
+    except ValueError as error:
+        raise FrameError("the rows of the frame are not all of the same length") from error
+    if array.dtype.kind not in "iuf":
+        kind = array.dtype.name if array.ndim else type(pixels).__name__
+        raise FrameError(f"a frame must hold numbers, not {kind}")
+    return array
+
+
+def _checked_shape(pixels: NDArray[Any]) -> NDArray[Any]:
+    shape = " x ".join(str(side) for side in pixels.shape) or "a single number"
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if pixels.ndim == 3 and pixels.shape[2] == 4:
+        pixels = pixels[:, :, :3]
+    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
+        hint = (
+            "; the channels come last"
+            if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4)
+            else "; give one frame at a time"
+            if pixels.ndim == 4
+            else ""
+        )
+        raise FrameError(
+            f"a frame is rows x columns or rows x columns x 3 or 4 channels, not {shape}{hint}"
+        )
+    if pixels.size == 0:
+        raise FrameError(f"the frame is empty ({shape})")
+    if max(pixels.shape[:2]) > _LARGEST_SIDE:
+        raise FrameError(f"the frame is {shape}; no side may exceed {_LARGEST_SIDE} pixels")
+    return pixels
+
+
+def _checked_range(
+    dtype: np.dtype[Any], value_range: tuple[float, float] | None
+) -> tuple[float, float]:
+    if value_range is None:
+        if dtype.kind == "u" and dtype.itemsize <= 2:  # uint8 and, in either byte order, uint16
+            return 0.0, 255.0 if dtype.itemsize == 1 else 65535.0
+        raise FrameError(
+            f"for {dtype.name} frames state the values of black and white, for instance "
+            "value_range=(0, 1)"
+        )
+    try:
+        low, high = (float(bound) for bound in value_range)
+    except (OverflowError, TypeError, ValueError):
+        low = high = np.nan
+    if not (low < high and np.isfinite(high - low)):
+        raise FrameError(f"value_range must be two finite numbers in order, not {value_range!r}")
+    return low, high

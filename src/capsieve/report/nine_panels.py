@@ -1,0 +1,179 @@
+"""The paper's figure of the steps of the algorithm: nine panels (a) to (i), and the verdict.
+
+The figure is made with Matplotlib's objects alone, without pyplot: no window opens, and no list of
+open figures is kept.
+"""
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from capsieve._version import __version__
+from capsieve.parameters import Parameters
+from capsieve.report import words
+from capsieve.report.figure_file import save_figure
+from capsieve.report.panels import PANEL_WIDTH, draw_panels
+from capsieve.report.style import SOFT_INK, STYLE, symbols
+from capsieve.results import Explanation, Feature
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["nine_panels", "save_figure"]
+
+_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
+
+# Inches and points. The figure grows downwards with the frame's height and the number of lines.
+# Every place is computed here: Matplotlib's constrained layout gives other last digits from run to
+# run, and so other files for the same frame.
+_WIDTH = 10.0
+_BAR_WIDTH = 0.58
+_TALLEST_PANEL = 1.6 * PANEL_WIDTH
+_PANEL_TITLE = 0.37
+_HEADER = 0.54
+_FOOTER = 0.30
+_ABOVE_WORDS = 0.24
+_MARGIN = 0.14
+_LEFT = _MARGIN / _WIDTH
+_LINE = 0.168
+_MOST_FEATURES_IN_WORDS = 12
+
+
+def nine_panels(
+    explanation: Explanation, parameters: Parameters, *, figure: "Figure | None" = None
+) -> "Figure":
+    """Draw every step of the algorithm for one frame.
+
+    Parameters
+    ----------
+    explanation
+        What ``capsieve.explain`` returned.
+    parameters
+        Those that it was computed with.
+    figure
+        Where to draw, for instance a window's figure; by default a new one.
+
+    Returns
+    -------
+    Figure
+        (a) frame, (b) grey, (c) normalised, (d) extended, (e) texture t, (f) energy T,
+        (g) mid-pass u, (h) segmentation, (i) ellipses of inertia; the verdict above, the words
+        below. Solid yellow: features and balls that count. Dashed: those that do not.
+    """
+    import matplotlib.style
+    from matplotlib.figure import Figure
+
+    with matplotlib.style.context(["default", STYLE]):
+        lines = _Lines(explanation, parameters)
+        rows, cols = explanation.mask.shape
+        panel_height = min(PANEL_WIDTH * rows / cols, _TALLEST_PANEL)
+        heights = [
+            _HEADER,
+            3 * (panel_height + _PANEL_TITLE),
+            _ABOVE_WORDS + lines.count * _LINE + _MARGIN + _FOOTER,
+        ]
+        figure = Figure() if figure is None else figure
+        figure.set_layout_engine("none")
+        figure.set_size_inches(_WIDTH, sum(heights))
+        figure.set_facecolor("white")
+        parts: Any = figure.subfigures(3, 1, height_ratios=heights, hspace=0.0)
+        header, middle, below = parts
+        _draw_header(header, explanation, parameters)
+        draw_panels(_panel_axes(middle, panel_height), explanation, parameters)
+        _draw_words(below, lines, heights[2])
+        _draw_footer(below, heights[2])
+    return figure
+
+
+def _panel_axes(middle: "SubFigure", panel_height: float) -> list["Axes"]:
+    """Nine equal panels, each with room for its title above and a colour bar at its right."""
+    step = panel_height + _PANEL_TITLE
+    width, height = PANEL_WIDTH / _WIDTH, panel_height / (3 * step)
+    return [
+        middle.add_axes(
+            (
+                (_MARGIN + col * (PANEL_WIDTH + _BAR_WIDTH)) / _WIDTH,
+                (2 - row) / 3,
+                width,
+                height,
+            )
+        )
+        for row in range(3)
+        for col in range(3)
+    ]
+
+
+class _Lines:
+    """The words below the panels, wrapped into one or two columns."""
+
+    def __init__(self, e: Explanation, parameters: Parameters) -> None:
+        features = _chosen(e.features)
+        wide = 150 if not features else 78
+        sentences = words.step_words(e, parameters)
+        if e.reason in ("texture-low", "texture-high"):
+            sentences.append("Panels (g) to (i) show what geometry would have seen.")
+        self.steps = _wrapped(sentences, wide)
+        self.features = _wrapped([words.feature_words(one, parameters) for one in features], 70)
+        left_out = len(e.features) - len(features)
+        if left_out:
+            self.features.append(f"... and {left_out} more.")
+
+    @property
+    def count(self) -> int:
+        """How many lines high, with the heading."""
+        return 1 + max(len(self.steps), len(self.features))
+
+
+def _wrapped(sentences: list[str], width: int) -> list[str]:
+    return [
+        line
+        for sentence in sentences
+        for line in textwrap.wrap(sentence, width, subsequent_indent="    ", break_on_hyphens=False)
+    ]
+
+
+def _chosen(features: tuple[Feature, ...]) -> list[Feature]:
+    """Those that passed and the largest of the others, as many as there is room for."""
+    ranked = sorted(features, key=lambda feature: (bool(feature.rejected), -feature.size))
+    return sorted(ranked[:_MOST_FEATURES_IN_WORDS], key=lambda feature: feature.number)
+
+
+def _draw_header(header: "SubFigure", e: Explanation, parameters: Parameters) -> None:
+    verdict, rule = words.verdict(e, parameters).split(": ", 1)
+    header.text(
+        _LEFT + 0.007,
+        0.46,
+        "FLAGGED: POLYP" if e.label == "polyp" else verdict.upper(),
+        fontsize=11.5,
+        fontweight="bold",
+        color="white",
+        va="center",
+        bbox={
+            "boxstyle": "round,pad=0.45,rounding_size=0.35",
+            "facecolor": _VERDICT_COLOURS[e.label],
+            "edgecolor": "none",
+        },
+    )
+    start = 0.195 if e.label == "polyp" else 0.125
+    rule = rule[0].upper() + rule[1:]
+    lines = textwrap.wrap(rule, 92 if e.label == "polyp" else 98)
+    size = 12 if len(lines) == 1 and len(rule) < 74 else 10
+    header.text(start, 0.46, symbols("\n".join(lines)), fontsize=size, va="center")
+
+
+def _draw_words(below: "SubFigure", lines: _Lines, height: float) -> None:
+    top = 1 - _ABOVE_WORDS / height
+    columns = [(_LEFT, "How it was decided", lines.steps), (0.53, "Features", lines.features)]
+    for left, heading, column in columns:
+        if column:
+            below.text(left, top, heading, va="top", fontweight="bold", color=SOFT_INK)
+        for n, line in enumerate(column, start=1):
+            below.text(left, top - n * _LINE / height, symbols(line), va="top")
+
+
+def _draw_footer(below: "SubFigure", height: float) -> None:
+    notice = f"capsieve {__version__} - research software, not a medical device"
+    legend = "solid: passes    dashed: rejected    green \N{MULTIPLICATION SIGN}: centre of mass"
+    small: dict[str, Any] = {"fontsize": 7, "color": SOFT_INK, "va": "bottom"}
+    below.text(_LEFT, 0.08 / height, notice, **small)
+    below.text(1 - _LEFT, 0.08 / height, legend, ha="right", **small)

@@ -1,0 +1,252 @@
+"""The nine panels (a) to (i), each drawn into its axes."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.paper.ellipse import inertia_ellipse
+from capsieve.parameters import Parameters
+from capsieve.report import words
+from capsieve.report.label_places import label_places
+from capsieve.report.style import GREEN, MUTED, YELLOW, symbols
+from capsieve.results import Explanation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PANEL_WIDTH", "draw_panels"]
+
+PANEL_WIDTH = 2.70
+"""Inches; the labels' sizes are chosen for it."""
+
+_LABEL_SIZE = 7.5
+_MOST_NOTES = 12  # with more features there is no room for the rules' names
+
+
+def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> None:
+    """Draw the steps of the algorithm into nine axes."""
+    titles = [
+        "frame",
+        {"gray": "grey", "red": "red channel", "lab-a": "Lab a*"}[parameters.channel],
+        "normalised intensity" if parameters.vignetting else "normalisation switched off",
+        "extended beyond the mask, $f$",
+        "texture $t$",
+        "texture energy $T$",
+        "mid-pass $u$",
+        f"segmentation $s$, $N_C$ = {len(e.features)}",
+        "ellipses of inertia",
+    ]
+    for axis, letter, title in zip(axes, "abcdefghi", titles, strict=True):
+        axis.set_title(f"({letter})  {title}", loc="left", fontsize=9.5, pad=4)
+        axis.set_xticks([])
+        axis.set_yticks([])
+    gray = {"cmap": "gray", "vmin": 0, "vmax": 255}
+    axes[0].imshow(e.frame)
+    axes[1].imshow(e.gray, **gray)
+    axes[2].imshow(e.corrected, **gray)
+    axes[3].imshow(e.extended, **gray)
+    _texture_panel(axes[4], e)
+    _energy_panel(axes[5], e, parameters)
+    _midpass_panel(axes[6], e)
+    for axis in (axes[0], axes[6]):
+        _draw_balls(axis, e, parameters, others=axis is axes[6])
+    _segmentation_panel(axes[7], e)
+    _ellipse_panel(axes[8], e)
+    rows, cols = e.mask.shape
+    for axis in axes:  # circles and ellipses may leave the frame; the view stays on it
+        axis.set_xlim(-0.5, cols - 0.5)
+        axis.set_ylim(rows - 0.5, -0.5)
+
+
+def _texture_panel(axis: "Axes", e: Explanation) -> None:
+    # A single glint must not turn the rest into flat grey, nor rounding errors into texture.
+    inside = np.abs(e.texture[e.mask])
+    limit = max(float(np.percentile(inside, 99.7)) if inside.size else 0.0, 1.0)
+    image = axis.imshow(e.texture, cmap="gray", vmin=-limit, vmax=limit)
+    edge = f"{limit:.0f}" if limit >= 10 else f"{limit:.1f}"
+    _colour_bar(axis, image, {-limit: f"\N{MINUS SIGN}{edge}", 0.0: "0", limit: f"+{edge}"})
+
+
+def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
+    # The same scale for every frame that passes: weak texture looks weak. But a bound that was
+    # moved out of the way must not turn the panel black.
+    top = max(e.texture_max, parameters.texture_high, 1e-3)
+    if top > 10 * max(e.texture_max, parameters.texture_low, 1.0):
+        top = max(e.texture_max, parameters.texture_low, 1.0)
+    image = axis.imshow(e.energy, cmap="magma", vmin=0, vmax=top)
+    low, high = parameters.texture_low, parameters.texture_high
+    ticks = {0.0: "0", top: f"{top:.0f}" if top >= 10 else f"{top:.1f}"}
+    ticks |= {low: f"$T_L$ {low:g}", high: f"$T_U$ {high:g}"}
+    _colour_bar(axis, image, ticks, lines=(low, high))
+    if e.texture_max <= 0:
+        return
+    rows, cols = e.energy.shape
+    row, col = np.unravel_index(int(np.argmax(e.energy)), e.energy.shape)
+    axis.plot(col, row, marker="o", ms=7, mfc="none", mec="white", mew=1.2)
+    # Towards the middle, where there is room.
+    axis.annotate(
+        symbols(f"T_max = {words.digits(e.texture_max, low, high)}"),
+        (col, row),
+        xytext=(8 if col < cols / 2 else -8, -9 if row < rows / 2 else 9),
+        textcoords="offset points",
+        ha="left" if col < cols / 2 else "right",
+        va="center",
+        color="white",
+        fontsize=_LABEL_SIZE + 1,
+        path_effects=_outline(2.6),
+    )
+
+
+def _midpass_panel(axis: "Axes", e: Explanation) -> None:
+    theta = e.threshold or 0.0
+    highest = e.midpass_max or 0.0
+    top = max(highest, theta, 1e-3)
+    image = axis.imshow(e.midpass, cmap="gray", vmin=0, vmax=top)
+    _colour_bar(
+        axis, image, {0.0: "0", top: f"{top:.2f}", theta: rf"$\Theta$ {theta:.2f}"}, lines=(theta,)
+    )
+
+
+def _draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others: bool) -> None:
+    """Draw the best-fit circle, solid where it flags the frame, else dashed; others are thin."""
+    from matplotlib.patches import Circle
+
+    best = e.best
+    for feature in e.features:
+        if not feature.radius or (feature is not best and not others):
+            continue
+        counts = e.label == "polyp" and feature.radius >= parameters.radius_threshold
+        width = 1.8 if feature is best else 0.9
+        circle = Circle(
+            (feature.ball_col, feature.ball_row),
+            feature.radius,
+            fill=False,
+            edgecolor=YELLOW,
+            linewidth=width,
+            linestyle="-" if counts else (0, (4, 2.5)),
+            path_effects=_outline(width + 1.2),
+        )
+        axis.add_patch(circle)
+        if others:
+            _cross(axis, feature.ball_row, feature.ball_col)
+
+
+def _segmentation_panel(axis: "Axes", e: Explanation) -> None:
+    passed = [feature.number for feature in e.features if not feature.rejected]
+    shades = np.where(np.isin(e.labels, passed), 1.0, 0.42)
+    axis.imshow(np.where(e.labels > 0, shades, 0.0), cmap="gray", vmin=0, vmax=1)
+    _mask_outline(axis, e.mask)
+    _label_features(axis, e, {feature.number: "" for feature in e.features})
+
+
+def _ellipse_panel(axis: "Axes", e: Explanation) -> None:
+    axis.imshow(np.where(e.labels > 0, 0.30, 0.0), cmap="gray", vmin=0, vmax=1)
+    _mask_outline(axis, e.mask)
+    for feature in e.features:
+        rows, cols = inertia_ellipse(feature)
+        rejected = bool(feature.rejected)
+        axis.plot(
+            cols,
+            rows,
+            color=MUTED if rejected else YELLOW,
+            linewidth=1.0 if rejected else 1.6,
+            linestyle=(0, (3, 2)) if rejected else "-",
+        )
+        _cross(axis, feature.row, feature.col)
+    roomy = len(e.features) <= _MOST_NOTES
+    _label_features(axis, e, {one.number: one.rejected if roomy else "" for one in e.features})
+
+
+def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None:
+    """Write each feature's number, with its note where there is room for it."""
+    per_point = e.mask.shape[1] / (PANEL_WIDTH * 72)
+    size = _LABEL_SIZE + 0.5
+    # What passed, then what is large, gets the better place.
+    order = sorted(e.features, key=lambda feature: (bool(feature.rejected), -feature.size))
+    texts = [f"{one.number} {notes[one.number]}".strip() for one in order]
+    anchors = [(one.row, one.col) for one in order]
+    occupied = _drawn_pixels(e)
+
+    def boxes(texts: list[str]) -> list[tuple[float, float]]:
+        return [
+            (1.25 * size * per_point, (0.64 * size * len(text) + 2.0) * per_point) for text in texts
+        ]
+
+    places = label_places(anchors, boxes(texts), occupied)
+    if None in places:  # too crowded for the rules' names: they stand in the words below
+        texts = [str(one.number) for one in order]
+        places = label_places(anchors, boxes(texts), occupied)
+    for feature, text, place in zip(order, texts, places, strict=True):
+        if place is None:
+            continue
+        colour = MUTED if feature.rejected else YELLOW
+        if (
+            abs(place[0] - feature.row) > 22 * per_point
+            or abs(place[1] - feature.col) > 45 * per_point
+        ):
+            axis.plot([feature.col, place[1]], [feature.row, place[0]], color=colour, lw=0.5)
+        axis.text(
+            place[1],
+            place[0],
+            text,
+            color=colour,
+            fontsize=size,
+            fontweight="normal" if feature.rejected else "bold",
+            ha="center",
+            va="center",
+            path_effects=_outline(2.2),
+        )
+
+
+def _drawn_pixels(e: Explanation) -> NDArray[np.bool_]:
+    """Pixels of the features, their ellipses and crosses, which a label should leave free."""
+    drawn = e.labels > 0
+    reach = max(2, drawn.shape[1] // 64)
+    for feature in e.features:
+        rows, cols = (np.rint(line).astype(int) for line in inertia_ellipse(feature, points=512))
+        seen = (rows >= 0) & (rows < drawn.shape[0]) & (cols >= 0) & (cols < drawn.shape[1])
+        drawn[rows[seen], cols[seen]] = True
+        row, col = round(feature.row), round(feature.col)
+        drawn[max(row - reach, 0) : row + reach + 1, max(col - reach, 0) : col + reach + 1] = True
+    return drawn
+
+
+def _mask_outline(axis: "Axes", mask: NDArray[np.bool_]) -> None:
+    if mask.any() and not mask.all():
+        axis.contour(mask, levels=[0.5], colors="#4a5563", linewidths=0.6)
+
+
+def _cross(axis: "Axes", row: float, col: float) -> None:
+    axis.plot(col, row, "x", color=GREEN, ms=5, mew=1.5, path_effects=_outline(2.6))
+
+
+def _outline(width: float = 2.0) -> list[Any]:
+    """A dark rim: yellow, green and white stay readable on bright tissue."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=width, foreground="#101418"), Normal()]
+
+
+def _colour_bar(
+    axis: "Axes", image: Any, ticks: dict[float, str], *, lines: tuple[float, ...] = ()
+) -> None:
+    """A slim bar at the panel's right side. Of two ticks that would touch, the later one stays."""
+    from matplotlib.figure import Figure
+
+    room = axis.inset_axes((1.025, 0.0, 0.035, 1.0))
+    figure = axis.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    low, high = image.get_clim()
+    kept: dict[float, str] = {}
+    for value in reversed(ticks):
+        apart = all(abs(value - other) >= 0.07 * (high - low) for other in kept)
+        if apart and low <= value <= high:
+            kept[value] = ticks[value]
+    bar = figure.colorbar(image, cax=room)
+    bar.set_ticks(list(kept), labels=list(kept.values()))
+    bar.outline.set_linewidth(0.5)  # pyright: ignore[reportCallIssue]
+    room.tick_params(length=2, width=0.5, pad=1.5, labelsize=_LABEL_SIZE)
+    for value in lines:
+        if low <= value <= high:
+            room.axhline(value, color="white", linewidth=1.0, path_effects=_outline())

@@ -1,0 +1,39 @@
+"""A file that appears whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from capsieve.errors import FileError
+
+__all__ = ["whole_file"]
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary name beside the path; what was written there takes the path's place.
+
+    When the body fails, the temporary file goes away and the path is as it was.
+
+    Raises
+    ------
+    FileError
+        The folder is absent or not writable, the disk is full, the path is a folder.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise FileError(f"cannot write {path}: it is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write {path}: there is no folder {path.parent}; make it first")
+    # The ending stays the last one: writers choose their format by it.
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)

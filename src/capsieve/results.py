@@ -1,0 +1,145 @@
+"""What the detector says about a frame."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.placement import Placement
+
+__all__ = ["Explanation", "Feature", "FrameResult", "Label", "Reason", "Rejection"]
+
+Label = Literal["polyp", "normal"]
+
+Reason = Literal["polyp", "texture-low", "texture-high", "no-feature", "radius-low"]
+"""The rule that decided: the first one that the frame failed, or "polyp"."""
+
+Rejection = Literal["", "size-low", "size-high", "eccentricity"]
+"""The rule at which a feature fell; empty for a feature of K_G."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """One connected component s^(k) of the segmentation, in 0-based working pixels.
+
+    Attributes
+    ----------
+    number
+        k, counted from 1, column by column as the paper's labelling does.
+    size
+        S, pixels.
+    eccentricity
+        E, the ratio of the eigenvalues of the tensor of inertia; infinite for a line.
+    row, col
+        Centre of mass (c_y, c_x).
+    ball_row, ball_col
+        Centre of mass weighted with u, where the ball is placed.
+    radius
+        R_opt of the best-fit ball; 0 where the feature was rejected.
+    rejected
+        The rule at which the feature fell, or "".
+    moment_rr, moment_rc, moment_cc
+        Central second moments: sums of squared (and mixed) row and column offsets.
+    """
+
+    number: int
+    size: int
+    eccentricity: float
+    row: float
+    col: float
+    ball_row: float
+    ball_col: float
+    radius: int
+    rejected: Rejection
+    moment_rr: float
+    moment_rc: float
+    moment_cc: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameResult:
+    """The outcome for one frame.
+
+    Attributes
+    ----------
+    label
+        "polyp" or "normal".
+    reason
+        The rule that decided.
+    score
+        What thresholds apply to; for the paper's detector R_max.
+    texture_max
+        T_max.
+    radius_max
+        R_max; 0 where pre-selection or geometry rejected the frame.
+    features
+        Every connected component; empty where pre-selection stopped the frame.
+    placement
+        The map from working pixels to the source's pixels.
+    midpass_max, threshold
+        max u and Theta; None where pre-selection stopped the frame.
+    """
+
+    label: Label
+    reason: Reason
+    score: float
+    texture_max: float
+    radius_max: int
+    features: tuple[Feature, ...]
+    placement: Placement
+    midpass_max: float | None = None
+    threshold: float | None = None
+
+    @property
+    def best(self) -> Feature | None:
+        """The feature with the largest ball, the first of equals; None where there is no ball."""
+        fitted = [feature for feature in self.features if feature.radius]
+        return max(fitted, key=lambda feature: feature.radius, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Explanation(FrameResult):
+    """A :class:`FrameResult` with every intermediate image, in working pixels.
+
+    Pre-selection does not stop the computation here: features, midpass_max and threshold are those
+    that the frame would have had. label, reason, score and radius_max are the detector's.
+
+    Attributes
+    ----------
+    frame
+        The working frame in colour, uint8 RGB, for display.
+    gray
+        The channel that the sieve looks at, 0..255 (panel b).
+    corrected
+        After vignetting correction; outside the mask as in gray (panel c).
+    extended
+        f, the pre-processed frame (panel d).
+    cartoon, texture
+        f = c + t over the whole frame (panel e: t).
+    energy
+        T, zero outside the mask (panel f).
+    midpass
+        u, zero outside the mask (panel g).
+    segmentation
+        s (panel h).
+    labels
+        The number k of the feature at each pixel, 0 for none.
+    mask
+        The circular mask.
+    falloff
+        exp(W), the fall-off of light that was divided out, at radii 0, 1, 2, ... pixels.
+    """
+
+    frame: NDArray[np.uint8]
+    gray: NDArray[np.float32]
+    corrected: NDArray[np.float32]
+    extended: NDArray[np.float32]
+    cartoon: NDArray[np.float32]
+    texture: NDArray[np.float32]
+    energy: NDArray[np.float32]
+    midpass: NDArray[np.float32]
+    segmentation: NDArray[np.bool_]
+    labels: NDArray[np.int32]
+    mask: NDArray[np.bool_]
+    falloff: NDArray[np.float64]

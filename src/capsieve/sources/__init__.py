@@ -1,0 +1,1 @@
+"""Where frames come from: one small file each."""

@@ -1,0 +1,161 @@
+"""A frame that is an image file: JPEG, PNG, BMP or TIFF."""
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+__all__ = ["read_image"]
+
+_MOST_PIXELS = 100_000_000
+_FORMATS = ("JPEG", "PNG", "BMP", "TIFF")
+_KINDS = "JPEG, PNG, BMP or TIFF"
+
+# Modes of Pillow that go as they are, and what the others become. Alpha of grey images and palettes
+# goes: the detector would drop it anyway.
+_AS_THEY_ARE = ("L", "RGB", "RGBA")
+_BECOME = {
+    "1": "L",
+    "LA": "L",
+    "La": "L",
+    "P": "RGB",
+    "PA": "RGB",
+    "RGBX": "RGB",
+    "RGBa": "RGBA",
+    "CMYK": "RGB",
+    "YCbCr": "RGB",
+    "HSV": "RGB",
+}
+
+_BITS_PER_SAMPLE, _PHOTOMETRIC = 258, 262  # TIFF tags
+_WHITE_IS_ZERO = 0
+
+
+def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """Read the pixels of an image file, as they are stored.
+
+    The kind is decided by the content, not by the ending. An orientation noted in the file (EXIF)
+    is not applied, so that positions are those of the stored pixels. Colour with 16 bits a channel
+    comes with the upper 8.
+
+    Parameters
+    ----------
+    path
+        A JPEG, PNG, BMP or TIFF file with a single image.
+
+    Returns
+    -------
+    array
+        uint8: rows x columns (grey), x 3 (RGB) or x 4 (RGBA); uint16: rows x columns (grey).
+
+    Raises
+    ------
+    FileError
+        The file is absent, a folder, unreadable, cut off, of another kind, larger than 100
+        megapixels, or holds several images.
+    """
+    path = Path(path)
+    _check_place(path)
+    from PIL import Image, UnidentifiedImageError
+
+    # Pillow's decoders raise errors of many types on broken files, and warn where we refuse.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(path, formats=_FORMATS) as image:
+                _check_image(image, path)
+                image.load()
+                return _pixels(image, path)
+        except FileError:
+            raise
+        except UnidentifiedImageError:
+            raise FileError(
+                f"cannot read {path}: it is not a {_KINDS} image; convert it to one of these"
+            ) from None
+        except Image.DecompressionBombError:
+            raise FileError(_too_large(path)) from None
+        except PermissionError as error:
+            raise FileError(f"cannot read {path}: {error.strerror}") from error
+        except MemoryError as error:
+            raise FileError(f"cannot read {path}: there is not enough memory for it") from error
+        except Exception as error:
+            raise FileError(
+                f"cannot read {path}: the image is damaged or cut off ({_brief(error)}); "
+                "get a fresh copy"
+            ) from error
+
+
+def _check_place(path: Path) -> None:
+    try:
+        if path.is_file():
+            if path.stat().st_size == 0:
+                raise FileError(f"cannot read {path}: the file is empty; get a fresh copy")
+            return
+        exists, folder = path.exists(), path.is_dir()
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot read {str(path)!r}: {_brief(error)}") from error
+    if folder:
+        raise FileError(f"cannot read {path}: it is a folder; give one image file")
+    if exists:
+        raise FileError(f"cannot read {path}: it is not a regular file")
+    raise FileError(f"cannot read {path}: there is no such file; check the name")
+
+
+def _check_image(image: "Image.Image", path: Path) -> None:
+    """Refuse what must not be decoded, or would be decoded to a wrong answer."""
+    if image.width * image.height > _MOST_PIXELS:
+        raise FileError(_too_large(path, f" ({image.width} x {image.height})"))
+    count = getattr(image, "n_frames", 1)
+    if count > 1:
+        raise FileError(
+            f"cannot read {path}: it holds {count} images, and only one can be meant; "
+            "save that one as a file of its own"
+        )
+    bits = _tiff_tag(image, _BITS_PER_SAMPLE, (8,))
+    if image.mode.startswith("I;16") and image.format == "TIFF" and tuple(bits) != (16,):
+        raise FileError(
+            f"cannot read {path}: it has {bits[0]} bits a pixel; save it with 8 or 16 bits"
+        )
+
+
+def _pixels(image: "Image.Image", path: Path) -> NDArray[Any]:
+    if image.mode.startswith("I;16"):
+        values = np.asarray(image).astype(np.uint16)
+        # Pillow turns 8-bit images that store white as zero, but not 16-bit ones.
+        inverted = _tiff_tag(image, _PHOTOMETRIC, 1) == _WHITE_IS_ZERO
+        return np.uint16(65535) - values if inverted else values
+    if image.mode in _BECOME:
+        image = image.convert(_BECOME[image.mode])
+    if image.mode not in _AS_THEY_ARE:
+        raise FileError(
+            f"cannot read {path}: pixels of the kind {image.mode!r} are not supported; "
+            "save it as 8-bit grey or RGB, or 16-bit grey"
+        )
+    return np.array(image)
+
+
+def _tiff_tag(image: "Image.Image", tag: int, default: Any) -> Any:
+    return getattr(image, "tag_v2", {}).get(tag, default)
+
+
+def _too_large(path: Path, dimensions: str = "") -> str:
+    return (
+        f"cannot read {path}: it claims more than {_MOST_PIXELS // 10**6} megapixels{dimensions}, "
+        "which no capsule frame has; scale it down"
+    )
+
+
+def _brief(error: BaseException) -> str:
+    """The first line of a foreign message, without its final stop."""
+    lines = str(error).splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")

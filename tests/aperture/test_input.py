@@ -1,0 +1,101 @@
+"""What may be passed as frames, and what may not."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from capsieve.aperture import FieldOfView, field_of_view
+from capsieve.errors import FrameError
+
+
+@pytest.fixture(scope="module")
+def frames(workshop: Any) -> np.ndarray:
+    """Six frames of a disc of radius 70 in a grey surround."""
+    scene = workshop.scene(
+        size=(160, 180), centre=(80.0, 90.0), half=(70.0, 70.0), surround=(60, 60, 60), frames=6
+    )
+    return workshop.make(scene)
+
+
+def is_the_disc(seen: FieldOfView) -> bool:
+    near = max(abs(seen.row - 80), abs(seen.col - 90), abs(seen.radius - 70)) < 1.0
+    return near and seen.shape == "circle"
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda a: a,
+        list,
+        iter,
+        lambda a: (frame for frame in a),
+        lambda a: a.astype(np.uint16) * 257,
+        lambda a: a.astype(np.uint16) * 4,
+        lambda a: a / 255.0,
+        lambda a: a.astype(np.float32),
+        lambda a: a.astype(np.int32),
+        lambda a: a[..., 0],
+        lambda a: a[..., :1],
+        lambda a: np.concatenate([a, np.full_like(a[..., :1], 255)], axis=-1),
+        lambda a: [SimpleNamespace(pixels=frame) for frame in a],
+        lambda a: a[:, ::-1][:, ::-1],
+        lambda a: np.concatenate([a] * 20),
+    ],
+)
+def test_every_kind_of_frame_is_taken(frames: np.ndarray, convert: Any) -> None:
+    assert is_the_disc(field_of_view(convert(frames)))
+
+
+def test_the_same_frames_give_the_same_answer(frames: np.ndarray) -> None:
+    assert field_of_view(frames) == field_of_view(frames.copy())
+
+
+def test_frames_are_not_changed(frames: np.ndarray) -> None:
+    before = frames.copy()
+    field_of_view(frames)
+    np.testing.assert_array_equal(frames, before)
+
+
+def test_mirrored_frames_give_the_mirrored_circle(frames: np.ndarray) -> None:
+    seen, mirrored = field_of_view(frames), field_of_view(frames[:, :, ::-1])
+    assert mirrored.col == pytest.approx(179 - seen.col, abs=0.2)
+    assert mirrored.radius == pytest.approx(seen.radius, abs=0.2)
+
+
+@pytest.mark.parametrize("level", [0, 90, 255])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_an_empty_picture_tells_nothing(level: int, dtype: type) -> None:
+    seen = field_of_view(np.full((4, 120, 200, 3), level, dtype))
+    assert seen == FieldOfView("full", 59.5, 99.5, 60.0, 0.0)
+
+
+def test_a_black_exam_with_grain_tells_nothing() -> None:
+    grain = np.random.default_rng(0).integers(0, 4, (8, 120, 120, 3), dtype=np.uint8)
+    seen = field_of_view(grain)
+    assert (seen.row, seen.col, seen.radius) == pytest.approx((59.5, 59.5, 60), abs=1)
+    assert seen.confidence < 0.2
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ([], "no frames"),
+        (iter(()), "no frames"),
+        ([np.zeros((60, 60)), np.zeros((60, 61))], "different sizes.*60 x 60.*60 x 61"),
+        ([np.zeros((60, 60)), np.zeros((60, 60, 3))], "different sizes"),
+        ([np.full((60, 60), np.nan)], "not finite"),
+        ([np.full((60, 60), np.inf, np.float32)], "not finite"),
+        ([np.zeros((60, 60, 2))], "shape"),
+        ([np.zeros(60)], "shape"),
+        ([np.zeros((8, 60))], "at least 16"),
+        ([np.full((60, 60), "a")], "not numbers"),
+        ([np.zeros((60, 60), complex)], "not numbers"),
+        (np.zeros((60, 60, 3), np.uint8), "several"),
+        (np.zeros((60, 60), np.uint8), "several"),
+    ],
+)
+def test_bad_frames_are_named(bad: Any, words: str) -> None:
+    with pytest.raises(FrameError, match=words):
+        field_of_view(bad)

@@ -1,0 +1,179 @@
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import capsieve
+from capsieve import Parameters
+from capsieve.cli.output import explanation_json
+from capsieve.report.words import why
+from capsieve.sources.image_file import read_image
+
+
+def test_prints_the_words_and_how_to_get_the_picture(run, frame_file):
+    result = run("explain", frame_file)
+    assert result.exit_code == 0
+    assert result.stdout == why(capsieve.explain(read_image(frame_file)), Parameters()) + "\n"
+    assert "-o FILE.png" in result.stderr
+
+
+def test_writes_nothing_unless_asked(run, frame_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("explain", frame_file)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("ending", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_writes_the_picture_by_its_ending(run, frame_file, tmp_path, ending, start):
+    out = tmp_path / f"panels.{ending}"
+    result = run("explain", frame_file, "-o", out)
+    assert result.exit_code == 0
+    assert out.read_bytes().startswith(start)
+    assert f"Wrote {out}" in result.stdout
+    assert result.stderr == ""
+
+
+def test_another_ending_fails_before_the_work(run, tmp_path):
+    result = run("explain", tmp_path / "absent.png", "-o", tmp_path / "panels.jpg")
+    assert result.exit_code == 1
+    assert ".png, .svg or .pdf" in result.stderr
+
+
+def test_the_frame_itself_is_not_overwritten(run, frame_file):
+    before = frame_file.read_bytes()
+    result = run("explain", frame_file, "-o", frame_file)
+    assert result.exit_code == 2
+    assert frame_file.read_bytes() == before
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def test_json_is_all_that_stands_on_stdout(run, frame_file, tmp_path):
+    out = tmp_path / "panels.svg"
+    result = run("explain", frame_file, "--json", "-o", out)
+    content = json.loads(result.stdout, parse_constant=refuse)
+    expected = capsieve.explain(read_image(frame_file))
+    assert content["schema"] == 1
+    assert content["file"] == str(frame_file)
+    assert content["figure"] == str(out)
+    assert content["label"] == expected.label
+    assert content["reason"] == expected.reason
+    assert content["score"] == expected.score
+    assert content["texture_max"] == pytest.approx(expected.texture_max)
+    assert content["radius_max"] == expected.radius_max
+    assert content["parameters"] == Parameters().to_dict()
+    assert content["derived"]["size_low"] == 292
+    assert len(content["features"]) == len(expected.features)
+    assert result.stderr == ""
+
+
+def test_json_gives_features_in_working_and_source_pixels(run, frame_file):
+    content = json.loads(run("explain", frame_file, "--json").stdout)
+    expected = capsieve.explain(read_image(frame_file))
+    best = expected.best
+    assert best is not None
+    (found,) = [one for one in content["features"] if one["number"] == content["best"]]
+    assert found["working"]["ball_row"] == pytest.approx(best.ball_row)
+    row, col = expected.placement.to_source(best.ball_row, best.ball_col)
+    assert found["source"]["ball_row"] == pytest.approx(row)
+    assert found["source"]["ball_col"] == pytest.approx(col)
+    assert found["source"]["radius"] == pytest.approx(2 * best.radius)
+
+
+def test_infinite_eccentricity_is_null_in_json():
+    result = capsieve.analyze(capsieve.phantom.polyp_frame(size=256))
+    line = replace(result.features[0], eccentricity=math.inf, rejected="eccentricity")
+    content = json.loads(
+        explanation_json(replace(result, features=(line,)), Parameters()), parse_constant=refuse
+    )
+    assert content["features"][0]["eccentricity"] is None
+
+
+def test_parameters_come_from_the_file_and_the_channel_wins(run, frame_file, tmp_path):
+    file = tmp_path / "mine.toml"
+    Parameters(radius_threshold=84, channel="lab-a").save(file)
+    result = run("explain", frame_file, "--parameters", file, "--channel", "gray", "--json")
+    content = json.loads(result.stdout)
+    assert content["parameters"]["radius_threshold"] == 84
+    assert content["parameters"]["channel"] == "gray"
+    assert content["reason"] == "radius-low"
+
+
+def test_broken_parameters_are_exit_code_1(run, frame_file, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text("widht = 256")
+    result = run("explain", frame_file, "--parameters", file)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("capsieve: widht: no such parameter; did you mean 'width'?")
+
+
+def test_field_of_view_moves_the_working_frame(run, frame_file):
+    result = run("explain", frame_file, "--field-of-view", "255.5,255.5,200", "--json")
+    placement = json.loads(result.stdout)["placement"]
+    assert placement["col_scale"] == pytest.approx(400 / 256, rel=0.02)
+
+
+@pytest.mark.parametrize("circle", ["1,2", "a,b,c", "1,2,3,4", ""])
+def test_a_malformed_circle_is_wrong_usage(run, frame_file, circle):
+    result = run("explain", frame_file, "--field-of-view", circle)
+    assert result.exit_code == 2
+    assert "ROW,COL,RADIUS" in result.stderr
+
+
+@pytest.mark.parametrize("circle", ["10,10,400", "nan,1,1", "255,255,-5"])
+def test_an_impossible_circle_is_exit_code_1(run, frame_file, circle):
+    result = run("explain", frame_file, "--field-of-view", circle)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("capsieve: ")
+
+
+@pytest.mark.parametrize("level", [0, 255])
+def test_black_and_white_frames_are_explained(run, tmp_path, level):
+    Image.fromarray(np.full((64, 64, 3), level, np.uint8)).save(tmp_path / "frame.png")
+    result = run("explain", tmp_path / "frame.png", "-o", tmp_path / "panels.svg")
+    assert result.exit_code == 0
+    assert "the texture is too weak" in result.stdout
+
+
+def test_a_16_bit_grey_frame_is_explained(run, tmp_path):
+    gray = capsieve.phantom.polyp_frame().mean(axis=2)
+    Image.fromarray((gray * 257).astype(np.uint16)).save(tmp_path / "frame.png")
+    result = run("explain", tmp_path / "frame.png")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Polyp: ")
+
+
+def test_a_tiny_frame_is_exit_code_1(run, tmp_path):
+    Image.new("L", (5, 5)).save(tmp_path / "frame.png")
+    result = run("explain", tmp_path / "frame.png")
+    assert result.exit_code == 1
+    assert "too small" in result.stderr
+
+
+def test_show_opens_a_window_with_the_panels(run, frame_file, monkeypatch):
+    from matplotlib.figure import Figure
+
+    from capsieve.report import window
+
+    figures = []
+
+    def fake(draw, *, title):
+        figures.append((title, draw(Figure())))
+
+    monkeypatch.setattr(window, "show_in_window", fake)
+    assert run("explain", frame_file, "--show").exit_code == 0
+    ((title, figure),) = figures
+    assert title == "capsieve: frame.png"
+    assert len(figure.subfigs[1].axes) == 9
+
+
+def test_no_window_opens_without_being_asked(run, frame_file, monkeypatch):
+    from capsieve.report import window
+
+    monkeypatch.setattr(window, "show_in_window", lambda *a, **k: pytest.fail("a window"))
+    assert run("explain", frame_file).exit_code == 0

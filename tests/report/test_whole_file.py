@@ -1,0 +1,50 @@
+import os
+
+import pytest
+
+from capsieve import FileError
+from capsieve.report.whole_file import whole_file
+
+
+def test_the_file_appears_whole(tmp_path):
+    with whole_file(tmp_path / "a.png") as temporary:
+        assert temporary.suffix == ".png"
+        temporary.write_text("new")
+        assert not (tmp_path / "a.png").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fail() -> None:
+        with whole_file(path) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_absent_folder_is_a_file_error(tmp_path):
+    with (
+        pytest.raises(FileError, match="there is no folder"),
+        whole_file(tmp_path / "no" / "a.png"),
+    ):
+        pytest.fail("the body must not run")
+
+
+def test_a_folder_is_a_file_error(tmp_path):
+    with pytest.raises(FileError, match="it is a folder"), whole_file(tmp_path):
+        pytest.fail("the body must not run")
+
+
+def test_a_system_error_becomes_a_file_error(tmp_path):
+    with (
+        pytest.raises(FileError, match="No space left"),
+        whole_file(tmp_path / "a.png"),
+    ):
+        raise OSError(28, os.strerror(28))

@@ -1,0 +1,164 @@
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsieve import Parameters
+from capsieve.report.words import digits, feature_words, step_words, verdict, why
+
+PAPER = Parameters()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"reason": "texture-low", "label": "normal", "texture_max": 2.9},
+            "Normal: the texture is too weak. T_max = 2.90, below T_L = 3.",
+        ),
+        (
+            {"reason": "texture-high", "label": "normal", "texture_max": 11.015},
+            "Normal: the texture is too strong. T_max = 11.02, above T_U = 8.",
+        ),
+        (
+            {"reason": "radius-low", "label": "normal", "radius_max": 35},
+            "Normal: the best-fit ball is too small. R_max = 35, below R_P = 37.",
+        ),
+        (
+            {"reason": "no-feature", "label": "normal", "features": (), "midpass_max": 0.1099},
+            "Normal: nothing stands out. max u = 0.110, below Theta = 0.125.",
+        ),
+        ({}, "Polyp: the best-fit ball is large enough. R_max = 54, at least R_P = 37."),
+    ],
+)
+def test_verdict_names_the_rule_the_value_and_the_bound(make_result, changes, sentence):
+    assert verdict(make_result(**changes), PAPER) == sentence
+
+
+def test_verdict_of_a_single_rejected_feature_tells_its_rule(make_result, make_feature):
+    feature = make_feature(size=112, rejected="size-low", radius=0)
+    result = make_result(reason="no-feature", label="normal", features=(feature,))
+    assert verdict(result, PAPER).endswith("Feature 1: size 112 is below S_L = 292.")
+
+
+def test_verdict_of_several_rejected_features_tells_all_bounds(make_result, make_feature):
+    features = tuple(make_feature(number=n, rejected="size-low", radius=0) for n in (1, 2))
+    text = verdict(make_result(reason="no-feature", label="normal", features=features), PAPER)
+    for bound in ("None of 2", "S_L = 292", "S_U = 3237", "E_max = 6.5"):
+        assert bound in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"size": 70, "rejected": "size-low"}, "Feature 2: size 70 is below S_L = 292."),
+        ({"size": 3430, "rejected": "size-high"}, "Feature 2: size 3430 is above S_U = 3237."),
+        (
+            {"eccentricity": 6.5000001, "rejected": "eccentricity"},
+            "Feature 2: eccentricity 6.5000001 is above E_max = 6.5.",
+        ),
+        (
+            {"eccentricity": math.inf, "rejected": "eccentricity"},
+            "Feature 2: eccentricity infinite is above E_max = 6.5.",
+        ),
+        (
+            {"size": 342, "eccentricity": 2.806, "radius": 54},
+            "Feature 2: passes with size 342, eccentricity 2.81; R = 54.",
+        ),
+    ],
+)
+def test_feature_names_the_rule_at_which_it_fell(make_feature, changes, sentence):
+    assert feature_words(make_feature(number=2, **changes), PAPER) == sentence
+
+
+def test_bounds_are_those_of_the_parameters_used(make_feature):
+    feature = make_feature(size=90, rejected="size-low")
+    assert "S_L = 100" in feature_words(feature, Parameters(size_low=100))
+    assert "S_L = 1166" in feature_words(feature, Parameters(width=512))
+
+
+def test_flagged_frame_tells_where_in_source_pixels(make_result):
+    words = " ".join(step_words(make_result(), PAPER))
+    # The placement is 0.5 + 2 * working.
+    assert "feature 1" in words
+    assert "row 202, column 242, radius 108" in words
+
+
+@pytest.mark.parametrize(
+    ("radius", "says"),
+    [(54, "would have flagged it: R_max would be 54, at least"), (30, "also say normal: R_max")],
+)
+def test_preselected_frame_tells_what_geometry_would_have_said(
+    make_result, make_feature, radius, says
+):
+    result = make_result(
+        label="normal",
+        reason="texture-low",
+        texture_max=2.0,
+        radius_max=0,
+        features=(make_feature(radius=radius),),
+    )
+    assert says in why(result, PAPER)
+
+
+def test_preselected_frame_without_geometry_claims_nothing_about_it(make_result):
+    result = make_result(
+        label="normal",
+        reason="texture-high",
+        texture_max=12.0,
+        features=(),
+        midpass_max=None,
+        threshold=None,
+    )
+    words = why(result, PAPER)
+    assert "its geometry was not computed" in words
+    assert "Segmentation" not in words
+
+
+def test_every_feature_has_its_line(make_result, make_feature):
+    features = tuple(make_feature(number=n) for n in range(1, 6))
+    lines = why(make_result(features=features), PAPER).splitlines()
+    assert [line.split(":")[0] for line in lines[-5:]] == [f"Feature {n}" for n in range(1, 6)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_counts_and_verbs_agree(make_result, make_feature, count):
+    features = [make_feature(number=n + 1) for n in range(count)]
+    features.append(make_feature(number=9, rejected="size-low", radius=0))
+    text = " ".join(step_words(make_result(features=tuple(features)), PAPER))
+    assert ["none passes the", "1 passes the", "2 pass the"][count] in text
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "text"),
+    [
+        (2.9996, (3.0,), "2.9996"),
+        (2.9, (3.0,), "2.90"),
+        (3.0, (3.0,), "3.00"),
+        (8.0001, (3.0, 8.0), "8.0001"),
+        (math.nextafter(3.0, 0.0), (3.0,), "2.9999999999999996"),
+        (149.637, (6.5,), "149.64"),
+        (123456.7, (6.5,), "123457"),
+        (math.inf, (6.5,), "infinite"),
+        (0.1, (), "0.1"),
+        (3.0, (), "3"),
+        (6.123456789, (), "6.123456789"),
+    ],
+)
+def test_digits(value, bounds, text):
+    assert digits(value, *bounds) == text
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_a_printed_value_never_contradicts_its_bound(value, bound):
+    shown, shown_bound = float(digits(value, bound)), float(digits(bound))
+    assert (shown < shown_bound) == (value < bound)
+    assert (shown > shown_bound) == (value > bound)
+
+
+def test_words_are_plain_sentences(make_result, make_feature):
+    features = (make_feature(), make_feature(number=2, rejected="size-high", radius=0))
+    for line in why(make_result(features=features), PAPER).splitlines():
+        assert re.fullmatch(r"[A-Z][ -~]*\.", line), line

@@ -1,0 +1,439 @@
+import dataclasses
+import math
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsieve import FileError, ParameterError, Parameters
+from capsieve.parameters import PARAMETERS_SCHEMA
+
+NAMES = [each.name for each in dataclasses.fields(Parameters)]
+FROM_THE_WIDTH = ["energy_sigma", "size_low", "size_high"]
+WHOLE = ["width", "texture_iterations", "size_low", "size_high", "radius_threshold"]
+SWITCHES = ["vignetting"]
+REAL = [name for name in NAMES if name not in [*WHOLE, *SWITCHES, "channel"]]
+
+# Wide enough for the default filters: half a stencil of 30 pixels.
+widths = st.integers(30, 4096)
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> Parameters:
+    """Any valid parameters."""
+    coarse = draw(st.floats(0.5, 200))
+    texture_sigma = draw(st.floats(0, 100))
+    energy_sigma = draw(st.none() | st.floats(0, 200))
+    stencils = [16, 2 * math.ceil(texture_sigma), math.ceil(energy_sigma or 0), math.ceil(coarse)]
+    low, high = sorted(draw(st.tuples(st.floats(0, 100), st.floats(0, 100))))
+    threshold = draw(st.floats(1e-6, 10))
+    sizes = draw(st.none() | st.tuples(st.integers(1, 10**6), st.integers(0, 10**6)))
+    return Parameters(
+        width=draw(st.integers(max(stencils), 4096)),
+        mask_radius=draw(st.floats(0, 0.5, exclude_min=True)),
+        texture_iterations=draw(st.integers(0, 100)),
+        texture_sigma=texture_sigma,
+        energy_sigma=energy_sigma,
+        energy_power=draw(st.floats(0, 4, exclude_min=True)),
+        texture_low=low,
+        texture_high=high,
+        midpass_fine=draw(st.floats(0, coarse, exclude_min=True, exclude_max=True)),
+        midpass_coarse=coarse,
+        threshold_low=threshold,
+        threshold_high=threshold * draw(st.floats(1.001, 100)),
+        size_low=None if sizes is None else sizes[0],
+        size_high=None if sizes is None else sum(sizes),
+        eccentricity_max=draw(st.floats(1, 1e6)),
+        radius_threshold=draw(st.integers(1, 10**6)),
+        channel=draw(st.sampled_from(["gray", "red", "lab-a"])),
+        vignetting=draw(st.booleans()),
+        extension_slope=draw(st.floats(-1e3, 1e3)),
+    )
+
+
+def refused(name: str, **values: Any) -> str:
+    """Return what the error says, after its field's name."""
+    with pytest.raises(ParameterError) as caught:
+        Parameters(**values)
+    assert caught.value.field == name
+    field, _, message = str(caught.value).partition(": ")
+    assert field == name
+    return message
+
+
+# The paper's table
+
+
+def test_defaults_are_those_of_the_papers_table() -> None:
+    assert Parameters().to_dict() == {
+        "width": 256,
+        "mask_radius": 0.45,
+        "texture_iterations": 5,
+        "texture_sigma": 5.0,
+        "energy_sigma": None,
+        "energy_power": 0.8,
+        "texture_low": 3.0,
+        "texture_high": 8.0,
+        "midpass_fine": 7.0,
+        "midpass_coarse": 30.0,
+        "threshold_low": 0.11,
+        "threshold_high": 0.16,
+        "size_low": None,
+        "size_high": None,
+        "eccentricity_max": 6.5,
+        "radius_threshold": 37,
+        "channel": "gray",
+        "vignetting": True,
+        "extension_slope": 1.0,
+    }
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(Parameters), ids=lambda field: field.name)
+def test_every_field_has_a_symbol_and_a_meaning(field: dataclasses.Field[Any]) -> None:
+    assert field.metadata["symbol"]
+    assert field.metadata["meaning"]
+
+
+def test_no_two_fields_share_a_symbol() -> None:
+    symbols = [each.metadata["symbol"] for each in dataclasses.fields(Parameters)]
+    symbols = [symbol for symbol in symbols if symbol != "-"]
+    assert len(symbols) == len(set(symbols))
+
+
+def test_fields_are_given_by_name_only() -> None:
+    with pytest.raises(TypeError):
+        Parameters(256)  # pyright: ignore[reportCallIssue]
+
+
+def test_parameters_cannot_be_changed_afterwards() -> None:
+    parameters = Parameters()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        parameters.width = 128  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_replacing_a_field_checks_it_too() -> None:
+    assert dataclasses.replace(Parameters(), width=128).width == 128
+    with pytest.raises(ParameterError, match="width"):
+        dataclasses.replace(Parameters(), width=0)
+
+
+def test_equal_parameters_are_one_key() -> None:
+    assert {Parameters(): 1}[Parameters(width=256)] == 1
+
+
+# Numbers that follow from the width
+
+
+def test_derived_values_at_the_papers_width() -> None:
+    derived = Parameters().derived
+    assert derived.mask_radius == pytest.approx(115.2)
+    assert derived.energy_sigma == 11
+    assert derived.size_low == 292
+    assert derived.size_high == 3237
+    assert derived.radius_search == 85
+    assert derived.smallest_side == 30
+
+
+@given(widths)
+def test_derived_values_follow_the_formulas_exactly(width: int) -> None:
+    derived = Parameters(width=width, energy_sigma=None).derived
+    assert derived.mask_radius == pytest.approx(0.45 * width)
+    assert derived.energy_sigma == math.ceil(Fraction(width, 25))
+    assert derived.size_low == math.ceil(Fraction(width, 15) ** 2)
+    assert derived.size_high == math.ceil((Fraction(width) / Fraction("4.5")) ** 2)
+    assert derived.radius_search == math.floor(Fraction(width, 3))
+
+
+@pytest.mark.parametrize("width", [45, 90, 180, 450])
+def test_whole_numbers_are_not_rounded_up(width: int) -> None:
+    derived = Parameters(width=width).derived
+    assert derived.size_low == (width // 15) ** 2
+    assert derived.size_high == (2 * width // 9) ** 2
+
+
+@given(widths)
+def test_what_is_set_wins_over_the_formula(width: int) -> None:
+    derived = Parameters(width=width, energy_sigma=2.5, size_low=7, size_high=8).derived
+    assert (derived.energy_sigma, derived.size_low, derived.size_high) == (2.5, 7, 8)
+
+
+@pytest.mark.parametrize(
+    ("values", "side"),
+    [
+        ({}, 30),
+        ({"midpass_coarse": 30.5}, 31),
+        ({"texture_sigma": 20.0}, 40),
+        ({"texture_sigma": 19.1}, 40),
+        ({"energy_sigma": 50.2}, 51),
+        ({"width": 1000}, 40),
+        (
+            {
+                "texture_sigma": 0,
+                "energy_sigma": 0,
+                "midpass_fine": 0.5,
+                "midpass_coarse": 1,
+            },
+            16,
+        ),
+    ],
+)
+def test_the_smallest_side_fits_every_stencil(values: dict[str, Any], side: int) -> None:
+    assert Parameters(**values).derived.smallest_side == side
+
+
+# Types
+
+
+@pytest.mark.parametrize("name", [*WHOLE, *REAL])
+@pytest.mark.parametrize("value", ["5", True, [5], 5j, np.array([5])])
+def test_numbers_must_be_numbers(name: str, value: object) -> None:
+    assert refused(name, **{name: value}).startswith("must be a number, not ")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("value", [5.0, 5.5, math.inf, math.nan, np.float64(5)])
+def test_whole_numbers_must_be_whole(name: str, value: float) -> None:
+    assert refused(name, **{name: value}).startswith("must be a whole number, not ")
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, np.float32("inf"), 10**400])
+def test_numbers_must_be_finite(name: str, value: float) -> None:
+    assert refused(name, **{name: value}).startswith("must be finite, not ")
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("value", [1, 0, "true", None])
+def test_switches_are_true_or_false(name: str, value: object) -> None:
+    assert refused(name, **{name: value}).startswith("must be true or false, not ")
+
+
+@pytest.mark.parametrize("value", ["grey", "GRAY", "", None, 1, ["gray"]])
+def test_the_channel_is_one_of_three(value: object) -> None:
+    assert refused("channel", channel=value).startswith("must be one of 'gray', 'red', 'lab-a'")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in FROM_THE_WIDTH])
+def test_only_what_follows_from_the_width_may_be_left_open(name: str) -> None:
+    refused(name, **{name: None})
+
+
+@pytest.mark.parametrize("name", FROM_THE_WIDTH)
+def test_what_follows_from_the_width_may_be_left_open(name: str) -> None:
+    assert getattr(Parameters.from_dict({name: None}), name) is None
+
+
+@pytest.mark.parametrize("value", [6, np.int64(6), np.float32(6), np.float64(6), Fraction(6)])
+def test_real_fields_become_floats(value: Any) -> None:
+    given = Parameters(texture_sigma=value)
+    assert type(given.texture_sigma) is float
+    assert given == Parameters(texture_sigma=6.0)
+
+
+@pytest.mark.parametrize("value", [np.int64(128), np.uint16(128)])
+def test_whole_fields_become_ints(value: Any) -> None:
+    given = Parameters(width=value, size_low=value)
+    assert (type(given.width), type(given.size_low)) == (int, int)
+    assert Parameters.from_toml(given.to_toml()) == given
+
+
+# Bounds: the values on either side of each
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "outside", "rule"),
+    [
+        ("width", [30, 4096], [-1, 0, 4097], "between 1 and 4096"),
+        ("width", [30], [1, 29], "at least 30 so that the filters fit"),
+        ("mask_radius", [1e-9, 0.5], [-0.1, 0, 0.501], "above 0 and at most 0.5"),
+        ("texture_iterations", [0, 100], [-1, 101], "between 0 and 100"),
+        ("texture_sigma", [0, 100], [-0.1, 100.5], "between 0 and 100"),
+        ("energy_sigma", [0, 256], [-0.1], "0 or more"),
+        ("energy_power", [1e-9, 4], [-1, 0, 4.1], "above 0 and at most 4"),
+        ("texture_low", [0, 8], [-0.1], "0 or more"),
+        ("texture_high", [3], [2.9, -1], "at least texture_low (3)"),
+        ("midpass_fine", [1e-9, 29.9], [0, -1], "above 0"),
+        ("midpass_fine", [29.9], [30, 31], "below midpass_coarse (30)"),
+        ("threshold_low", [1e-9, 0.159], [0, -1], "above 0"),
+        ("threshold_high", [0.111], [0.11, 0.1, -1], "above threshold_low (0.11)"),
+        ("size_low", [1, 3237], [0, -1], "1 or more"),
+        ("size_high", [292], [291, 0, -1], "at least size_low (292)"),
+        ("eccentricity_max", [1], [0.99, -1], "1 or more"),
+        ("radius_threshold", [1, 85], [0, -1], "1 or more"),
+        ("extension_slope", [-1, 0, 1, 100], [], ""),
+    ],
+)
+def test_bounds(name: str, inside: list[Any], outside: list[Any], rule: str) -> None:
+    for value in inside:
+        assert getattr(Parameters(**{name: value}), name) == value
+    for value in outside:
+        assert refused(name, **{name: value}) == f"must be {rule}, not {_as_stored(name, value)!r}"
+
+
+def _as_stored(name: str, value: float) -> float:
+    return float(value) if name in REAL else value
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "message"),
+    [
+        ({"texture_low": 9}, "texture_high", "must be at least texture_low (9), not 8.0"),
+        ({"midpass_coarse": 7}, "midpass_fine", "must be below midpass_coarse (7), not 7.0"),
+        ({"midpass_coarse": -1}, "midpass_fine", "must be below midpass_coarse (-1), not 7.0"),
+        ({"threshold_low": 0.16}, "threshold_high", "must be above threshold_low (0.16), not 0.16"),
+        ({"size_low": 4000}, "size_high", "must be at least size_low (4000), not 3237"),
+        ({"midpass_coarse": 300}, "width", "must be at least 300 so that the filters fit, not 256"),
+        ({"energy_sigma": 257}, "width", "must be at least 257 so that the filters fit, not 256"),
+        (
+            {"texture_sigma": 21, "width": 41},
+            "width",
+            "must be at least 42 so that the filters fit, not 41",
+        ),
+    ],
+)
+def test_fields_must_agree_with_each_other(values: dict[str, Any], name: str, message: str) -> None:
+    assert refused(name, **values) == message
+
+
+@given(parameters())
+def test_valid_parameters_derive_sensible_numbers(given: Parameters) -> None:
+    derived = given.derived
+    assert 0 < derived.mask_radius <= given.width / 2
+    assert 1 <= derived.size_low <= derived.size_high
+    assert derived.radius_search >= 1
+    assert 16 <= derived.smallest_side <= given.width
+
+
+# Names and values
+
+
+@given(parameters())
+def test_names_and_values_come_back_unchanged(given: Parameters) -> None:
+    assert list(given.to_dict()) == NAMES
+    assert Parameters.from_dict(given.to_dict()) == given
+
+
+def test_what_is_not_named_keeps_the_papers_value() -> None:
+    assert Parameters.from_dict({"width": 128}) == Parameters(width=128)
+    assert Parameters.from_dict({}) == Parameters()
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("widht", "width"),
+        ("maskradius", "mask_radius"),
+        ("threshold_lo", "threshold_low"),
+        ("eccentricity", "eccentricity_max"),
+        ("chanel", "channel"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest(name: str, nearest: str) -> None:
+    for build in (
+        lambda: Parameters.from_dict({name: 1}),
+        lambda: Parameters.from_toml(f"{name} = 1"),
+    ):
+        with pytest.raises(ParameterError, match=f"did you mean '{nearest}'") as caught:
+            build()
+        assert caught.value.field == name
+
+
+@given(st.text().filter(lambda name: name not in NAMES))
+def test_every_unknown_name_is_answered_with_a_known_one(name: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Parameters.from_dict({name: 1})
+    assert any(str(caught.value).endswith(f"did you mean {known!r}?") for known in NAMES)
+
+
+# TOML
+
+
+@given(parameters())
+def test_toml_comes_back_unchanged(given: Parameters) -> None:
+    assert Parameters.from_toml(given.to_toml()) == given
+
+
+def test_the_file_carries_its_schema() -> None:
+    assert tomllib.loads(Parameters().to_toml())["schema"] == PARAMETERS_SCHEMA == 1
+
+
+@pytest.mark.parametrize("schema", ["0", "2", "1.0", "true", '"1"', "[1]"])
+def test_another_schema_is_refused(schema: str) -> None:
+    with pytest.raises(ParameterError, match="this version reads schema 1, not") as caught:
+        Parameters.from_toml(f"schema = {schema}\nwidth = 128")
+    assert caught.value.field == "schema"
+
+
+def test_a_file_without_a_schema_is_read() -> None:
+    assert Parameters.from_toml("width = 128") == Parameters(width=128)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_of_the_file_tells_symbol_and_meaning(name: str) -> None:
+    lines = [line for line in Parameters().to_toml().splitlines() if f"{name} = " in line]
+    field = {each.name: each for each in dataclasses.fields(Parameters)}[name]
+    assert len(lines) == 1
+    assert f"# {field.metadata['symbol']}: {field.metadata['meaning']}" in lines[0]
+
+
+def test_values_from_the_width_are_shown_but_not_set() -> None:
+    text = Parameters().to_toml()
+    for line in ("# energy_sigma = 11.0", "# size_low = 292", "# size_high = 3237"):
+        assert line in text
+    assert not set(FROM_THE_WIDTH) & set(tomllib.loads(text))
+
+
+@pytest.mark.parametrize("text", ["width", "width = ", "= 3", "[", "width = 1\nwidth = 2"])
+def test_what_is_not_toml_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="not a valid TOML text"):
+        Parameters.from_toml(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("width = 128.0", "width"),
+        ("texture_sigma = inf", "texture_sigma"),
+        (f"texture_sigma = 1{'0' * 400}", "texture_sigma"),
+        ("vignetting = 1", "vignetting"),
+        ("channel = 1", "channel"),
+        ("width = 2020-01-01", "width"),
+        ("[width]\nvalue = 1", "width"),
+    ],
+)
+def test_the_values_of_a_file_are_checked(text: str, name: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Parameters.from_toml(text)
+    assert caught.value.field == name
+
+
+def test_a_file_comes_back_unchanged(tmp_path: Path) -> None:
+    given = Parameters(width=128, channel="red", size_low=10)
+    given.save(tmp_path / "parameters.toml")
+    assert Parameters.load(tmp_path / "parameters.toml") == given
+    assert Parameters.load(str(tmp_path / "parameters.toml")) == given
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    absent = tmp_path / "absent.toml"
+    with pytest.raises(FileError, match=r"cannot read .*absent\.toml: No such file"):
+        Parameters.load(absent)
+    with pytest.raises(FileError, match=r"cannot read .*: Is a directory"):
+        Parameters.load(tmp_path)
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "picture.toml"
+    path.write_bytes(b"\x89PNG\xff")
+    with pytest.raises(FileError, match=r"picture\.toml: it is not UTF-8 text"):
+        Parameters.load(path)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot write .*parameters\.toml: No such file"):
+        Parameters().save(tmp_path / "absent" / "parameters.toml")
