@@ -37,10 +37,7 @@ soak: .venv/.dev ## run the tests that take too long for CI
 	if [ $$status -eq 5 ]; then echo "make soak: there is nothing to soak yet"; \
 	else exit $$status; fi
 
-# Compiled kernels are cached beside their sources, but numba does not notice when a kernel that they
-# call from another file has changed. The tests keep a cache of their own: see tests/conftest.py.
 bench: .venv/.dev ## measure speed, as a table of ratios
-	find src -name '*.nb[ci]' -delete
 	$(PY) -m benchmarks
 
 web: ## build the review page
@@ -62,7 +59,7 @@ upgrade: ## lock the newest versions
 	$(MAKE) lock COMPILE_FLAGS=--upgrade
 
 clean: ## remove the environment, caches and builds
-	rm -rf .venv .numba_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The lock files name no index and no path: pip's own configuration says where packages come from.

@@ -73,6 +73,7 @@ def truth(scene: Scene) -> tuple[float, float, float]:
             for c, h, n in zip(scene.centre, half, scene.size, strict=True)
         )
     middle = row, col
+    radius = 0.0
     while step > 0.01:
         rows, cols = np.meshgrid(
             row + step * np.linspace(-8, 8, 33), col + step * np.linspace(-8, 8, 33), indexing="ij"
@@ -170,7 +171,9 @@ def make(scene: Scene) -> np.ndarray:
         if scene.jpeg:
             quality = [cv2.IMWRITE_JPEG_QUALITY, scene.jpeg]
             coded = cv2.imencode(".jpg", frame[..., ::-1], quality)[1]
-            frame = cv2.imdecode(coded, cv2.IMREAD_COLOR)[..., ::-1]
+            decoded = cv2.imdecode(coded, cv2.IMREAD_COLOR)
+            assert decoded is not None
+            frame = decoded[..., ::-1]
         out.append(frame)
     return np.ascontiguousarray(np.stack(out))
 

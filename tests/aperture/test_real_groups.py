@@ -1,6 +1,7 @@
 """Frames of real capsules against the circles that a person drew."""
 
 import csv
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -24,10 +25,15 @@ def drawn(source: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(handle) if row["source"] == source]
 
 
+@cache
+def table() -> list[dict[str, str]]:
+    with (FRAMES / "frames.csv").open(newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
 def files_of(group: dict[str, str]) -> list[str]:
     """The group's files: one source, one exam, by frame number, from the first to the last."""
-    with (FRAMES / "frames.csv").open(newline="") as handle:
-        rows = list(csv.DictReader(handle))
+    rows = table()
     first = next(row for row in rows if row["file"] == group["first_file"])
     rows = [r for r in rows if (r["source"], r["video"]) == (first["source"], first["video"])]
     files = [row["file"] for row in sorted(rows, key=lambda row: int(row["frame"]))]

@@ -1,6 +1,7 @@
 """The result type, and the largest circle inside a shape."""
 
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,11 +91,12 @@ def test_the_result_cannot_be_changed() -> None:
         ("circle", "a", 1.0, 1.0, 0.1),
     ],
 )
-def test_impossible_fields_are_refused(values: tuple) -> None:
+def test_impossible_fields_are_refused(values: Any) -> None:
     with pytest.raises(FrameError):
         FieldOfView(*values)
 
 
 def test_numpy_numbers_become_plain_ones() -> None:
-    field = FieldOfView("circle", np.float32(1), np.float64(2), np.int64(3), 1)
+    numbers: list[Any] = [np.float32(1), np.float64(2), np.int64(3), 1]
+    field = FieldOfView("circle", *numbers)
     assert all(type(v) is float for v in (field.row, field.col, field.radius, field.confidence))

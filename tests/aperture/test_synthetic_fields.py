@@ -42,7 +42,6 @@ DISCS: dict[str, dict[str, Any]] = {
     "white ring": {"ring": 2.0, "surround": GREY},
     "black ring": {"ring": 2.0, "surround": GREY, "ring_colour": BLACK},
     "strong compression": {"jpeg": 40, "surround": BLUE},
-    "capsule at rest": {"still": True, "surround": GREY},
     "a title page": {"title_page": True},
     "noise": {"noise": 5.0, "surround": DARK},
     "line along the border": {"border_line": 2.0, "surround": GREY},
@@ -64,7 +63,6 @@ SQUARES: dict[str, dict[str, Any]] = {
         "logo": True,
         "text": "overlapping",
     },
-    "at rest": {"half": (105.0, 105.0), "cut": 35.0, "still": True},
 }
 
 RECTANGLES: dict[str, dict[str, Any]] = {
@@ -125,6 +123,19 @@ def test_no_surround_is_the_full_frame(workshop: Any, size: tuple[int, int]) -> 
 def test_rounded_corners_do_not_matter(workshop: Any, cut: float) -> None:
     scene = workshop.scene(kind="rounded", half=(105.0, 105.0), cut=cut, frames=10)
     assert miss(field_of_view(workshop.make(scene)), workshop.truth(scene)) < 1.0
+
+
+@pytest.mark.parametrize("kind", ["circle", "cut-square"])
+def test_a_capsule_at_rest_counts_as_one_view(workshop: Any, kind: str) -> None:
+    scene = workshop.scene(kind=kind, cut=35.0, still=True, surround=GREY, frames=10)
+    seen = field_of_view(workshop.make(scene))
+    assert miss(seen, workshop.truth(scene)) < 1.0
+    assert seen.confidence <= 2 / 3
+
+
+def test_a_dark_line_along_the_border_is_left_out(workshop: Any) -> None:
+    scene = workshop.scene(kind="full", border_line=2.0, fall_off=0.3, frames=10)
+    assert miss(field_of_view(workshop.make(scene)), workshop.truth(scene)) < 0.5
 
 
 @pytest.mark.parametrize("kind", ["circle", "cut-square"])

@@ -118,6 +118,21 @@ def test_field_of_view_moves_the_working_frame(run, frame_file):
     assert placement["col_scale"] == pytest.approx(400 / 256, rel=0.02)
 
 
+def test_the_field_of_view_can_be_searched_on_the_frame_itself(run, frame_file):
+    result = run("explain", frame_file, "--field-of-view", "auto", "--json")
+    assert result.stderr.startswith("Field of view: circle, ")
+    placement = json.loads(result.stdout)["placement"]
+    # The phantom's disc does not fill its frame: its radius becomes 128 working pixels.
+    assert 0.9 * 512 / 256 < placement["col_scale"] < 512 / 256
+
+
+def test_where_no_field_of_view_is_found_the_whole_frame_is_taken(run, tmp_path):
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(tmp_path / "frame.png")
+    result = run("explain", tmp_path / "frame.png", "--field-of-view", "auto")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("No field of view was found")
+
+
 @pytest.mark.parametrize("circle", ["1,2", "a,b,c", "1,2,3,4", ""])
 def test_a_malformed_circle_is_wrong_usage(run, frame_file, circle):
     result = run("explain", frame_file, "--field-of-view", circle)

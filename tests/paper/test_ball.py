@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import ball as literal
 
 from capsieve.paper.ball import best_ball_radius
+from reference import ball as literal
 
 
 def dome(shape, row, col, radius, width=None):

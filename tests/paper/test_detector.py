@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_frames import CAPSULE, GOLDEN_FRAMES, golden_frame, real_frames
 from PIL import Image
-from reference import algorithm1
 
 import capsieve
 from capsieve.aperture import FieldOfView
 from capsieve.paper.detector import analyze, explain
+from reference import algorithm1
+from sample_frames import CAPSULE, GOLDEN_FRAMES, golden_frame, real_frames
 
 CLOSE = 1e-3
 """A value so near to its bound that rounding may decide."""
@@ -144,9 +144,8 @@ def test_the_arrays_of_an_explanation_fit_together(polyp):
     assert explanation.midpass_max == explanation.midpass.max()
     assert not explanation.energy[outside].any()
     assert not explanation.midpass[outside].any()
-    np.testing.assert_array_equal(
-        explanation.segmentation, explanation.midpass >= explanation.threshold
-    )
+    above = explanation.midpass >= (explanation.threshold or 0.0)
+    np.testing.assert_array_equal(explanation.segmentation, above)
     np.testing.assert_allclose(
         explanation.cartoon + explanation.texture, explanation.extended, atol=1e-4
     )
@@ -245,6 +244,8 @@ def test_an_enlarged_frame_is_brought_back_to_the_same_answer(polyp, factor):
     small, large = analyze(polyp), analyze(enlarged)
     assert large.texture_max == pytest.approx(small.texture_max, rel=1e-5)
     assert [f.radius for f in large.features] == [f.radius for f in small.features]
+    assert small.best
+    assert large.best
     row, col = large.placement.to_source(large.best.ball_row, large.best.ball_col)
     assert row == pytest.approx(factor * (small.best.ball_row + 0.5) - 0.5, abs=1e-3)
     assert col == pytest.approx(factor * (small.best.ball_col + 0.5) - 0.5, abs=1e-3)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import mask as literal
 from scipy import ndimage
 
 from capsieve.paper.disc import Spans, disc, grown, whole
+from reference import mask as literal
 
 
 @pytest.mark.parametrize("shape", [(256, 256), (255, 255), (200, 256), (41, 60), (300, 256)])

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import extension as literal
-from reference.mask import mask
 
 from capsieve.errors import FrameError
 from capsieve.paper.disc import disc
 from capsieve.paper.extension import extend
+from reference import extension as literal
+from reference.mask import mask
 
 SHAPES = [
     (256, 256),

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import gaussian as literal
 from scipy import ndimage
 
 from capsieve.errors import FrameError
 from capsieve.paper.disc import Spans, disc, whole
 from capsieve.paper.gaussian import Smoother, gaussian_taps, smooth
+from reference import gaussian as literal
 
 SHAPES = [(256, 256), (61, 61), (48, 64), (33, 90), (90, 33), (37, 41), (255, 200), (31, 31)]
 

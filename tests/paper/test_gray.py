@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from reference import gray as literal
 from skimage.color import rgb2lab
 
 from capsieve.paper.gray import channel_of
+from reference import gray as literal
 
 
 def colours(kind=np.uint8, seed=0):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import midpass as literal
 
 from capsieve.paper.disc import disc
 from capsieve.paper.midpass import midpass
 from capsieve.paper.segmentation import threshold
+from reference import midpass as literal
 
 
 def noise(shape, seed=0):

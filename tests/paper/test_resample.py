@@ -10,7 +10,7 @@ from capsieve.paper.resample import place_circle, place_frame, resample
 from capsieve.placement import Placement
 
 
-def noise(shape, kind=np.float32, seed=0):
+def noise(shape, kind: type = np.float32, seed=0):
     return np.random.default_rng(seed).integers(0, 256, shape).astype(kind)
 
 

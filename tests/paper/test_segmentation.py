@@ -4,15 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from reference import components as literal
 from scipy import ndimage
 
 from capsieve.paper.segmentation import label_components
+from reference import components as literal
 
 
 def columnwise(segmentation):
     """Number 8-connected components column by column: SciPy numbers row by row."""
-    labels, count = ndimage.label(segmentation.T, np.ones((3, 3)))
+    labels = np.zeros(segmentation.T.shape, np.int32)
+    count = ndimage.label(segmentation.T, np.ones((3, 3)), output=labels)
     return labels.T, count
 
 

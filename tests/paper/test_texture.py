@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import energy as literal_energy
-from reference import texture as literal
-from sample_frames import GOLDEN
 
 from capsieve.errors import FrameError
 from capsieve.paper.disc import disc
 from capsieve.paper.texture import cartoon_texture, texture_energy
+from reference import energy as literal_energy
+from reference import texture as literal
+from sample_frames import GOLDEN
 
 IMAGES = sorted(path.stem.removeprefix("cartoon_texture_") for path in GOLDEN.glob("cartoon_*"))
 

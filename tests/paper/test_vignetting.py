@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from reference import vignetting as literal
-from reference.mask import mask
-from sample_frames import GOLDEN, golden_frame
 
 from capsieve.paper.disc import disc
 from capsieve.paper.gray import channel_of
 from capsieve.paper.kernels.vignetting import square_weights
 from capsieve.paper.vignetting import correct_vignetting
+from reference import vignetting as literal
+from reference.mask import mask
+from sample_frames import GOLDEN, golden_frame
 
 SHAPES = [(256, 256), (255, 255), (200, 256), (101, 131), (64, 48), (300, 256)]
 

@@ -8,19 +8,21 @@ import numpy as np
 
 from capsieve.aperture.field import FieldOfView
 from capsieve.aperture.fitting import hypotheses
-from capsieve.aperture.flat import flat_places, number_of_views
-from capsieve.aperture.intake import Exam, take_in
-from capsieve.aperture.refine import crossings, refined
+from capsieve.aperture.flat import flat_places
+from capsieve.aperture.intake import Exam, greatest, take_in
+from capsieve.aperture.refine import behind_border_lines, crossings, refined
 from capsieve.aperture.region import regions
 from capsieve.aperture.ring import line_width, shrunk
 from capsieve.aperture.scoring import agreement, cleanness, swallowed
-from capsieve.aperture.shapes import Shape, inscribed_circle
+from capsieve.aperture.shapes import Shape, border_sides, inscribed_circle
 from capsieve.aperture.surround import Evidence, distance_in_full_size, evidence_maps
 
 __all__ = ["field_of_view"]
 
 LEAST_SCORE = 0.55
 """Below this, no shape explains the picture and the whole frame is taken."""
+
+MOST_FINALISTS = 4
 
 LEAST_CONFIDENCE = 0.15
 """An answer that is less sure than this is a guess and not given."""
@@ -85,11 +87,11 @@ def field_of_view(frames: Iterable[Any]) -> FieldOfView:
 
 
 def _candidates(exam: Exam) -> list[Candidate]:
-    """The best shapes on the reduced grid, of every family at most two."""
+    """The best shapes on the reduced grid, one per family and map of evidence."""
     found: list[Candidate] = []
     size = exam.stack.shape[-2], exam.stack.shape[-1]
     tolerance = max(1.5, 0.01 * min(size))
-    surround = flat_places(exam.stack)
+    surround = flat_places(exam)
     for evidence in evidence_maps(exam, surround):
         levels = regions(evidence)
         for region in levels:
@@ -104,34 +106,35 @@ def _candidates(exam: Exam) -> list[Candidate]:
                 if score > LEAST_SCORE:
                     found.append(Candidate(shape, evidence, score, clean))
     found.sort(key=lambda candidate: -candidate.score)
-    families: dict[tuple[bool, bool], list[Candidate]] = {}
+    finalists: dict[tuple[bool, bool, bytes], Candidate] = {}
     for candidate in found:
-        family = candidate.shape.circle is not None, len(candidate.shape.sides) > 4
-        families.setdefault(family, []).append(candidate)
-    return [c for family in families.values() for c in family[:2] if c.score > 0.8 * found[0].score]
+        round_part, cuts = candidate.shape.circle is not None, len(candidate.shape.sides) > 4
+        kind = round_part, cuts, candidate.evidence.colours.tobytes()
+        if candidate.score > 0.8 * found[0].score:
+            finalists.setdefault(kind, candidate)
+    return list(finalists.values())[:MOST_FINALISTS]
 
 
 def _complexity(shape: Shape, size: tuple[int, int]) -> float:
     """A small price per part, so that of two equal fits the simpler one wins."""
-    rows, cols = size
-    border = np.array([0.5, rows - 0.5, 0.5, cols - 0.5])
-    inner = int((border - shape.sides[:4, 2] > 1.0).sum())
+    inner = int((border_sides(size)[:, 2] - shape.sides[:4, 2] > 1.0).sum())
     return 0.004 * (inner + len(shape.sides) - 4) + (0.01 if shape.circle is not None else 0)
 
 
 def _finish(exam: Exam, candidate: Candidate) -> tuple[float, FieldOfView]:
     """Score and field of view of one candidate in full size."""
     scale = max(exam.factor)
-    windows = [2.5 * scale + 3.0, 1.5 * scale + 2.5, scale + 2.0, scale + 2.0]
+    windows = [2.5 * scale + 3.0, 1.5 * scale + 2.5, scale + 2.0]
     image = distance_in_full_size(exam, candidate.evidence.colours)
     contrast = max(4.0, 0.1 * candidate.evidence.level)
     shape = refined(candidate.shape.rescaled(exam.factor), image, windows, contrast)
     tolerance = max(1.0, 0.4 * scale)
     support, closeness = crossings(shape, image, windows[-1], contrast).support(tolerance)
+    bright = greatest(np.moveaxis(exam.mean, -1, 0))
+    shape = behind_border_lines(shape, bright, windows[0])
     reach = max(6.0, 0.03 * inscribed_circle(shape)[2])
     shape = shrunk(shape, line_width(shape, exam, image, reach))
-    views = number_of_views(exam.stack)
-    confidence = support * candidate.clean * views / (views + 0.5)
+    confidence = support * candidate.clean * exam.views / (exam.views + 0.5)
     name = shape.name(exam.height, exam.width)
     field = FieldOfView(name, *inscribed_circle(shape), confidence)
     return candidate.score * (0.5 + 0.5 * closeness), field

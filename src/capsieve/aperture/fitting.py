@@ -3,7 +3,7 @@
 import numpy as np
 
 from capsieve.aperture.region import Edge
-from capsieve.aperture.shapes import AXIS_NORMALS, Shape
+from capsieve.aperture.shapes import AXIS_NORMALS, Shape, border_sides
 
 __all__ = ["hypotheses"]
 
@@ -41,12 +41,6 @@ def hypotheses(edge: Edge, size: tuple[int, int], tolerance: float) -> list[Shap
         if circle is not None:
             shapes.append(Shape(outer, circle))
     return shapes
-
-
-def border_sides(size: tuple[int, int]) -> np.ndarray:
-    """The four sides of the image itself."""
-    rows, cols = size
-    return np.column_stack([AXIS_NORMALS, [0.5, rows - 0.5, 0.5, cols - 0.5]])
 
 
 def straight_sides(

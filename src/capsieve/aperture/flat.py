@@ -5,7 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-__all__ = ["MANY_VIEWS", "Surround", "flat_places", "number_of_views"]
+from capsieve.aperture.intake import Exam
+
+__all__ = ["MANY_VIEWS", "Surround", "flat_places"]
 
 TILE = 0.05
 """Side of a tile as a share of the image's shorter side."""
@@ -13,8 +15,8 @@ TILE = 0.05
 FLAT = 6.0
 """Half of a tile's pixels, over all frames, must lie this close to its colour."""
 
-WEIGHTS = (4.0, 1.0, 0.25)
-"""Of a tile in the corner, of its neighbours, and of other tiles along the border.
+WEIGHTS = (4.0, 1.0, 0.5, 0.25)
+"""Of a tile in the corner, next to it, one further, and of other tiles along the border.
 
 A capsule at rest shows flat mucosa along the border, hardly ever in the corners.
 """
@@ -48,7 +50,7 @@ class Surround:
 
     def ideas(self) -> list[list[int]]:
         """Sets of colours that account for half of the flat tiles or corners, at most six."""
-        corner = np.where(self.weights >= WEIGHTS[1], self.weights, 0.0)
+        corner = self.corner_weights()
         found = []
         for count in range(1, len(self.colours) + 1):
             for chosen in combinations(range(len(self.colours)), count):
@@ -57,27 +59,33 @@ class Surround:
                     found.append(list(chosen))
         return found[:6]
 
+    def corner_weights(self) -> np.ndarray:
+        """Weights of the tiles in the corners, 0 for the others; all where no corner is flat."""
+        near = self.weights >= WEIGHTS[1]
+        return np.where(near, self.weights, 0.0) if near.any() else self.weights
+
     def centres(self) -> np.ndarray:
         """Centres of the flat tiles, (n, 2)."""
         first, last = self.tiles[:, 0::2], self.tiles[:, 1::2] - 1
         return (first + last) / 2
 
 
-def flat_places(stack: np.ndarray) -> Surround:
+def flat_places(exam: Exam) -> Surround:
     """Find flat tiles in the two outermost rings of the image.
 
     Parameters
     ----------
-    stack
-        (frames, channels, rows, columns). A few views cannot tell smooth mucosa from surround;
-        then only the corners are looked at.
+    exam
+        The frames. A few views cannot tell smooth mucosa from surround; then only the corners
+        are looked at.
     """
+    stack = exam.stack
     tiles, places = _rings(stack.shape[-2], stack.shape[-1])
-    many = number_of_views(stack) >= MANY_VIEWS
+    many = exam.views >= MANY_VIEWS
     colours: list[np.ndarray] = []
     kept, numbers, weights = [], [], []
     for tile, from_corner in zip(tiles, places, strict=True):
-        weight = WEIGHTS[min(from_corner, 2)] if from_corner < 2 or many else 0.0
+        weight = WEIGHTS[min(from_corner, 3)] if from_corner < 3 or many else 0.0
         if weight == 0:
             continue
         part = stack[:, :, tile[0] : tile[1], tile[2] : tile[3]]
@@ -98,15 +106,6 @@ def flat_places(stack: np.ndarray) -> Surround:
         np.array(kept, dtype=int).reshape(-1, 4),
         np.array(weights),
     )
-
-
-def number_of_views(stack: np.ndarray) -> int:
-    """Frames that differ from the one before: a capsule at rest shows the same view again."""
-    # Coarse blocks: the grain of a dark or noisy exam is not a new view.
-    rows, cols = (n // 16 * 16 for n in stack.shape[-2:])
-    blocks = stack[:, :, :rows, :cols].reshape(*stack.shape[:2], 16, rows // 16, 16, cols // 16)
-    step = np.abs(np.diff(blocks.mean(axis=(3, 5)), axis=0)).mean(axis=(1, 2, 3))
-    return 1 + int((step > 1.5).sum())
 
 
 def _ranked(

@@ -35,12 +35,15 @@ class Exam:
         deviation, (rows, columns), greatest over the channels.
     factor
         Full size over reduced size, along rows and along columns.
+    views
+        Number of frames of the stack that differ from the one before.
     """
 
     stack: np.ndarray
     mean: np.ndarray
     spread: np.ndarray
     factor: tuple[float, float]
+    views: int
 
     @property
     def height(self) -> int:
@@ -101,7 +104,7 @@ def take_in(frames: Iterable[Any]) -> Exam:
         raise FrameError("one frame was given where several are expected: pass [frame]")
     kept: list[np.ndarray] = []
     stride, count = 1, 0
-    shape: tuple[int, ...] = ()
+    shape: tuple[int, ...] = (0, 0, 0)
     total = square = np.zeros(0)
     small = (0, 0)
     eight_bit = True
@@ -139,11 +142,13 @@ def take_in(frames: Iterable[Any]) -> Exam:
     square /= count
     square -= total**2
     spread = np.sqrt(np.maximum(greatest(np.moveaxis(square, -1, 0)), 0))
+    stack = (stack - np.float32(low)) * np.float32(gain)
     return Exam(
-        stack=(stack - np.float32(low)) * np.float32(gain),
+        stack=stack,
         mean=((total - low) * gain).astype(np.float32),
         spread=(spread * gain).astype(np.float32),
         factor=(shape[0] / small[1], shape[1] / small[0]),
+        views=_number_of_views(stack),
     )
 
 
@@ -157,6 +162,15 @@ def corners(planes: np.ndarray, share: float) -> list[np.ndarray]:
     side = max(3, round(share * min(planes.shape[-2:])))
     top, bottom = slice(None, side), slice(-side, None)
     return [planes[..., rows, cols] for rows in (top, bottom) for cols in (top, bottom)]
+
+
+def _number_of_views(stack: np.ndarray) -> int:
+    """Frames that differ from the one before: a capsule at rest shows the same view again."""
+    # Coarse blocks: the grain of a dark or noisy exam is not a new view.
+    rows, cols = (n // 16 * 16 for n in stack.shape[-2:])
+    blocks = stack[:, :, :rows, :cols].reshape(*stack.shape[:2], 16, rows // 16, 16, cols // 16)
+    step = np.abs(np.diff(blocks.mean(axis=(3, 5)), axis=0)).mean(axis=(1, 2, 3))
+    return 1 + int((step > 1.5).sum())
 
 
 def _without_odd_ones(stack: np.ndarray) -> np.ndarray:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from capsieve.aperture.shapes import CIRCLE, Shape
+from capsieve.aperture.shapes import CIRCLE, Shape, border_sides
 
-__all__ = ["Crossings", "crossings", "refined"]
+__all__ = ["Crossings", "behind_border_lines", "crossings", "refined"]
 
-SAMPLES = 720
+SAMPLES = 480
 STEP = 0.5
 
 
@@ -111,8 +111,36 @@ def refined(shape: Shape, image: np.ndarray, windows: list[float], contrast: flo
             if picked.sum() >= 12:
                 edge = seen.points[picked] + seen.shift[picked, None] * seen.normals[picked]
                 circle = _circle(edge, circle)
+        # Half a pixel of blur must not push a side out of the image.
+        sides[:4, 2] = np.minimum(sides[:4, 2], border_sides(image.shape)[:, 2])
         shape = Shape(sides, circle)
     return shape
+
+
+def behind_border_lines(shape: Shape, bright: np.ndarray, window: float) -> Shape:
+    """Move sides that lie on the image's border behind dark lines drawn along it.
+
+    Parameters
+    ----------
+    shape
+        In pixels of the image.
+    bright
+        Brightness of the mean frame. Where the surround is not black, a black line is as unlike
+        it as the field is; only the brightness tells them apart.
+    window
+        The widest line to look for, in pixels.
+    """
+    border = border_sides(bright.shape)
+    on_border = np.abs(shape.sides[:4, 2] - border[:, 2]) < 1.0
+    if not on_border.any():
+        return shape
+    seen = crossings(shape, bright, window, contrast=8.0)
+    sides = shape.sides.copy()
+    for k in np.nonzero(on_border)[0]:
+        shift = seen.shift[(seen.parts == k) & np.isfinite(seen.shift)]
+        if len(shift) >= 6 and _location(shift) < -0.6:
+            sides[k, 2] += _location(shift)
+    return Shape(sides, shape.circle)
 
 
 def _near_a_joint(shape: Shape, points: np.ndarray, parts: np.ndarray, reach: float) -> np.ndarray:
@@ -137,7 +165,7 @@ def _weights(misfit: np.ndarray) -> np.ndarray:
 
 def _location(values: np.ndarray) -> float:
     centre = float(np.median(values))
-    for _ in range(5):
+    for _ in range(3):
         weight = _weights(values - centre)
         centre = float((weight * values).sum() / weight.sum())
     return centre
@@ -150,7 +178,7 @@ def _line(points: np.ndarray, side: np.ndarray) -> np.ndarray:
     misfit = points @ side[:2] - side[2]
     turn, shift = 0.0, float(np.median(misfit))
     middle = place.mean()
-    for _ in range(5):
+    for _ in range(3):
         weight = np.sqrt(_weights(misfit - shift - turn * (place - middle)))
         design = np.column_stack([np.ones(len(place)), place - middle])
         shift, turn = np.linalg.lstsq(design * weight[:, None], misfit * weight, rcond=None)[0]
@@ -163,7 +191,7 @@ def _line(points: np.ndarray, side: np.ndarray) -> np.ndarray:
 
 def _circle(points: np.ndarray, circle: tuple[float, float, float]) -> tuple[float, float, float]:
     values = np.array(circle)
-    for _ in range(6):
+    for _ in range(4):
         arms = points - values[:2]
         away = np.maximum(np.linalg.norm(arms, axis=1), 1e-9)
         misfit = away - values[2]

@@ -41,13 +41,16 @@ class Region:
 
 def regions(evidence: Evidence) -> list[Region]:
     """One region per threshold, where there is one that is large enough to be a field of view."""
-    found = []
+    found: list[Region] = []
+    last = np.zeros(evidence.map.shape, dtype=bool)
     for share in LEVELS:
         threshold = evidence.noise + max(3.0, share * (evidence.level - evidence.noise))
         mask = evidence.map > threshold
-        piece = _large_pieces(mask)
-        if piece is not None:
-            found.append(Region(mask, _edge(piece)))
+        pieces = _large_pieces(mask)
+        # A sharp edge lies in the same place at every threshold: once is enough.
+        if pieces is not None and (pieces ^ last).mean() > 0.002:
+            found.append(Region(mask, _edge(pieces)))
+            last = pieces
     return found
 
 
@@ -70,7 +73,7 @@ def _large_pieces(mask: np.ndarray) -> np.ndarray | None:
     area = stats[:, cv2.CC_STAT_AREA].copy()
     area[0] = 0
     kept = (area >= 0.2 * area.max())[labels].astype(np.uint8)
-    pieces = cv2.dilate(kept, disc) & padded
+    pieces = np.minimum(cv2.dilate(kept, disc), padded)
     if pieces.sum() < 0.01 * mask.size:
         return None
     return pieces[margin:-margin, margin:-margin].astype(bool)

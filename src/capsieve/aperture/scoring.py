@@ -1,8 +1,8 @@
-"""How well does a shape explain what is seen?"""
+"""How well a shape explains what is seen."""
 
 import numpy as np
 
-from capsieve.aperture.flat import WEIGHTS, Surround
+from capsieve.aperture.flat import Surround
 from capsieve.aperture.region import Edge
 from capsieve.aperture.shapes import Shape
 
@@ -47,8 +47,8 @@ def cleanness(shape: Shape, mask: np.ndarray, tolerance: float) -> tuple[float, 
 
 def swallowed(shape: Shape, surround: Surround) -> float:
     """Share of the flat corners of the image that a shape counts as field of view."""
-    weights = np.where(surround.weights >= WEIGHTS[1], surround.weights, 0.0)
-    if weights.sum() == 0:
+    weights = surround.corner_weights()
+    if len(weights) == 0:
         return 0.0
     half = (surround.tiles[:, 1] - surround.tiles[:, 0]).max() / 2
     inside = shape.depth(surround.centres()) > half

@@ -6,7 +6,7 @@ import numpy as np
 
 from capsieve.aperture.field import ShapeName
 
-__all__ = ["CIRCLE", "Outline", "Shape", "inscribed_circle"]
+__all__ = ["CIRCLE", "Outline", "Shape", "border_sides", "inscribed_circle"]
 
 CIRCLE = -1
 """Marks points of an outline that lie on the circle; sides are numbered from 0."""
@@ -103,8 +103,14 @@ class Shape:
             return "circle"
         if (parts >= 4).any():
             return "cut-square"
-        border = np.array([0.5, height - 0.5, 0.5, width - 0.5])
-        return "full" if (border - self.sides[:4, 2]).max() < 1.0 else "rectangle"
+        border = border_sides((height, width))
+        return "full" if (border - self.sides[:4])[:, 2].max() < 1.0 else "rectangle"
+
+
+def border_sides(size: tuple[int, ...]) -> np.ndarray:
+    """The four sides of the image itself."""
+    rows, cols = size[:2]
+    return np.column_stack([AXIS_NORMALS, [0.5, rows - 0.5, 0.5, cols - 0.5]])
 
 
 def inscribed_circle(shape: Shape) -> tuple[float, float, float]:

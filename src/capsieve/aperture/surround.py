@@ -1,10 +1,10 @@
-"""How unlike the surround is every pixel?"""
+"""How unlike the surround every pixel is."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from capsieve.aperture.flat import MANY_VIEWS, Surround, number_of_views
+from capsieve.aperture.flat import MANY_VIEWS, Surround
 from capsieve.aperture.intake import Exam, greatest
 
 __all__ = ["Evidence", "distance_in_full_size", "evidence_maps"]
@@ -50,7 +50,7 @@ def evidence_maps(exam: Exam, surround: Surround) -> list[Evidence]:
         gap = np.minimum.reduce([gaps[k] for k in chosen])
         tiles = surround.tiles[np.isin(surround.numbers, chosen)]
         maps.append(_judged(gap, tiles, surround.colours[chosen]))
-    if number_of_views(stack) >= MANY_VIEWS:
+    if exam.views >= MANY_VIEWS:
         change = greatest(np.moveaxis(np.abs(stack - stack.mean(axis=0)), 1, 0))
         maps.append(_judged(change, surround.tiles, surround.colours[:0]))
     return [m for m in maps if m.level > 6.0 and m.level > 4.0 * m.noise]

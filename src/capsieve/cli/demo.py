@@ -29,7 +29,7 @@ def command(out: Path) -> None:
     Writes the frame and its nine panels into a folder.
     """
     import capsieve
-    from capsieve.cli.output import say_why
+    from capsieve.cli.output import say_first_run, say_why
     from capsieve.errors import FileError
     from capsieve.report.nine_panels import nine_panels, save_figure
     from capsieve.report.whole_file import whole_file
@@ -45,6 +45,7 @@ def command(out: Path) -> None:
 
         Image.fromarray(pixels).save(temporary, optimize=True)
     parameters = capsieve.Parameters()
+    say_first_run()
     explanation = capsieve.explain(pixels, parameters)
     save_figure(nine_panels(explanation, parameters), panels_file)
     say_why(explanation, parameters)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from capsieve.aperture import FieldOfView
     from capsieve.parameters import Parameters
 
 __all__ = ["command"]
@@ -18,19 +21,23 @@ Example:
 
 
 class _Circle(click.ParamType):
-    """ROW,COL,RADIUS in the source's pixels."""
+    """ROW,COL,RADIUS in the source's pixels, or "auto"."""
 
     name = "row,col,radius"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, float, float]:
-        if isinstance(value, tuple):
+    ) -> tuple[float, float, float] | str:
+        if isinstance(value, tuple) or value == "auto":
             return value
         try:
             row, col, radius = (float(part) for part in value.split(","))
         except ValueError:
-            self.fail(f"{value!r} is not ROW,COL,RADIUS, for instance 255.5,255.5,240", param, ctx)
+            self.fail(
+                f"{value!r} is neither auto nor ROW,COL,RADIUS, for instance 255.5,255.5,240",
+                param,
+                ctx,
+            )
         return row, col, radius
 
 
@@ -59,8 +66,9 @@ class _Circle(click.ParamType):
     "--field-of-view",
     "circle",
     type=_Circle(),
-    metavar="ROW,COL,RADIUS",
-    help="The circle that the camera sees, in the frame's pixels; by default the whole frame.",
+    metavar="auto|ROW,COL,RADIUS",
+    help="The circle that the camera sees, in the frame's pixels; auto finds it on this frame. "
+    "By default the whole frame is taken.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
 @click.option("--show", is_flag=True, help="Open a window with the nine panels.")
@@ -69,7 +77,7 @@ def command(
     out: Path | None,
     parameters_file: Path | None,
     channel: str | None,
-    circle: tuple[float, float, float] | None,
+    circle: tuple[float, float, float] | str | None,
     as_json: bool,
     show: bool,
 ) -> None:
@@ -78,16 +86,14 @@ def command(
     FRAME is a JPEG, PNG, BMP or TIFF file. Prints the words; -o also writes the picture.
     """
     import capsieve
-    from capsieve.cli.output import explanation_json, say_why
+    from capsieve.cli.output import explanation_json, say_first_run, say_why
     from capsieve.sources.image_file import read_image
 
     _check_target(frame, out)
     parameters = _parameters(parameters_file, channel)
     pixels = read_image(frame)
-    view = None
-    if circle is not None:
-        row, col, radius = circle
-        view = capsieve.FieldOfView(shape="circle", row=row, col=col, radius=radius, confidence=1.0)
+    view = _view(circle, pixels)
+    say_first_run()
     explanation = capsieve.explain(pixels, parameters, view)
     if out is not None:
         from capsieve.report.nine_panels import nine_panels, save_figure
@@ -110,6 +116,29 @@ def command(
             lambda figure: nine_panels(explanation, parameters, figure=figure),
             title=f"capsieve: {frame.name}",
         )
+
+
+def _view(
+    circle: tuple[float, float, float] | str | None, pixels: "NDArray[Any]"
+) -> "FieldOfView | None":
+    """Return the field of view that was asked for; one that was searched is told on stderr."""
+    import capsieve
+
+    if circle is None:
+        return None
+    if not isinstance(circle, str):
+        row, col, radius = circle
+        return capsieve.FieldOfView(shape="circle", row=row, col=col, radius=radius)
+    view = capsieve.field_of_view([pixels])
+    if view.confidence == 0.0:
+        click.echo("No field of view was found; the whole frame is taken.", err=True)
+        return None
+    click.echo(
+        f"Field of view: {view.shape}, row {view.row:.1f}, column {view.col:.1f}, radius "
+        f"{view.radius:.1f}, confidence {view.confidence:.2f}.",
+        err=True,
+    )
+    return view
 
 
 def _check_target(frame: Path, out: Path | None) -> None:

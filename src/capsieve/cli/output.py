@@ -11,10 +11,20 @@ from capsieve._version import __version__
 from capsieve.parameters import Parameters
 from capsieve.results import Feature, FrameResult
 
-__all__ = ["EXPLANATION_SCHEMA", "explanation_json", "say_why"]
+__all__ = ["EXPLANATION_SCHEMA", "explanation_json", "say_first_run", "say_why"]
 
 EXPLANATION_SCHEMA = 1
 """Version of the JSON object; it grows when a name in it changes its meaning."""
+
+
+def say_first_run() -> None:
+    """Tell on stderr why the first frame takes so long."""
+    from capsieve.paper.kernels.compiling import is_compiled
+
+    if not is_compiled():
+        click.echo(
+            "First run: compiling the inner loops. This takes half a minute, once.", err=True
+        )
 
 
 def say_why(result: FrameResult, parameters: Parameters) -> None:

@@ -55,8 +55,8 @@ class Disc:
 def disc(rows: int, cols: int, radius: float, centre: tuple[float, float] | None = None) -> Disc:
     """Return the mask of that radius about the paper's centre, or about another (row, col)."""
     centre_row, centre_col = centre if centre else (rows / 2 - 1, cols / 2 - 1)
-    row_offsets = np.arange(rows) - centre_row
-    col_offsets = np.arange(cols) - centre_col
+    row_offsets = np.arange(rows, dtype=np.float64) - centre_row
+    col_offsets = np.arange(cols, dtype=np.float64) - centre_col
     distance = np.hypot(row_offsets[:, None], col_offsets[None, :])
     mask = distance <= radius
     for array in (row_offsets, col_offsets, distance, mask):

@@ -44,7 +44,7 @@ def midpass(
         sigma_1 < sigma_2.
     """
     out = np.empty_like(frame) if out is None else out
-    fine_frame, coarse_frame = scratch("fine", frame.shape), scratch("coarse", frame.shape)
+    fine_frame, coarse_frame = scratch("work 1", frame.shape), scratch("work 2", frame.shape)
     _smoother(disc, fine)(frame, fine_frame)
     _smoother(disc, coarse)(frame, coarse_frame)
     largest = kernels.positive_ratio(

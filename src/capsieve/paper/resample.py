@@ -58,7 +58,7 @@ class _Taps:
 
 @lru_cache(maxsize=64)
 def _taps(source: int, size: int, scale: float, offset: float) -> _Taps:
-    centres = offset + scale * np.arange(size)
+    centres = offset + scale * np.arange(size, dtype=np.float64)
     if scale >= 1.0:
         places, weights = _area(centres, scale)
     else:

@@ -1,4 +1,8 @@
-"""Buffers that a thread keeps from frame to frame, so that the hot path allocates nothing."""
+"""Buffers that a thread keeps from frame to frame, so that the hot path allocates nothing.
+
+Buffers named "work ..." belong to the step that is running: the next one may overwrite them. Few
+planes that stay in the processor's cache are faster than many that each step has for itself.
+"""
 
 import threading
 

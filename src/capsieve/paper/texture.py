@@ -73,14 +73,13 @@ def _detail_and_variation(
     frame: NDArray[np.float32], split: _Split
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Return f - Lf, G|Df| and G|D(Lf)| in scratch buffers."""
-    detail, other = scratch("detail-a", frame.shape), scratch("detail-b", frame.shape)
-    source = frame
+    detail, other = frame, scratch("work 1", frame.shape)
+    spare = scratch("work 2", frame.shape)
     for step in split.steps:
-        step.residual(source, detail)
-        source, detail, other = detail, other, detail
-    detail = source
+        step.residual(detail, other)
+        detail, other, spare = other, spare, other
     smoother = split.variation
-    before, after = scratch("variation-a", frame.shape), scratch("variation-b", frame.shape)
+    before, after = scratch("work 3", frame.shape), scratch("work 4", frame.shape)
     kernels.smoothed_variations(
         frame,
         detail,
@@ -142,7 +141,7 @@ def texture_energy(
     out = np.zeros_like(frame) if out is None else out
     split = _disc_split(mask, texture_sigma, iterations)
     detail, before, after = _detail_and_variation(frame, split)
-    powers = scratch("powers", frame.shape)
+    powers = scratch("work 5", frame.shape)
     kernels.texture_power(
         detail,
         before,

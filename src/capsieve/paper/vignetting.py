@@ -36,8 +36,9 @@ class _Setup:
 
     ring_starts: NDArray[np.int64]
     places: NDArray[np.int32]
-    row_parts: NDArray[np.float32]
-    col_parts: NDArray[np.float32]
+    row_offsets: NDArray[np.float32]
+    col_offsets: NDArray[np.float32]
+    half_inverse: NDArray[np.float32]
     fractions: NDArray[np.float32]
     first_diagonal: NDArray[np.float64]
     first_beside: NDArray[np.float64]
@@ -66,13 +67,11 @@ def _setup(disc: Disc) -> _Setup:
     ring_starts = np.searchsorted(rings, np.arange(slopes + 1))
 
     def ring_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(rings, values, minlength=slopes)[:slopes]
+        return np.bincount(rings, values, minlength=slopes)[:slopes].astype(np.float64)
 
     ahead, behind = ring_sums(fractions**2), ring_sums((1.0 - fractions) ** 2)
     first_diagonal = behind.copy()
     first_diagonal[1:] += ahead[:-1]
-
-    rho = np.maximum(disc.distance, 1.0)  # nearer pixels do not vote
 
     # The mean of W over the mask's pixels, as weights of the W at whole radii.
     masked = disc.distance[disc.mask]
@@ -94,8 +93,10 @@ def _setup(disc: Disc) -> _Setup:
     return _Setup(
         ring_starts=ring_starts,
         places=(rows * disc.cols + cols).astype(np.int32),
-        row_parts=(0.5 * disc.row_offsets[:, None] / rho).astype(np.float32),
-        col_parts=(0.5 * disc.col_offsets[None, :] / rho).astype(np.float32),
+        row_offsets=disc.row_offsets.astype(np.float32),
+        col_offsets=disc.col_offsets.astype(np.float32),
+        # Nearer than a pixel nobody votes.
+        half_inverse=(0.5 / np.maximum(disc.distance, 1.0)).astype(np.float32),
         fractions=fractions.astype(np.float32),
         first_diagonal=first_diagonal,
         first_beside=ring_sums(fractions * (1.0 - fractions))[:-1],
@@ -135,13 +136,14 @@ def correct_vignetting(
     derivative = scratch("derivative", setup.places.shape)
     kernels.radial_derivative(
         gray,
-        setup.col_parts,
-        setup.row_parts,
+        setup.row_offsets,
+        setup.col_offsets,
+        setup.half_inverse,
         disc.spans.starts,
         disc.spans.stops,
         setup.places,
-        scratch("logarithm", gray.shape),
-        scratch("derivative plane", gray.shape),
+        scratch("work 1", gray.shape),
+        scratch("work 2", gray.shape),
         derivative,
     )
     log_falloff = kernels.fit_falloff(

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import config
+from numba.extending import intrinsic
 
-__all__ = ["compiled", "is_compiled"]
+__all__ = ["compiled", "is_compiled", "machine_code"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,9 +68,17 @@ def compiled(function: Function) -> Function:
         fastmath={"reassoc", "contract", "nsz", "nnan"},
     )
     # numba asks its configuration for the folder while it decorates, and at no other time.
-    usual = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder or "")
+    settings: Any = config
+    usual, settings.CACHE_DIR = settings.CACHE_DIR, str(folder or "")
     try:
         return cast(Function, decorate(function))
     finally:
-        numba.config.CACHE_DIR = usual
+        settings.CACHE_DIR = usual
+
+
+def machine_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a compiled loop use code that is written out instruction by instruction.
+
+    The function gets the types of its arguments, and returns a signature and a writer.
+    """
+    return cast(Callable[..., Any], intrinsic(function))

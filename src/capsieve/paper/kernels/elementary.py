@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from capsieve.paper.kernels.compiling import compiled
+from capsieve.paper.kernels.compiling import compiled, machine_code
 
 __all__ = ["exp2", "largest", "log2"]
 
 
-@intrinsic
-def _bits_of(typingctx, value):  # type: ignore[no-untyped-def]
+@machine_code
+def _bits_of(typingctx, value):
     """Reinterpret a float32 as int32."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -26,8 +25,8 @@ def _bits_of(typingctx, value):  # type: ignore[no-untyped-def]
     return types.int32(types.float32), codegen
 
 
-@intrinsic
-def _float_of(typingctx, bits):  # type: ignore[no-untyped-def]
+@machine_code
+def _float_of(typingctx, bits):
     """Reinterpret an int32 as float32."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

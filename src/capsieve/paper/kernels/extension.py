@@ -59,24 +59,23 @@ def _fill_row(frame, row, inner, col_pair, col_centre, starts, stops, along, lif
     """Fill what lies outside the mask in a row whose inner neighbour is complete."""
     if starts[row] < stops[row]:
         right, left = stops[row], starts[row] - 1
-    else:  # no pixel of the mask: start at the centre's column, or at the pair around it
-        if col_pair >= 0:
-            a, b = col_pair, col_pair + 1
-            _solve_pair(
-                frame,
-                (row, a),
-                (row, b),
-                frame[inner, a],
-                frame[inner, b],
-                along[row, a],
-                along[row, b],
-                (slope * lift[row, a], slope * lift[row, b]),
-            )
-            right, left = b + 1, a - 1
-        else:
-            # On the axis a = 1, b = 0: the value comes from the inner row alone.
-            frame[row, col_centre] = slope * lift[row, col_centre] + frame[inner, col_centre]
-            right, left = col_centre + 1, col_centre - 1
+    elif col_pair >= 0:
+        a, b = col_pair, col_pair + 1
+        _solve_pair(
+            frame,
+            (row, a),
+            (row, b),
+            frame[inner, a],
+            frame[inner, b],
+            along[row, a],
+            along[row, b],
+            (slope * lift[row, a], slope * lift[row, b]),
+        )
+        right, left = b + 1, a - 1
+    else:
+        # On the axis a = 1, b = 0: the value comes from the inner row alone.
+        frame[row, col_centre] = slope * lift[row, col_centre] + frame[inner, col_centre]
+        right, left = col_centre + 1, col_centre - 1
     values, inwards = frame[row], frame[inner]
     down, up = along[row], lift[row]
     begin, end = right - 1, left + 2  # the known pixel from which the sweep starts is included

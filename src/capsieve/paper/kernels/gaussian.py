@@ -1,9 +1,10 @@
 """Separable symmetric filters with mirrored borders, only where their result is wanted.
 
-Spans say for every row which columns are wanted: [starts[i], stops[i]). Rows are filtered STRIP at
-a time, transposed, so that both directions use the same code. A scratch plane holds the row-filtered
-frame with `half` mirrored rows above and below. Its rows are an odd number of cache lines long: with
-the frame's own 1024 bytes, the rows that a column filter visits would evict each other.
+Spans say for every row which columns are wanted: [starts[i], stops[i]). Rows are filtered STRIP
+at a time, transposed, so that both directions use the same code. A scratch plane holds the
+row-filtered frame with `half` mirrored rows above and below. Its rows are an odd number of cache
+lines long: with the frame's own 1024 bytes, the rows that a column filter visits would evict each
+other.
 """
 
 import numpy as np

@@ -11,7 +11,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from capsieve.paper.kernels.compiling import machine_code
 
 __all__ = ["STRIP", "TILE", "filter_row_pair", "transpose_tile"]
 
@@ -74,11 +75,11 @@ class _Writer:
 _ZERO, _ONE = ir.Constant(ir.IntType(64), 0), ir.Constant(ir.IntType(64), 1)
 
 
-@intrinsic
-def filter_row_pair(  # type: ignore[no-untyped-def]
+@machine_code
+def filter_row_pair(
     typingctx, out, out_at, out_step, base, base_at, base_step, source, source_at, step, taps, half
 ):
-    """Compute STRIP pixels of two rows of out = base + taps[0] s[0] + sum of taps[m] (s[-m] + s[m]).
+    """Compute STRIP pixels of two rows: base + taps[0] s[0] + sum of taps[m] (s[-m] + s[m]).
 
     Here s[m] is m rows of `step` elements away. Two rows together need each source row only once:
     what is s[-m] for the first is s[-m-1] for the second. The taps go in twos, so `half` is even;
@@ -140,8 +141,8 @@ def _interleave(builder: Any, first: Any, second: Any, order: list[int]) -> Any:
     return builder.shuffle_vector(first, second, mask)
 
 
-@intrinsic
-def transpose_tile(typingctx, out, out_at, out_step, source, source_at, step):  # type: ignore[no-untyped-def]
+@machine_code
+def transpose_tile(typingctx, out, out_at, out_step, source, source_at, step):
     """Write the transpose of TILE x TILE pixels; the steps are the lengths of a row."""
     i = types.intp
     signature = types.void(out, i, i, source, i, i)

@@ -14,11 +14,13 @@ _LN2 = np.float32(np.log(2.0))
 
 
 @compiled
-def radial_derivative(gray, col_parts, row_parts, starts, stops, places, logarithm, plane, out):
+def radial_derivative(
+    gray, row_offsets, col_offsets, half_inverse, starts, stops, places, logarithm, plane, out
+):
     """Write grad(ln(Z + 1)) . r_hat of every voter, in the order of `places`.
 
-    The parts are d / (2 rho), whole planes. The derivative is computed row by row, where it runs
-    in vectors, and only then brought into the order of the rings.
+    `half_inverse` is 1 / (2 rho). The derivative is computed row by row, where it runs in vectors,
+    and only then brought into the order of the rings.
     """
     rows, cols = gray.shape
     one = np.float32(1.0)
@@ -33,10 +35,12 @@ def radial_derivative(gray, col_parts, row_parts, starts, stops, places, logarit
             continue
         left, right = logarithm[row, start - 1 : stop - 1], logarithm[row, start + 1 : stop + 1]
         up, down = logarithm[row - 1, start:stop], logarithm[row + 1, start:stop]
-        across, along = col_parts[row, start:stop], row_parts[row, start:stop]
+        inverse, across = half_inverse[row, start:stop], col_offsets[start:stop]
+        below = row_offsets[row]
         result = plane[row, start:stop]
         for n in range(stop - start):
-            result[n] = (right[n] - left[n]) * across[n] + (down[n] - up[n]) * along[n]
+            slope = (right[n] - left[n]) * across[n] + (down[n] - up[n]) * below
+            result[n] = slope * inverse[n]
     flat = plane.reshape(rows * cols)
     for voter in range(places.size):
         out[voter] = flat[places[voter]]
