@@ -172,6 +172,19 @@ class Parameters:
         return cls.from_toml(text)
 
 
+def _attributes() -> str:
+    """Return the fields with symbol, meaning and value, for the docstring."""
+    lines = ["", "", "    Attributes", "    ----------"]
+    for each in fields(Parameters):
+        value = "from the width" if each.default is None else repr(each.default)
+        lines.append(f"    {each.name}")
+        lines.append(f"        {each.metadata['symbol']}: {each.metadata['meaning']} ({value}).")
+    return "\n".join(lines) + "\n    "
+
+
+Parameters.__doc__ = (Parameters.__doc__ or "").rstrip() + _attributes()
+
+
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()

@@ -86,24 +86,29 @@ def filter_block(source, first, cols, taps, start, stop, block, scratch, row):
 
 
 @compiled
-def finish_columns(scratch, rows, cols, taps, starts, stops, base, base_step, out):
-    """Filter the scratch plane along its columns; out = base + the filtered frame.
+def finish_columns(scratch, done, filtered, rows, cols, taps, starts, stops, base, base_step, out):
+    """Filter along columns the rows that have all they need; return how many are finished.
 
-    base_step is the length of a row of `base`, or 0 for one row that stands for all.
+    `done` rows were finished before, `filtered` rows are in the scratch plane by now: they are
+    used while they are still in the cache. out = base + the filtered frame; base_step is the
+    length of a row of `base`, or 0 for one row that stands for all.
     """
     half = taps.size - 1
     stride = scratch.shape[1]
-    for k in range(half):
-        above, below = scratch[half - 1 - k], scratch[half + rows + k]
-        top, bottom = scratch[half + k], scratch[half + rows - 1 - k]
-        for col in range(stride):
-            above[col] = top[col]
-            below[col] = bottom[col]
+    if done == 0 and filtered >= half:
+        for k in range(half):
+            scratch[half - 1 - k] = scratch[half + k]
+    if filtered == rows:
+        for k in range(half):
+            scratch[half + rows + k] = scratch[half + rows - 1 - k]
+    ready = rows if filtered == rows else (filtered - half) // 2 * 2
+    if filtered < half or ready <= done:
+        return done
     for strip in range(0, cols, STRIP):
         # The last strip, and the last pair of rows, overlap those before rather than run over.
         col = min(strip, cols - STRIP)
         base_col = col if base_step else 0
-        for pair in range(0, rows, 2):
+        for pair in range(done, ready, 2):
             row = min(pair, rows - 2)
             if (starts[row] < strip + STRIP and stops[row] > strip) or (
                 starts[row + 1] < strip + STRIP and stops[row + 1] > strip
@@ -121,6 +126,7 @@ def finish_columns(scratch, rows, cols, taps, starts, stops, base, base_step, ou
                     taps,
                     half,
                 )
+    return ready
 
 
 @compiled
@@ -144,9 +150,13 @@ def smooth(
     a single row of zeros. `out` may not be `source` or `base`.
     """
     rows, cols = source.shape
+    base_step = cols if base.shape[0] > 1 else 0
+    done = 0
     for strip in range(0, rows, STRIP):
         row = min(strip, rows - STRIP)
         start, stop = block_span(line_starts, line_stops, row, cols)
         filter_block(source, row, cols, taps, start, stop, block, scratch, row)
-    base_step = cols if base.shape[0] > 1 else 0
-    finish_columns(scratch, rows, cols, column_taps, starts, stops, base, base_step, out)
+        filtered = row + STRIP
+        done = finish_columns(
+            scratch, done, filtered, rows, cols, column_taps, starts, stops, base, base_step, out
+        )

@@ -59,11 +59,11 @@ def smoothed_variations(
     rows, cols = frame.shape
     zeros = np.zeros((1, STRIP), np.float32)
     for smoothed in range(2):
+        out = before if smoothed == 0 else after
+        done = 0
         for strip in range(0, rows, STRIP):
             first = min(strip, rows - STRIP)
             start, stop = block_span(line_starts, line_stops, first, cols)
-            if start >= stop:
-                continue
             for down in range(STRIP):
                 row, line = first + down, variations[down]
                 if row == 0 or row == rows - 1:
@@ -81,8 +81,10 @@ def smoothed_variations(
                         line,
                     )
             filter_block(variations, 0, cols, taps, start, stop, block, scratch, first)
-        out = before if smoothed == 0 else after
-        finish_columns(scratch, rows, cols, taps, starts, stops, zeros, 0, out)
+            filtered = first + STRIP
+            done = finish_columns(
+                scratch, done, filtered, rows, cols, taps, starts, stops, zeros, 0, out
+            )
 
 
 @compiled

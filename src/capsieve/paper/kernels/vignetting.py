@@ -24,10 +24,11 @@ def radial_derivative(
     """
     rows, cols = gray.shape
     one = np.float32(1.0)
-    for row in range(rows):
-        values, result = gray[row], logarithm[row]
-        for col in range(cols):
-            result[col] = _LN2 * log2(values[col] + one)
+    for row in range(rows):  # a voter's neighbours lie in the mask as well
+        start, stop = starts[row], stops[row]
+        values, result = gray[row, start:stop], logarithm[row, start:stop]
+        for n in range(stop - start):
+            result[n] = _LN2 * log2(values[n] + one)
     for row in range(1, rows - 1):
         # The mask's own ends have a neighbour outside: they do not vote.
         start, stop = starts[row] + 1, stops[row] - 1
