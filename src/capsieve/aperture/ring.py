@@ -16,7 +16,8 @@ def line_width(shape: Shape, exam: Exam, distance: np.ndarray, reach: float) -> 
     """Width of a line drawn along the inside of a shape, 0 where there is none.
 
     A line is unlike the surround, as the field is, but has one colour all along and always. The
-    field's rim, even a dark one, varies in proportion to its brightness.
+    field's rim, even a dark one, varies in proportion to its brightness, or is at least of
+    another colour than the line.
 
     Parameters
     ----------
@@ -46,6 +47,9 @@ def line_width(shape: Shape, exam: Exam, distance: np.ndarray, reach: float) -> 
     variety = np.median(along(exam.spread), axis=0) + 1.5 * uneven
     strength = np.median(along(distance), axis=0)
     inside = offsets >= reach
+    distinct = _distinct_line(np.median(colours, axis=1), variety, strength, offsets, reach)
+    if distinct > 0:
+        return distinct
     ratio = variety / np.maximum(strength, 1.0)
     usual = float(np.median(ratio[inside]))
     strong = strength > 0.35 * float(np.median(strength[inside]))
@@ -60,6 +64,31 @@ def line_width(shape: Shape, exam: Exam, distance: np.ndarray, reach: float) -> 
         return 0.0
     k = int(behind[0])
     part = (level - variety[k - 1]) / max(variety[k] - variety[k - 1], 1e-6)
+    return float(offsets[k - 1] + STEP * np.clip(part, 0, 1))
+
+
+def _distinct_line(
+    colours: np.ndarray,
+    variety: np.ndarray,
+    strength: np.ndarray,
+    offsets: np.ndarray,
+    reach: float,
+) -> float:
+    """Width of a line whose one colour is unlike the surround and unlike the field behind it."""
+    near = (offsets >= 0.5) & (offsets <= reach / 2)
+    behind = np.median(colours[:, (offsets > reach / 2) & (offsets <= reach)], axis=1)
+    unlike = np.abs(colours - behind[:, None]).max(axis=0)
+    peak = int(np.argmax(np.where(near, unlike, -1.0)))
+    if unlike[peak] < 25.0 or strength[peak] < 25.0 or variety[peak] > 8.0:
+        return 0.0
+    after = np.nonzero((unlike < unlike[peak] / 2) & (offsets > offsets[peak]))[0]
+    # A slow change is a dark rim, not a line; a line comes back to the field within a pixel.
+    if len(after) == 0 or offsets[after[0]] > reach / 2 + 1.0:
+        return 0.0
+    k = int(after[0])
+    part = (unlike[k - 1] - unlike[peak] / 2) / max(unlike[k - 1] - unlike[k], 1e-6)
+    if unlike[min(k + 2, len(unlike) - 1)] > 0.4 * unlike[peak]:
+        return 0.0
     return float(offsets[k - 1] + STEP * np.clip(part, 0, 1))
 
 
