@@ -437,3 +437,11 @@ def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot write .*parameters\.toml: No such file"):
         Parameters().save(tmp_path / "absent" / "parameters.toml")
+
+
+def test_an_error_in_a_file_names_the_file(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("midpass_fine = 40.0")
+    with pytest.raises(ParameterError, match=r"midpass_fine: must be below .*mine\.toml") as caught:
+        Parameters.load(path)
+    assert caught.value.field == "midpass_fine"

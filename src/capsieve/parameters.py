@@ -169,7 +169,11 @@ class Parameters:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise FileError(f"cannot read the parameters in {path}: {reason}") from error
-        return cls.from_toml(text)
+        try:
+            return cls.from_toml(text)
+        except ParameterError as error:
+            name, message = error.args
+            raise ParameterError(name, f"{message} (in {path})") from error
 
 
 def _attributes() -> str:

@@ -143,3 +143,7 @@ class Explanation(FrameResult):
     labels: NDArray[np.int32]
     mask: NDArray[np.bool_]
     falloff: NDArray[np.float64]
+
+    # Two explanations with other images must not pass for equal, nor arrays be compared unasked.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__

@@ -1,3 +1,4 @@
+import shlex
 import subprocess
 import sys
 
@@ -95,7 +96,7 @@ def test_interruption_is_exit_code_130(monkeypatch):
 
 def test_a_reader_that_leaves_is_no_traceback():
     done = subprocess.run(
-        f"{sys.executable} -m capsieve parameters | true",
+        f"{shlex.quote(sys.executable)} -m capsieve parameters | true",
         shell=True,
         capture_output=True,
         text=True,
