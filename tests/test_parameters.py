@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsieve import FileError, ParameterError, Parameters
+from capsieve import FileError, FrameError, ParameterError, Parameters
 from capsieve.parameters import PARAMETERS_SCHEMA
 
 NAMES = [each.name for each in dataclasses.fields(Parameters)]
@@ -27,32 +27,34 @@ widths = st.integers(30, 4096)
 def parameters(draw: st.DrawFn) -> Parameters:
     """Any valid parameters."""
     coarse = draw(st.floats(0.5, 200))
-    texture_sigma = draw(st.floats(0, 100))
-    energy_sigma = draw(st.none() | st.floats(0, 200))
-    stencils = [16, 2 * math.ceil(texture_sigma), math.ceil(energy_sigma or 0), math.ceil(coarse)]
+    texture_sigma = draw(st.just(0.0) | st.floats(0.01, 100))
+    energy_sigma = draw(st.none() | st.just(0.0) | st.floats(0.01, 200))
+    # The compiled filters take their taps in twos: an odd half needs one pixel more.
+    odd = [math.ceil(energy_sigma or 0) + 1, math.ceil(coarse) + 1]
+    stencils = [16, 2 * math.ceil(texture_sigma), *odd]
     low, high = sorted(draw(st.tuples(st.floats(0, 100), st.floats(0, 100))))
     threshold = draw(st.floats(1e-6, 10))
     sizes = draw(st.none() | st.tuples(st.integers(1, 10**6), st.integers(0, 10**6)))
     return Parameters(
         width=draw(st.integers(max(stencils), 4096)),
-        mask_radius=draw(st.floats(0, 0.5, exclude_min=True)),
+        mask_radius=draw(st.floats(0.125, 0.5)),
         texture_iterations=draw(st.integers(0, 100)),
         texture_sigma=texture_sigma,
         energy_sigma=energy_sigma,
         energy_power=draw(st.floats(0, 4, exclude_min=True)),
         texture_low=low,
         texture_high=high,
-        midpass_fine=draw(st.floats(0, coarse, exclude_min=True, exclude_max=True)),
+        midpass_fine=draw(st.floats(0.01, coarse, exclude_max=True)),
         midpass_coarse=coarse,
         threshold_low=threshold,
         threshold_high=threshold * draw(st.floats(1.001, 100)),
         size_low=None if sizes is None else sizes[0],
         size_high=None if sizes is None else sum(sizes),
         eccentricity_max=draw(st.floats(1, 1e6)),
-        radius_threshold=draw(st.integers(1, 10**6)),
+        radius_threshold=draw(st.integers(1, 10**4)),
         channel=draw(st.sampled_from(["gray", "red", "lab-a"])),
         vignetting=draw(st.booleans()),
-        extension_slope=draw(st.floats(-1e3, 1e3)),
+        extension_slope=draw(st.floats(-255, 255)),
     )
 
 
@@ -166,10 +168,10 @@ def test_what_is_set_wins_over_the_formula(width: int) -> None:
     ("values", "side"),
     [
         ({}, 30),
-        ({"midpass_coarse": 30.5}, 31),
+        ({"midpass_coarse": 30.5}, 32),
         ({"texture_sigma": 20.0}, 40),
         ({"texture_sigma": 19.1}, 40),
-        ({"energy_sigma": 50.2}, 51),
+        ({"energy_sigma": 50.2}, 52),
         ({"width": 1000}, 40),
         (
             {
@@ -249,23 +251,29 @@ def test_whole_fields_become_ints(value: Any) -> None:
     ("name", "inside", "outside", "rule"),
     [
         ("width", [30, 4096], [-1, 0, 4097], "between 1 and 4096"),
-        ("width", [30], [1, 29], "at least 30 so that the filters fit"),
-        ("mask_radius", [1e-9, 0.5], [-0.1, 0, 0.501], "above 0 and at most 0.5"),
+        (
+            "width",
+            [30],
+            [29],
+            "at least 30 so that the filters fit (midpass_coarse 30, energy_sigma 2, "
+            "texture_sigma 5)",
+        ),
+        ("mask_radius", [0.0079, 0.5], [-0.1, 0, 0.0077, 0.501], "between 0.00781 and 0.5"),
         ("texture_iterations", [0, 100], [-1, 101], "between 0 and 100"),
-        ("texture_sigma", [0, 100], [-0.1, 100.5], "between 0 and 100"),
-        ("energy_sigma", [0, 256], [-0.1], "0 or more"),
+        ("texture_sigma", [0, 0.01, 100], [-0.1, 1e-200], "0 (no smoothing), or 0.01 to 4096"),
+        ("energy_sigma", [0, 256], [-0.1, 1e-160], "0 (no smoothing), or 0.01 to 4096"),
         ("energy_power", [1e-9, 4], [-1, 0, 4.1], "above 0 and at most 4"),
         ("texture_low", [0, 8], [-0.1], "0 or more"),
         ("texture_high", [3], [2.9, -1], "at least texture_low (3)"),
-        ("midpass_fine", [1e-9, 29.9], [0, -1], "above 0"),
+        ("midpass_fine", [0.01, 29.9], [0, 1e-200, -1], "at least 0.01"),
         ("midpass_fine", [29.9], [30, 31], "below midpass_coarse (30)"),
         ("threshold_low", [1e-9, 0.159], [0, -1], "above 0"),
         ("threshold_high", [0.111], [0.11, 0.1, -1], "above threshold_low (0.11)"),
         ("size_low", [1, 3237], [0, -1], "1 or more"),
         ("size_high", [292], [291, 0, -1], "at least size_low (292)"),
         ("eccentricity_max", [1], [0.99, -1], "1 or more"),
-        ("radius_threshold", [1, 85], [0, -1], "1 or more"),
-        ("extension_slope", [-1, 0, 1, 100], [], ""),
+        ("radius_threshold", [1, 85, 10_000], [0, -1, 10_001], "between 1 and 10000"),
+        ("extension_slope", [-1, 0, 255], [-256, 1e38], "between -255 and 255"),
     ],
 )
 def test_bounds(name: str, inside: list[Any], outside: list[Any], rule: str) -> None:
@@ -286,13 +294,18 @@ def _as_stored(name: str, value: float) -> float:
         ({"midpass_coarse": 7}, "midpass_fine", "must be below midpass_coarse (7), not 7.0"),
         ({"midpass_coarse": -1}, "midpass_fine", "must be below midpass_coarse (-1), not 7.0"),
         ({"threshold_low": 0.16}, "threshold_high", "must be above threshold_low (0.16), not 0.16"),
-        ({"size_low": 4000}, "size_high", "must be at least size_low (4000), not 3237"),
-        ({"midpass_coarse": 300}, "width", "must be at least 300 so that the filters fit, not 256"),
-        ({"energy_sigma": 257}, "width", "must be at least 257 so that the filters fit, not 256"),
+        ({"size_low": 4000}, "size_low", "must be at most size_high (3237), not 4000"),
+        (
+            {"midpass_coarse": 300},
+            "width",
+            "must be at least 300 so that the filters fit (midpass_coarse 300, energy_sigma 11, "
+            "texture_sigma 5), not 256",
+        ),
         (
             {"texture_sigma": 21, "width": 41},
             "width",
-            "must be at least 42 so that the filters fit, not 41",
+            "must be at least 42 so that the filters fit (midpass_coarse 30, energy_sigma 2, "
+            "texture_sigma 21), not 41",
         ),
     ],
 )
@@ -435,7 +448,7 @@ def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"cannot write .*parameters\.toml: No such file"):
+    with pytest.raises(FileError, match=r"cannot write .*parameters\.toml: there is no folder"):
         Parameters().save(tmp_path / "absent" / "parameters.toml")
 
 
@@ -445,3 +458,15 @@ def test_an_error_in_a_file_names_the_file(tmp_path):
     with pytest.raises(ParameterError, match=r"midpass_fine: must be below .*mine\.toml") as caught:
         Parameters.load(path)
     assert caught.value.field == "midpass_fine"
+
+
+def test_the_smallest_side_is_what_the_compiled_filters_need():
+    from capsieve.paper.gaussian import smoother
+    from capsieve.paper.kernels.strips import STRIP
+
+    assert Parameters(midpass_coarse=8, width=32).derived.smallest_side == STRIP
+    for sigma in (19.0, 31.0, 46.5, 60.0):
+        side = Parameters(midpass_coarse=sigma).derived.smallest_side
+        smoother(side, side, sigma)  # fits
+        with pytest.raises(FrameError):
+            smoother(side - 1, side - 1, sigma)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from capsieve.errors import FrameError
 
-__all__ = ["Frame", "FrameLike", "checked_pixels"]
+__all__ = ["Frame", "FrameLike", "checked_numbers", "checked_pixels", "checked_shape"]
 
 _LARGEST_SIDE = 16384
 
@@ -65,7 +65,7 @@ def checked_pixels(
     FrameError
         Wrong dimensions, empty, absurdly large, not numbers, not finite, outside the range.
     """
-    pixels = _checked_shape(_checked_numbers(frame.pixels if isinstance(frame, Frame) else frame))
+    pixels = checked_shape(checked_numbers(frame.pixels if isinstance(frame, Frame) else frame))
     low, high = _checked_range(pixels.dtype, value_range)
     if pixels.dtype == np.uint8 and (low, high) == (0, 255):
         return np.ascontiguousarray(pixels)
@@ -81,7 +81,10 @@ def checked_pixels(
     return np.ascontiguousarray((values - low) * (255.0 / (high - low)), dtype=np.float32)
 
 
-def _checked_numbers(pixels: ArrayLike) -> NDArray[Any]:
+def checked_numbers(pixels: ArrayLike) -> NDArray[Any]:
+    """Return an array of numbers, or say what it is instead."""
+    if isinstance(pixels, np.ma.MaskedArray):
+        raise FrameError("a frame has no masked pixels; fill them first")
     try:
         array = np.asarray(pixels)
     except ValueError as error:
@@ -92,7 +95,8 @@ def _checked_numbers(pixels: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _checked_shape(pixels: NDArray[Any]) -> NDArray[Any]:
+def checked_shape(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Return rows x columns or rows x columns x 3, or say what is wrong with the shape."""
     shape = " x ".join(str(side) for side in pixels.shape) or "a single number"
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
@@ -130,6 +134,6 @@ def _checked_range(
         low, high = (float(bound) for bound in value_range)
     except (OverflowError, TypeError, ValueError):
         low = high = np.nan
-    if not (low < high and np.isfinite(high - low)):
+    if not (low < high and np.isfinite(high - low) and np.isfinite(255.0 / (high - low))):
         raise FrameError(f"value_range must be two finite numbers in order, not {value_range!r}")
     return low, high

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from capsieve.errors import FileError, ParameterError
+from capsieve.whole_file import whole_file
 
 __all__ = ["Channel", "Derived", "Parameters", "PARAMETERS_SCHEMA"]
 
@@ -23,7 +24,19 @@ PARAMETERS_SCHEMA = 1
 """Version of the TOML file; a file with another one is refused."""
 
 _WIDEST = 4096
+_LEAST_SIGMA = 0.01  # less is no smoothing, and its square may vanish
+_LEAST_MASK = 2.0  # pixels; a smaller mask cannot be extended
+_LARGEST_SLOPE = 255.0  # from black to white within a pixel
+_LARGEST_RADIUS = 10_000
 _SMALLEST_SIDE = 16  # the compiled filters work on 16 pixels at a time
+
+
+def _even(sigma: float) -> int:
+    """Return how far a filter looks: ceil(sigma), and one more where that is odd.
+
+    The compiled filters take their taps in twos.
+    """
+    return 2 * math.ceil(math.ceil(sigma) / 2)
 
 
 def _symbol(symbol: str, meaning: str, default: Any) -> Any:
@@ -105,8 +118,8 @@ class Parameters:
             smallest_side=max(
                 _SMALLEST_SIDE,
                 2 * math.ceil(self.texture_sigma),
-                math.ceil(energy_sigma),
-                math.ceil(self.midpass_coarse),
+                _even(energy_sigma),
+                _even(self.midpass_coarse),
             ),
         )
 
@@ -145,7 +158,7 @@ class Parameters:
 
         try:
             values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # tomllib's own error is a ValueError
             raise ParameterError("TOML", f"not a valid TOML text ({error})") from error
         schema = values.pop("schema", PARAMETERS_SCHEMA)
         if type(schema) is not int or schema != PARAMETERS_SCHEMA:
@@ -155,18 +168,16 @@ class Parameters:
         return cls.from_dict(values)
 
     def save(self, path: str | Path) -> None:
-        """Write the TOML file."""
-        try:
-            Path(path).write_text(self.to_toml(), encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+        """Write the TOML file, whole or not at all."""
+        with whole_file(path) as temporary:
+            temporary.write_text(self.to_toml(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> "Parameters":
         """Read the TOML file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            text = Path(path).read_text(encoding="utf-8-sig")  # some editors add a mark
+        except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise FileError(f"cannot read the parameters in {path}: {reason}") from error
         try:
@@ -203,7 +214,7 @@ def _check_types(parameters: Parameters) -> None:
         if value is None and "None" in wanted:
             continue
         if each.name == "channel":
-            if value not in get_args(Channel):
+            if not isinstance(value, str) or value not in get_args(Channel):
                 choices = ", ".join(repr(choice) for choice in get_args(Channel))
                 raise ParameterError("channel", f"must be one of {choices}, not {value!r}")
         elif "bool" in wanted:
@@ -238,10 +249,13 @@ def _check_bounds(parameters: Parameters) -> None:
 
     p = parameters
     require(1 <= p.width <= _WIDEST, "width", f"between 1 and {_WIDEST}")
-    require(0 < p.mask_radius <= 0.5, "mask_radius", "above 0 and at most 0.5")
+    least = _LEAST_MASK / p.width
+    require(least <= p.mask_radius <= 0.5, "mask_radius", f"between {least:.3g} and 0.5")
     require(0 <= p.texture_iterations <= 100, "texture_iterations", "between 0 and 100")
-    require(0 <= p.texture_sigma <= 100, "texture_sigma", "between 0 and 100")
-    require(p.energy_sigma is None or p.energy_sigma >= 0, "energy_sigma", "0 or more")
+    for name in ("texture_sigma", "energy_sigma"):
+        sigma = getattr(p, name) or 0.0
+        rule = f"0 (no smoothing), or {_LEAST_SIGMA} to {_WIDEST}"
+        require(sigma == 0.0 or _LEAST_SIGMA <= sigma <= _WIDEST, name, rule)
     require(0 < p.energy_power <= 4, "energy_power", "above 0 and at most 4")
     require(p.texture_low >= 0, "texture_low", "0 or more")
     require(
@@ -249,7 +263,7 @@ def _check_bounds(parameters: Parameters) -> None:
         "texture_high",
         f"at least texture_low ({p.texture_low:g})",
     )
-    require(p.midpass_fine > 0, "midpass_fine", "above 0")
+    require(p.midpass_fine >= _LEAST_SIGMA, "midpass_fine", f"at least {_LEAST_SIGMA}")
     require(
         p.midpass_fine < p.midpass_coarse,
         "midpass_fine",
@@ -263,15 +277,32 @@ def _check_bounds(parameters: Parameters) -> None:
     )
     derived = p.derived
     require(derived.size_low >= 1, "size_low", "1 or more")
+    if p.size_high is None:  # then only size_low was set, and only it can be wrong
+        require(
+            derived.size_low <= derived.size_high,
+            "size_low",
+            f"at most size_high ({derived.size_high})",
+        )
     require(
         derived.size_high >= derived.size_low,
         "size_high",
         f"at least size_low ({derived.size_low})",
     )
     require(p.eccentricity_max >= 1, "eccentricity_max", "1 or more")
-    require(p.radius_threshold >= 1, "radius_threshold", "1 or more")
+    require(
+        1 <= p.radius_threshold <= _LARGEST_RADIUS,
+        "radius_threshold",
+        f"between 1 and {_LARGEST_RADIUS}",
+    )
+    require(
+        abs(p.extension_slope) <= _LARGEST_SLOPE,
+        "extension_slope",
+        f"between -{_LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}",
+    )
     require(
         p.width >= derived.smallest_side,
         "width",
-        f"at least {derived.smallest_side} so that the filters fit",
+        f"at least {derived.smallest_side} so that the filters fit (midpass_coarse "
+        f"{p.midpass_coarse:g}, energy_sigma {derived.energy_sigma:g}, texture_sigma "
+        f"{p.texture_sigma:g})",
     )

@@ -103,3 +103,16 @@ def test_a_reader_that_leaves_is_no_traceback():
         check=False,
     )
     assert done.stderr == ""
+
+
+def test_a_full_disk_behind_a_redirection_is_one_line():
+    done = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m capsieve parameters > /dev/full",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("capsieve: cannot print: No space left")
+    assert "Traceback" not in done.stderr

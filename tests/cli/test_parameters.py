@@ -25,3 +25,14 @@ def test_a_place_that_cannot_be_written_is_exit_code_1(run, tmp_path):
     result = run("parameters", "-o", tmp_path / "absent" / "mine.toml")
     assert result.exit_code == 1
     assert result.stderr.startswith("capsieve: cannot write")
+
+
+def test_an_edited_file_is_not_overwritten_unasked(run, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text("width = 128\n")
+    result = run("parameters", "-o", file)
+    assert result.exit_code == 1
+    assert "--force" in result.stderr
+    assert file.read_text() == "width = 128\n"
+    assert run("parameters", "-o", file, "--force").exit_code == 0
+    assert "width = 256" in file.read_text()

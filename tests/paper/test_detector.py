@@ -12,6 +12,7 @@ from PIL import Image
 import capsieve
 from capsieve.aperture import FieldOfView
 from capsieve.paper.detector import analyze, explain
+from capsieve.paper.resample import place_frame, resample
 from reference import algorithm1
 from sample_frames import CAPSULE, GOLDEN_FRAMES, golden_frame, real_frames
 
@@ -49,9 +50,9 @@ def near_a_bound(literal: algorithm1.Analysis) -> bool:
     """Whether a decision of the literal transcription hangs on less than rounding."""
     values_and_bounds = [(literal.T_max, 3.0), (literal.T_max, 8.0)]
     values_and_bounds += [(feature.eccentricity, 6.5) for feature in literal.features]
-    for feature in literal.features:  # sizes may differ by two pixels
-        values_and_bounds += [(feature.size / 2000, bound / 2000) for bound in (292, 3237)]
-    return any(abs(value - bound) <= CLOSE * bound for value, bound in values_and_bounds)
+    close = any(abs(value - bound) <= CLOSE * bound for value, bound in values_and_bounds)
+    sizes = [feature.size for feature in literal.features]
+    return close or any(abs(size - bound) <= 2 for size in sizes for bound in (292, 3237))
 
 
 @pytest.mark.slow
@@ -60,24 +61,23 @@ def test_real_frames_agree_with_the_literal_transcription():
     undecided = 0
     for path in real_frames(200):
         with Image.open(path) as image:
-            working = np.asarray(image.convert("RGB").resize((256, 256), Image.Resampling.BICUBIC))
-        literal, fast, explanation = algorithm1.analyze(working), analyze(working), explain(working)
+            pixels = np.asarray(image.convert("RGB"))
+        working = resample(pixels, place_frame(*pixels.shape[:2], width=256))
+        literal = algorithm1.analyze(working.astype(float))
+        fast, explanation = analyze(pixels), explain(pixels)
         assert fast.texture_max == pytest.approx(literal.T_max, rel=1e-3), path.name
         assert explanation.midpass_max == pytest.approx(literal.u_max, rel=1e-4), path.name
+        # A feature of a pixel or two may be there for one and not for the other.
         large = [f for f in explanation.features if f.size > 2]
-        literal_large = [f for f in literal.features if f.size > 2]
-        if len(large) == len(literal_large):
-            for found, expected in zip(large, literal_large, strict=True):
-                assert abs(found.size - expected.size) <= 2, path.name
-                assert abs(found.radius - expected.R_opt) <= 1 or near_a_bound(literal), path.name
-        else:  # a bridge of a pixel or two joins or parts two features
-            total = sum(f.size for f in literal.features)
-            assert abs(sum(f.size for f in explanation.features) - total) <= 2, path.name
-        if near_a_bound(literal) or abs(literal.R_max - 37) <= 1:
+        expected_large = [f for f in literal.features if f.size > 2]
+        assert len(large) == len(expected_large), path.name
+        for found, expected in zip(large, expected_large, strict=True):
+            assert abs(found.size - expected.size) <= 2, path.name
+        if near_a_bound(literal):
             undecided += 1
         else:
             assert (fast.label == "polyp") == literal.polyp, path.name
-            assert fast.radius_max == pytest.approx(literal.R_max, abs=1), path.name
+            assert fast.radius_max == literal.R_max, path.name
     assert undecided < 20, "too few frames decide anything"
 
 
@@ -345,9 +345,69 @@ def test_every_feature_is_in_exactly_one_class(size_low, size_high, eccentricity
         assert (feature.radius > 0) == passes
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_ball_that_passes_is_no_smaller_than_its_mass_allows(seed):
-    # S >= 292 and u >= 0.11: R_max is 0 or in 34..85.
-    result = explain(smooth_noise((256, 256), seed=seed, size=40.0))
-    for feature in result.features:
-        assert feature.radius == 0 or 33 <= feature.radius <= 85
+def test_a_ball_that_passes_is_no_smaller_than_its_mass_allows():
+    # S >= 292 and u >= 0.11: R_max is 0 or in about 34..85.
+    radii = [
+        feature.radius
+        for seed in range(6)
+        for feature in explain(smooth_noise((256, 256), seed=seed, size=40.0)).features
+        if not feature.rejected
+    ]
+    assert len(radii) > 5
+    assert min(radii) >= 33
+    assert max(radii) <= 85
+
+
+def test_what_a_frame_leaves_behind_never_reaches_the_next(polyp, monkeypatch):
+    expected = explain(polyp)
+
+    def poisoned(name, shape):
+        return np.full(shape, np.nan, np.float32)
+
+    for module in ("detector", "gaussian", "midpass", "texture", "vignetting"):
+        monkeypatch.setattr(f"capsieve.paper.{module}.scratch", poisoned)
+    found = explain(polyp)
+    assert found.texture_max == expected.texture_max
+    assert found.features == expected.features
+    np.testing.assert_array_equal(found.extended, expected.extended)
+    np.testing.assert_array_equal(found.energy, expected.energy)
+    np.testing.assert_array_equal(found.midpass, expected.midpass)
+
+
+def test_a_field_of_view_that_found_nothing_is_none_at_all():
+    frame = smooth_noise((256, 340), seed=9)
+    nothing = FieldOfView("full", 127.5, 169.5, 128.0, 0.0)
+    assert analyze(frame, field_of_view=nothing) == analyze(frame)
+
+
+@pytest.mark.parametrize("radius", [1e-300, 1.0, 10.0])
+def test_a_field_of_view_of_a_few_pixels_is_refused(polyp, radius):
+    with pytest.raises(capsieve.FrameError, match="too small"):
+        analyze(polyp, field_of_view=FieldOfView("circle", 127.0, 127.0, radius))
+
+
+def test_a_field_of_view_that_is_only_shifted_is_not_blurred():
+    # At scale 1 a shift by half a pixel is interpolated, not averaged.
+    noisy = smooth_noise((300, 300), seed=4)
+    whole = analyze(noisy, field_of_view=FieldOfView("circle", 150.0, 150.0, 128.0))
+    half = analyze(noisy, field_of_view=FieldOfView("circle", 150.5, 150.5, 128.0))
+    less = analyze(noisy, field_of_view=FieldOfView("circle", 150.5, 150.5, 127.999))
+    assert half.texture_max == pytest.approx(less.texture_max, rel=1e-2)
+    assert half.texture_max > 0.75 * whole.texture_max  # white noise is what a shift hurts most
+
+
+def test_a_frame_like_a_ribbon_is_refused():
+    with pytest.raises(capsieve.FrameError, match="times as high as wide"):
+        analyze(np.zeros((4000, 40), np.uint8))
+
+
+@pytest.mark.parametrize("wrong", [None, "x", {"width": 256}])
+def test_parameters_of_another_kind_are_refused(polyp, wrong):
+    with pytest.raises(capsieve.ParameterError, match="parameters: must be Parameters"):
+        analyze(polyp, wrong)
+
+
+@pytest.mark.parametrize("wrong", ["auto", (127, 127, 100)])
+def test_a_field_of_view_of_another_kind_is_refused(polyp, wrong):
+    with pytest.raises(capsieve.FrameError, match="must be a FieldOfView"):
+        analyze(polyp, field_of_view=wrong)

@@ -92,3 +92,10 @@ def test_the_result_may_be_written_in_place():
 def test_a_mask_without_room_is_refused():
     with pytest.raises(FrameError, match="too small"):
         extend(np.zeros((32, 32), np.float32), disc(32, 32, 1.0))
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (61, 61), (64, 61), (61, 64)])
+def test_what_lies_outside_the_mask_is_never_read(shape):
+    circle, frame = disc(*shape, 20.0), noise(shape)
+    unknown = np.where(circle.mask, frame, np.nan)
+    np.testing.assert_array_equal(extend(unknown, circle), extend(frame, circle))

@@ -44,7 +44,7 @@ class FieldOfView:
             value = getattr(self, name)
             try:
                 number = float(value)
-            except (TypeError, ValueError):
+            except (OverflowError, TypeError, ValueError):
                 number = math.nan
             if not math.isfinite(number):
                 raise FrameError(f"{name} of the field of view is not a finite number: {value!r}")

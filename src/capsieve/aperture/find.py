@@ -141,6 +141,6 @@ def _finish(exam: Exam, candidate: Candidate) -> tuple[float, FieldOfView]:
 
 
 def _whole_frame(exam: Exam) -> FieldOfView:
-    """The centred circle of the paper."""
+    """The centred circle, as large as fits; with confidence 0 `analyze` takes the whole frame."""
     row, col = (exam.height - 1) / 2, (exam.width - 1) / 2
     return FieldOfView("full", row, col, min(exam.height, exam.width) / 2, 0.0)

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from capsieve.errors import FrameError
+from capsieve.frames import Frame, checked_numbers, checked_shape
 
 __all__ = ["Exam", "corners", "greatest", "take_in"]
 
@@ -18,6 +19,9 @@ MOST_FRAMES = 40
 """Frames kept for the search. Of a longer exam every second, fourth, ... frame is kept."""
 
 SMALLEST_SIDE = 16
+
+LARGEST_VALUE = 1e15
+"""Beyond it the sums of squares would lose what they are needed for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +62,22 @@ class Exam:
 
 def as_pixels(frame: Any, number: int) -> np.ndarray:
     """One frame as (rows, columns, channels) with 1 or 3 channels, or a FrameError."""
-    pixels = np.asarray(getattr(frame, "pixels", frame))
-    if pixels.dtype.kind not in "buif":
-        raise FrameError(f"frame {number} holds {pixels.dtype}, not numbers")
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4):
-        raise FrameError(
-            f"frame {number} has shape {pixels.shape}: "
-            "rows x columns, or rows x columns x 1, 3 or 4 is needed"
-        )
+    try:
+        pixels = checked_shape(checked_numbers(getattr(frame, "pixels", frame)))
+    except FrameError as error:
+        raise FrameError(f"frame {number}: {error}") from error
+    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     if min(pixels.shape[:2]) < SMALLEST_SIDE:
         raise FrameError(
             f"frame {number} has {pixels.shape[0]} x {pixels.shape[1]} pixels: "
             f"at least {SMALLEST_SIDE} x {SMALLEST_SIDE} are needed"
         )
-    pixels = pixels[:, :, :3] if pixels.shape[2] == 4 else pixels
-    if pixels.dtype.kind == "f" and not np.isfinite(pixels).all():
-        raise FrameError(f"frame {number} holds values that are not finite (NaN or infinite)")
     if pixels.dtype == np.uint8:
         return np.ascontiguousarray(pixels)
+    if not (np.abs(pixels) <= LARGEST_VALUE).all():  # NaN is not less than anything
+        raise FrameError(
+            f"frame {number} holds values that are not finite (NaN or infinite) or absurdly large"
+        )
     return np.ascontiguousarray(pixels, dtype=np.float32)
 
 
@@ -98,10 +98,13 @@ def take_in(frames: Iterable[Any]) -> Exam:
     FrameError
         No frame, a frame that is not an image, or frames of different sizes.
     """
-    if isinstance(frames, np.ndarray) and (
+    single = isinstance(frames, np.ndarray) and (
         frames.ndim == 2 or (frames.ndim == 3 and frames.shape[2] in (1, 3, 4))
-    ):
+    )
+    if single or isinstance(frames, Frame):
         raise FrameError("one frame was given where several are expected: pass [frame]")
+    if not isinstance(frames, Iterable):
+        raise FrameError(f"several frames are expected, not {type(frames).__name__}")
     kept: list[np.ndarray] = []
     stride, count = 1, 0
     shape: tuple[int, ...] = (0, 0, 0)

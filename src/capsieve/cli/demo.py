@@ -32,7 +32,7 @@ def command(out: Path) -> None:
     from capsieve.cli.output import say_first_run, say_why
     from capsieve.errors import FileError
     from capsieve.report.nine_panels import nine_panels, save_figure
-    from capsieve.report.whole_file import whole_file
+    from capsieve.whole_file import whole_file
 
     try:
         out.mkdir(parents=True, exist_ok=True)

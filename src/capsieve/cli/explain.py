@@ -145,9 +145,12 @@ def _check_target(frame: Path, out: Path | None) -> None:
     """Say before the work what would fail after it."""
     if out is None:
         return
+    from capsieve.errors import FileError
     from capsieve.report.figure_file import check_ending
 
     check_ending(out)
+    if not out.absolute().parent.is_dir():
+        raise FileError(f"cannot write {out}: there is no folder {out.parent}; make it first")
     if out.resolve() == frame.resolve():
         raise click.UsageError(f"-o {out} would overwrite the frame itself.")
 

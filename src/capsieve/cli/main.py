@@ -72,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
     try:
         code = cli.main(args=arguments, prog_name="capsieve", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None where it was closed before we came
+            sys.stdout.flush()
     except click.Abort:  # click's name for Ctrl-C
         sys.exit(130)
     except click.ClickException as error:
@@ -80,6 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         _forget_stdout()
+        sys.exit(1)
+    except OSError as error:  # printing failed: a full disk behind a redirection
+        _forget_stdout()
+        click.echo(f"capsieve: cannot print: {error.strerror or error}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 

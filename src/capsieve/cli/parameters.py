@@ -21,15 +21,19 @@ Example:
     metavar="FILE.toml",
     help="Write there instead of printing.",
 )
-def command(out: Path | None) -> None:
+@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+def command(out: Path | None, force: bool) -> None:
     """Print the parameters of the paper's detector as TOML, with symbols and meanings.
 
     Change what you like in the file and give it to other commands with --parameters.
     """
+    from capsieve.errors import FileError
     from capsieve.parameters import Parameters
 
     if out is None:
         click.echo(Parameters().to_toml(), nl=False)
     else:
+        if out.exists() and not force:
+            raise FileError(f"{out} is there already; choose another name, or add --force")
         Parameters().save(out)
         click.echo(f"Wrote {out}")

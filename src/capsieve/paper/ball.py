@@ -2,7 +2,7 @@ r"""The best-fit ball.
 
 At the u-weighted centre of a feature a ball :math:`b(R) = (R^2 - d^2) / N_x^2`, cut at zero, is
 fitted to u over the whole frame: :math:`R_{opt} = \arg\min_R \|u - b(R)\|_F` over the integers
-1 .. floor(Nx / 3), the first of equals (equations 19 to 21).
+1 .. floor(Nx / 3), the first of equals (equations 23 to 27).
 
 With d the distance to the centre, :math:`\|u - b\|^2 = \mathrm{const} + \sum b^2 - 2 \sum u b`,
 and both sums follow from running totals of 1, d^2, d^4, u and u d^2 over rings one pixel wide. One

@@ -1,12 +1,13 @@
 """Algorithm 1 of the paper: a thin composer over its steps."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import FrameError
+from capsieve.aperture.field import FieldOfView
+from capsieve.errors import FrameError, ParameterError
 from capsieve.frames import FrameLike, checked_pixels
 from capsieve.paper.decision import decide, preselection
 from capsieve.paper.disc import Disc, disc
@@ -23,20 +24,18 @@ from capsieve.parameters import Derived, Parameters
 from capsieve.placement import Placement
 from capsieve.results import Explanation, FrameResult
 
-if TYPE_CHECKING:
-    from capsieve.aperture import FieldOfView
-
 __all__ = ["analyze", "explain"]
 
 _PAPER = Parameters()
 _SMALLEST_SOURCE = 21  # the width of the texture kernel: less than that is not a picture
+_TALLEST = 4  # times the width: the working frame would grow without bound
 _CIRCLE_SLACK = 2.0  # pixels by which a found circle may stick out of the frame
 
 
 def analyze(
     frame: FrameLike,
     parameters: Parameters = _PAPER,
-    field_of_view: "FieldOfView | None" = None,
+    field_of_view: FieldOfView | None = None,
     value_range: tuple[float, float] | None = None,
 ) -> FrameResult:
     """Run the paper's Algorithm 1 on one frame.
@@ -49,8 +48,8 @@ def analyze(
         The paper's table by default.
     field_of_view
         Where the picture lies on the frame, from :func:`capsieve.field_of_view`. Its circle gets
-        the radius Nx/2 about the paper's centre. Without it the whole frame is brought to the
-        working width.
+        the radius Nx/2 about the paper's centre. Without it, or where its confidence is 0, the
+        whole frame is brought to the working width.
     value_range
         The values of black and white; must be stated for floating-point pixels.
 
@@ -77,7 +76,7 @@ def analyze(
 def explain(
     frame: FrameLike,
     parameters: Parameters = _PAPER,
-    field_of_view: "FieldOfView | None" = None,
+    field_of_view: FieldOfView | None = None,
     value_range: tuple[float, float] | None = None,
 ) -> Explanation:
     """Run Algorithm 1 on one frame and keep every intermediate image.
@@ -99,14 +98,24 @@ def _derived(parameters: Parameters) -> Derived:
 def _working_frame(
     frame: FrameLike,
     parameters: Parameters,
-    field_of_view: "FieldOfView | None",
+    field_of_view: FieldOfView | None,
     value_range: tuple[float, float] | None,
 ) -> tuple[NDArray[Any], Placement]:
     """Bring the frame to the working width; the result may share memory with the input."""
+    if not isinstance(parameters, Parameters):
+        raise ParameterError("parameters", f"must be Parameters, not {type(parameters).__name__}")
+    if not isinstance(field_of_view, FieldOfView | None):
+        kind = type(field_of_view).__name__
+        raise FrameError(f"field_of_view must be a FieldOfView or None, not {kind}")
     pixels = checked_pixels(frame, value_range=value_range)
     rows, cols = pixels.shape[:2]
     smallest = _derived(parameters).smallest_side
-    if field_of_view is None:
+    if field_of_view is None or field_of_view.confidence == 0.0:
+        if rows > _TALLEST * cols:
+            raise FrameError(
+                f"the frame is {rows} x {cols}: more than {_TALLEST} times as high as wide; crop "
+                "it, or give a field of view"
+            )
         placement = place_frame(rows, cols, width=parameters.width)
     else:
         circle = field_of_view
@@ -120,7 +129,12 @@ def _working_frame(
     return resample(pixels, placement), placement
 
 
-def _check_circle(rows: int, cols: int, circle: "FieldOfView") -> None:
+def _check_circle(rows: int, cols: int, circle: FieldOfView) -> None:
+    if 2.0 * circle.radius < _SMALLEST_SOURCE:
+        raise FrameError(
+            f"a field of view of radius {circle.radius:g} pixels is too small; at least "
+            f"{_SMALLEST_SOURCE / 2:g} are needed"
+        )
     reach = circle.radius - _CIRCLE_SLACK
     if (
         circle.row - reach < -0.5

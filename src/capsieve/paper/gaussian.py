@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FrameError
-from capsieve.paper.disc import Spans, grown, whole
+from capsieve.paper.disc import Disc, Spans, grown, whole
 from capsieve.paper.kernels import gaussian as kernels
 from capsieve.paper.kernels.strips import STRIP
 from capsieve.paper.scratch import scratch
@@ -102,10 +102,11 @@ class Smoother:
         return scratch("plane", kernels.scratch_shape(self.rows, self.cols, self.half))
 
 
-@lru_cache(maxsize=16)
-def smoother(rows: int, cols: int, sigma: float) -> Smoother:
-    """Return L_sigma on the whole of frames of that size."""
-    return Smoother(rows, cols, gaussian_taps(sigma, math.ceil(sigma)))
+@lru_cache(maxsize=32)
+def smoother(rows: int, cols: int, sigma: float, wanted: Disc | None = None) -> Smoother:
+    """Return L_sigma on frames of that size, with the result wanted in a disc or everywhere."""
+    spans = wanted.spans if wanted else None
+    return Smoother(rows, cols, gaussian_taps(sigma, math.ceil(sigma)), spans)
 
 
 def smooth(frame: NDArray[Any], *, sigma: float) -> NDArray[np.float32]:

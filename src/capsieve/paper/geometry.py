@@ -5,7 +5,7 @@ The eccentricity is :math:`E = \lambda_{max} / \lambda_{min}` of the tensor of i
 .. math:: I = \sum \begin{bmatrix} \hat y^2 & -\hat x \hat y \\ -\hat x \hat y & \hat x^2
     \end{bmatrix}
 
-over the feature's own pixels (equations 15 and 16). It passes if :math:`S_L \le S \le S_U` and
+over the feature's own pixels (equations 18 and 19). It passes if :math:`S_L \le S \le S_U` and
 :math:`E \le E_{max}`: the sets K_S, K_E and their meet K_G.
 """
 

@@ -2,26 +2,18 @@ r"""The mid-pass filter.
 
 .. math:: u = \max(w, 0), \qquad w = L_{\sigma_1} f / L_{\sigma_2} f - 1,
 
-zero outside the mask, and where :math:`L_{\sigma_2} f \le 10^{-6}` (equations 7 and 8).
+zero outside the mask, and where :math:`L_{\sigma_2} f \le 10^{-6}` (equations 7 to 9).
 """
-
-import math
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.paper.disc import Disc
-from capsieve.paper.gaussian import Smoother, gaussian_taps
+from capsieve.paper.gaussian import smoother
 from capsieve.paper.kernels import midpass as kernels
 from capsieve.paper.scratch import scratch
 
 __all__ = ["midpass"]
-
-
-@lru_cache(maxsize=32)
-def _smoother(disc: Disc, sigma: float) -> Smoother:
-    return Smoother(disc.rows, disc.cols, gaussian_taps(sigma, math.ceil(sigma)), disc.spans)
 
 
 def midpass(
@@ -45,8 +37,9 @@ def midpass(
     """
     out = np.empty_like(frame) if out is None else out
     fine_frame, coarse_frame = scratch("work 1", frame.shape), scratch("work 2", frame.shape)
-    _smoother(disc, fine)(frame, fine_frame)
-    _smoother(disc, coarse)(frame, coarse_frame)
+    rows, cols = frame.shape
+    smoother(rows, cols, fine, disc)(frame, fine_frame)
+    smoother(rows, cols, coarse, disc)(frame, coarse_frame)
     largest = kernels.positive_ratio(
         fine_frame, coarse_frame, disc.spans.starts, disc.spans.stops, out
     )

@@ -59,10 +59,8 @@ class _Taps:
 @lru_cache(maxsize=64)
 def _taps(source: int, size: int, scale: float, offset: float) -> _Taps:
     centres = offset + scale * np.arange(size, dtype=np.float64)
-    if scale >= 1.0:
-        places, weights = _area(centres, scale)
-    else:
-        places, weights = _cubic(centres)
+    # A mere shift is interpolated: the mean over a pixel's width would blur it.
+    places, weights = _area(centres, scale) if scale > 1.0 else _cubic(centres)
     # Outside the source its border is repeated: fold those weights onto the border's pixels.
     clipped = np.clip(places, 0, source - 1)
     firsts = clipped.min(axis=1)

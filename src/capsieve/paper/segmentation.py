@@ -1,6 +1,6 @@
 r"""Binary segmentation of u and its connected components.
 
-:math:`s = H(u - \Theta)` with :math:`\Theta = \max(\min(\max u / 2, M_U), M_L)` (equations 9, 10).
+:math:`s = H(u - \Theta)` with :math:`\Theta = \max(\min(\max u / 2, M_U), M_L)`, equations 10, 11.
 Components are 8-connected and numbered column by column, as in the labelling that the paper cites.
 """
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.paper.disc import Disc, Spans, grown, whole
-from capsieve.paper.gaussian import Smoother, gaussian_taps
+from capsieve.paper.gaussian import Smoother, gaussian_taps, smoother
 from capsieve.paper.kernels import texture as kernels
 from capsieve.paper.kernels.strips import STRIP
 from capsieve.paper.scratch import scratch
@@ -78,18 +78,18 @@ def _detail_and_variation(
     for step in split.steps:
         step.residual(detail, other)
         detail, other, spare = other, spare, other
-    smoother = split.variation
+    variation = split.variation
     before, after = scratch("work 3", frame.shape), scratch("work 4", frame.shape)
     kernels.smoothed_variations(
         frame,
         detail,
-        smoother.taps,
-        smoother.wanted.starts,
-        smoother.wanted.stops,
-        smoother.lines.starts,
-        smoother.lines.stops,
-        smoother.block(),
-        smoother.plane(),
+        variation.taps,
+        variation.wanted.starts,
+        variation.wanted.stops,
+        variation.lines.starts,
+        variation.lines.stops,
+        variation.block(),
+        variation.plane(),
         scratch("variations", (STRIP, frame.shape[1])),
         before,
         after,
@@ -119,11 +119,6 @@ def cartoon_texture(
     return CartoonTexture(frame - detail, frame - texture, texture)
 
 
-@lru_cache(maxsize=16)
-def _energy_smoother(disc: Disc, sigma: float) -> Smoother:
-    return Smoother(disc.rows, disc.cols, gaussian_taps(sigma, math.ceil(sigma)), disc.spans)
-
-
 def texture_energy(
     frame: NDArray[np.float32],
     mask: Disc,
@@ -151,5 +146,5 @@ def texture_energy(
         np.float32(power),
         powers,
     )
-    _energy_smoother(mask, energy_sigma)(powers, out)
+    smoother(*frame.shape, energy_sigma, mask)(powers, out)
     return out, float(kernels.masked_maximum(out, mask.spans.starts, mask.spans.stops))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from capsieve._version import __version__
 from capsieve.errors import FileError
 from capsieve.report.style import DPI, STYLE
-from capsieve.report.whole_file import whole_file
+from capsieve.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -55,8 +55,8 @@ def _straddling(offsets):
 
 
 @compiled
-def _fill_row(frame, row, inner, col_pair, col_centre, starts, stops, along, lift, slope):
-    """Fill what lies outside the mask in a row whose inner neighbour is complete."""
+def _fill_row(frame, row, inwards, col_pair, col_centre, starts, stops, along, lift, slope):
+    """Fill what lies outside the mask in a row; `inwards`, its inner neighbour, is complete."""
     if starts[row] < stops[row]:
         right, left = stops[row], starts[row] - 1
     elif col_pair >= 0:
@@ -65,8 +65,8 @@ def _fill_row(frame, row, inner, col_pair, col_centre, starts, stops, along, lif
             frame,
             (row, a),
             (row, b),
-            frame[inner, a],
-            frame[inner, b],
+            inwards[a],
+            inwards[b],
             along[row, a],
             along[row, b],
             (slope * lift[row, a], slope * lift[row, b]),
@@ -74,9 +74,9 @@ def _fill_row(frame, row, inner, col_pair, col_centre, starts, stops, along, lif
         right, left = b + 1, a - 1
     else:
         # On the axis a = 1, b = 0: the value comes from the inner row alone.
-        frame[row, col_centre] = slope * lift[row, col_centre] + frame[inner, col_centre]
+        frame[row, col_centre] = slope * lift[row, col_centre] + inwards[col_centre]
         right, left = col_centre + 1, col_centre - 1
-    values, inwards = frame[row], frame[inner]
+    values = frame[row]
     down, up = along[row], lift[row]
     begin, end = right - 1, left + 2  # the known pixel from which the sweep starts is included
     _sweep_right(values[begin:], inwards[begin:], down[begin:], up[begin:], slope)
@@ -84,7 +84,7 @@ def _fill_row(frame, row, inner, col_pair, col_centre, starts, stops, along, lif
 
 
 @compiled
-def _fill_row_pair(frame, upper, col_offsets, starts, stops, along, lift, slope):
+def _fill_row_pair(frame, upper, starts, stops, along, lift, slope):
     """Fill the two rows around a centre that lies between them, outwards from the mask."""
     cols = frame.shape[1]
     lower = upper + 1
@@ -130,14 +130,19 @@ def extend(frame, row_offsets, col_offsets, starts, stops, along, lift, slope):
     col_centre = np.argmin(np.abs(col_offsets))
     upper = _straddling(row_offsets)
     if upper >= 0:
-        _fill_row_pair(frame, upper, col_offsets, starts, stops, along, lift, slope)
+        _fill_row_pair(frame, upper, starts, stops, along, lift, slope)
         above, below = upper - 1, upper + 2
     else:
         centre = np.argmin(np.abs(row_offsets))
-        # Its inner neighbour has the coefficient 0 on the axis, so any row will do.
-        _fill_row(frame, centre, centre, col_pair, col_centre, starts, stops, along, lift, slope)
+        # On the axis nothing comes from an inner row: what lies outside the mask is never read.
+        nothing = np.zeros(frame.shape[1], np.float32)
+        _fill_row(frame, centre, nothing, col_pair, col_centre, starts, stops, along, lift, slope)
         above, below = centre - 1, centre + 1
     for row in range(below, rows):
-        _fill_row(frame, row, row - 1, col_pair, col_centre, starts, stops, along, lift, slope)
+        _fill_row(
+            frame, row, frame[row - 1], col_pair, col_centre, starts, stops, along, lift, slope
+        )
     for row in range(above, -1, -1):
-        _fill_row(frame, row, row + 1, col_pair, col_centre, starts, stops, along, lift, slope)
+        _fill_row(
+            frame, row, frame[row + 1], col_pair, col_centre, starts, stops, along, lift, slope
+        )

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from capsieve import FileError
-from capsieve.report.whole_file import whole_file
+from capsieve.whole_file import whole_file
 
 
 def test_the_file_appears_whole(tmp_path):
