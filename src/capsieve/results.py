@@ -145,5 +145,8 @@ class Explanation(FrameResult):
     falloff: NDArray[np.float64]
 
     # Two explanations with other images must not pass for equal, nor arrays be compared unasked.
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)

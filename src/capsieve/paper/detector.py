@@ -102,11 +102,7 @@ def _working_frame(
     value_range: tuple[float, float] | None,
 ) -> tuple[NDArray[Any], Placement]:
     """Bring the frame to the working width; the result may share memory with the input."""
-    if not isinstance(parameters, Parameters):
-        raise ParameterError("parameters", f"must be Parameters, not {type(parameters).__name__}")
-    if not isinstance(field_of_view, FieldOfView | None):
-        kind = type(field_of_view).__name__
-        raise FrameError(f"field_of_view must be a FieldOfView or None, not {kind}")
+    _check_kinds(parameters, field_of_view)
     pixels = checked_pixels(frame, value_range=value_range)
     rows, cols = pixels.shape[:2]
     smallest = _derived(parameters).smallest_side
@@ -127,6 +123,14 @@ def _working_frame(
             f"are needed, and {smallest} rows at the working width of {parameters.width}"
         )
     return resample(pixels, placement), placement
+
+
+def _check_kinds(parameters: object, field_of_view: object) -> None:
+    if not isinstance(parameters, Parameters):
+        raise ParameterError("parameters", f"must be Parameters, not {type(parameters).__name__}")
+    if not isinstance(field_of_view, FieldOfView | None):
+        kind = type(field_of_view).__name__
+        raise FrameError(f"field_of_view must be a FieldOfView or None, not {kind}")
 
 
 def _check_circle(rows: int, cols: int, circle: FieldOfView) -> None:
