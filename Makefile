@@ -43,9 +43,8 @@ bench: .venv/.dev ## measure speed, as a table of ratios
 web: ## build the review page
 	@echo "make web: there are no web sources yet"
 
-docs: .venv/.dev ## make the picture of the documentation anew, with the program itself
-	.venv/bin/capsieve demo
-	cp capsieve-demo/nine-panels.png docs/images/
+docs: .venv/.dev ## make the pictures of the documentation anew, with the program itself
+	$(PY) docs/make_pictures.py
 
 format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff check --fix

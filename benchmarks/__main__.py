@@ -6,6 +6,7 @@ from importlib import import_module
 SUBJECTS = {
     "agreement": "agreement with independent implementations",
     "frame": "one frame, one thread",
+    "phantom": "the synthetic colon",
     "startup": "time to start",
 }
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from capsieve import compiling
 from capsieve.cli.output import say_first_run
-from capsieve.paper.kernels import compiling
 
 
 @pytest.mark.parametrize(("ready", "words"), [(True, ""), (False, "First run")])

@@ -26,6 +26,7 @@ Example:
 _COMMANDS = {
     "demo": ("demo", "Explain a synthetic frame; nothing else is needed."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
+    "phantom": ("phantom", "Render synthetic exams with their truth."),
     "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),
 }
 

@@ -19,7 +19,7 @@ EXPLANATION_SCHEMA = 1
 
 def say_first_run() -> None:
     """Tell on stderr why the first frame takes so long."""
-    from capsieve.paper.kernels.compiling import is_compiled
+    from capsieve.compiling import is_compiled
 
     if not is_compiled():
         click.echo(

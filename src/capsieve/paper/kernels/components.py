@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capsieve.paper.kernels.compiling import compiled
+from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import largest
 
 __all__ = ["COLUMNS", "components"]

@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from capsieve.paper.kernels.compiling import compiled, machine_code
+from capsieve.compiling import compiled, machine_code
 
 __all__ = ["exp2", "largest", "log2"]
 

@@ -9,7 +9,7 @@ other.
 
 import numpy as np
 
-from capsieve.paper.kernels.compiling import compiled
+from capsieve.compiling import compiled
 from capsieve.paper.kernels.strips import STRIP, TILE, filter_row_pair, transpose_tile
 
 __all__ = ["block_shape", "filter_block", "finish_columns", "scratch_shape", "smooth"]

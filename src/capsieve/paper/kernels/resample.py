@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capsieve.paper.kernels.compiling import compiled
+from capsieve.compiling import compiled
 
 __all__ = ["resample"]
 

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from capsieve.paper.kernels.compiling import machine_code
+from capsieve.compiling import machine_code
 
 __all__ = ["STRIP", "TILE", "filter_row_pair", "transpose_tile"]
 

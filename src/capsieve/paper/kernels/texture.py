@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capsieve.paper.kernels.compiling import compiled
+from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import exp2, largest, log2
 from capsieve.paper.kernels.gaussian import block_span, filter_block, finish_columns
 from capsieve.paper.kernels.strips import STRIP

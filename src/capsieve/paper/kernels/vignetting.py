@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capsieve.paper.kernels.compiling import compiled
+from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import exp2, log2
 
 __all__ = ["divide_falloff", "fit_falloff", "radial_derivative", "square_weights"]

@@ -9,7 +9,7 @@ import capsieve
 
 SCRIPT = """
 import numpy as np
-from capsieve.paper.kernels import compiling
+from capsieve import compiling
 from capsieve.paper.kernels.gray import gray
 pixels, out = np.full((4, 4, 3), 9, np.uint8), np.empty((4, 4), np.float32)
 before = compiling.is_compiled()

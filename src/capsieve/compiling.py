@@ -35,7 +35,7 @@ def _homes() -> Iterator[Path]:
 def _folder() -> Path | None:
     """Return the folder of this state of the kernels; None where nothing can be written."""
     digest = sha256()
-    for path in sorted(_HERE.glob("*.py")):
+    for path in sorted(_HERE.glob("**/kernels/*.py")):
         digest.update(path.read_bytes())
     for home in _homes():
         folder = home / f"kernels-{digest.hexdigest()[:16]}"

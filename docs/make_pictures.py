@@ -1,0 +1,78 @@
+"""Make the pictures of the documentation, with the program itself: ``make docs``.
+
+Only synthetic frames are shown.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from capsieve.phantom.exam import PhantomFrame, render_frame
+from capsieve.phantom.study import StudyPlan, plan_study
+
+IMAGES = Path(__file__).parent / "images"
+ROWS, COLS = 4, 6
+SIZE = 256
+
+
+def nine_panels() -> None:
+    """Explain the demo's frame."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "capsieve", "demo", "-o", folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        shutil.copy(Path(folder) / "nine-panels.png", IMAGES / "nine-panels.png")
+
+
+def contact_sheet() -> None:
+    """Polyps of every kind in the upper half; folds, motion and what spoils a frame below."""
+    study = plan_study("demo", size=SIZE)
+    polyps, others = sort_frames(study)
+    shown = polyps[: ROWS * COLS // 2]
+    shown += others[: ROWS * COLS - len(shown)]
+    figure = Figure(figsize=(12, 8.6), dpi=80, facecolor="white")
+    FigureCanvasAgg(figure)
+    for place, (words, frame) in enumerate(shown, 1):
+        axes = figure.add_subplot(ROWS, COLS, place)
+        axes.imshow(frame.pixels)
+        axes.set_title(words, fontsize=9)
+        axes.axis("off")
+    figure.subplots_adjust(left=0.01, right=0.99, top=0.96, bottom=0.01, wspace=0.03, hspace=0.14)
+    figure.savefig(IMAGES / "phantom.jpg", pil_kwargs={"quality": 85})
+
+
+def sort_frames(
+    study: StudyPlan,
+) -> tuple[list[tuple[str, PhantomFrame]], list[tuple[str, PhantomFrame]]]:
+    """Return the best view of every polyp, and normal frames that differ in what they show."""
+    best: dict[tuple[str, int], tuple[int, str, PhantomFrame]] = {}
+    others: dict[str, list[PhantomFrame]] = {}
+    for exam in study.exams:
+        kinds = {polyp.id: polyp for polyp in exam.plan.polyps}
+        for number in range(0, exam.plan.frames, 2):
+            frame = render_frame(exam.plan, number)
+            truth = frame.truth
+            if truth.label == "polyp":
+                polyp = truth.polyps[0]
+                words = f"{kinds[polyp.id].kind}, {kinds[polyp.id].size_mm:.0f} mm"
+                key = (exam.name, polyp.id)
+                if key not in best or best[key][0] < polyp.pixels:
+                    best[key] = (polyp.pixels, words, frame)
+            else:
+                what = " and ".join(truth.spoiled) or f"{truth.motion}, lumen {truth.lumen}"
+                others.setdefault(what, []).append(frame)
+    polyps = [(words, frame) for _, words, frame in best.values()]
+    normal: list[tuple[str, PhantomFrame]] = []
+    for turn in range(3):  # one of each, then a second and a third
+        normal += [(what, seen[turn]) for what, seen in sorted(others.items()) if len(seen) > turn]
+    return polyps, normal
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    nine_panels()
+    contact_sheet()

@@ -1,0 +1,105 @@
+"""``capsieve phantom``: synthetic exams with their truth."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve phantom -o study --study demo
+  capsieve phantom -o mine --patients 3 --frames 400 --polyps 2 --seed 7 --format png
+"""
+
+
+@click.command("phantom", epilog=_EXAMPLE)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="STUDY",
+    help="Folder for the study. An interrupted run of the same study goes on there.",
+)
+@click.option(
+    "--study",
+    "name",
+    type=click.Choice(["demo", "paper"]),
+    help="A study of fixed composition: demo (five patients, 16 polyps, 670 frames), or the "
+    "paper's (18,968 frames).",
+)
+@click.option("--patients", type=click.IntRange(1), metavar="N", help="Patients, one exam each.")
+@click.option("--frames", type=click.IntRange(1), metavar="N", help="Frames per patient.")
+@click.option("--polyps", type=click.IntRange(0), metavar="N", help="Polyps per patient.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, another study.")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["mp4", "png"]),
+    default="mp4",
+    show_default=True,
+    help="H.264 video, or a folder of PNG files per exam.",
+)
+@click.option("--size", type=int, default=512, show_default=True, help="Rows and columns.")
+@click.option("--heads", type=click.IntRange(1, 2), default=1, show_default=True, help="Cameras.")
+@click.option(
+    "--field",
+    type=click.Choice(["circle", "cut-square"]),
+    default="circle",
+    show_default=True,
+    help="Shape of the field of view.",
+)
+@click.option(
+    "--surround",
+    type=click.Choice(["black", "grey", "blue"]),
+    default="black",
+    show_default=True,
+    help="Colour around it.",
+)
+@click.option("--text", is_flag=True, help="Burn time and frame number into the surround.")
+@click.option("--depth", is_flag=True, help="Write depth maps too.")
+@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@click.option("--fresh", is_flag=True, help="Remove another study from the folder first.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def command(
+    out: Path,
+    name: str | None,
+    patients: int | None,
+    frames: int | None,
+    polyps: int | None,
+    seed: int,
+    file_format: Any,
+    depth: bool,
+    workers: int | None,
+    fresh: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Render synthetic exams of the colon whose truth is known.
+
+    Writes exams, labels.csv, polyps.csv, and per exam the poses, visible polyps and masks.
+    """
+    from capsieve.cli.progress import frame_progress
+    from capsieve.phantom.study import plan_study
+    from capsieve.phantom.writing import write_study
+
+    if name is None and None in (patients, frames, polyps):
+        raise click.UsageError("Say --study demo or paper, or --patients, --frames and --polyps.")
+    study = plan_study(
+        name or "custom", patients=patients, frames=frames, polyps=polyps, seed=seed, **options
+    )
+    total = sum(exam.plan.frames * exam.plan.heads for exam in study.exams)
+    with frame_progress("Rendering", total, quiet=quiet) as advance:
+        write_study(
+            study,
+            out,
+            file_format=file_format,
+            depth=depth,
+            workers=workers,
+            fresh=fresh,
+            progress=lambda exam, count: advance(count),
+        )
+    click.echo(f"{len(study.exams)} exams, {total} frames: {out}")
+    click.echo(f"Labels: {out / 'labels.csv'}")

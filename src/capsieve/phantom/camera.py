@@ -1,0 +1,108 @@
+"""The capsule's lens: a fisheye whose angle grows with the distance from the centre."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FIELDS", "STEP", "Lens", "make_lens"]
+
+FIELDS = ("circle", "cut-square")
+STEP = 4  # pixels between the nodes of the coarse grid
+_HALF_ANGLE = math.radians(79)  # at the end of a side: a field of 158 degrees
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What every pixel looks at, in the camera's own axes: right, down, forward.
+
+    Attributes
+    ----------
+    size, field
+        Rows and columns; "circle" or "cut-square".
+    rays
+        float32, size x size x 3, unit vectors.
+    inside
+        Whether a pixel belongs to the picture.
+    nodes, nodes_inside
+        The same every `STEP` pixels, one node beyond the last pixel; a node is inside where any
+        pixel of its cells is.
+    falloff
+        float32, what the lens lets through: 1 at the centre.
+    """
+
+    size: int
+    field: str
+    rays: NDArray[np.float32]
+    inside: NDArray[Any]
+    nodes: NDArray[np.float32]
+    nodes_inside: NDArray[Any]
+    falloff: NDArray[np.float32]
+
+    @property
+    def pixels_per_radian(self) -> float:
+        """Return how many pixels an angle of one radian takes."""
+        return _radius(self.size) / _HALF_ANGLE
+
+    def project(self, directions: NDArray[Any]) -> NDArray[Any]:
+        """Return row and column of directions (n x 3, camera's axes), also outside the field."""
+        flat = np.hypot(directions[:, 0], directions[:, 1])
+        angle = np.arctan2(flat, directions[:, 2])
+        scale = angle * self.pixels_per_radian / np.maximum(flat, 1e-9)
+        centre = (self.size - 1) / 2
+        return centre + scale[:, np.newaxis] * directions[:, 1::-1]
+
+    def contains(self, places: NDArray[Any]) -> NDArray[Any]:
+        """Return whether rows and columns (n x 2) lie in the picture."""
+        centre = (self.size - 1) / 2
+        return _in_field(places[:, 0] - centre, places[:, 1] - centre, self.size, self.field)
+
+
+@lru_cache(maxsize=4)
+def make_lens(size: int, field: str) -> Lens:
+    """Return the lens of a frame's size and field."""
+    axis = np.arange(size) - (size - 1) / 2
+    rows, cols = np.meshgrid(axis, axis, indexing="ij")
+    inside = _in_field(rows, cols, size, field)
+    coarse = np.arange(0, size + STEP, STEP) - (size - 1) / 2
+    node_rows, node_cols = np.meshgrid(coarse, coarse, indexing="ij")
+    count = len(coarse)
+    nodes_inside = np.zeros((count, count), bool)
+    cells = np.zeros((count - 1, count - 1), bool)
+    at = np.nonzero(inside)
+    cells[at[0] // STEP, at[1] // STEP] = True
+    for row in (0, 1):
+        for col in (0, 1):
+            nodes_inside[row : row + count - 1, col : col + count - 1] |= cells
+    distance = np.hypot(rows, cols) / _radius(size)
+    return Lens(
+        size=size,
+        field=field,
+        rays=_rays(rows, cols, size),
+        inside=inside,
+        nodes=_rays(node_rows, node_cols, size),
+        nodes_inside=nodes_inside,
+        falloff=(1 / (1 + 0.42 * distance**2 + 0.25 * distance**6)).astype(np.float32),
+    )
+
+
+def _radius(size: int) -> float:
+    return 0.49 * size
+
+
+def _rays(rows: NDArray[Any], cols: NDArray[Any], size: int) -> NDArray[np.float32]:
+    distance = np.hypot(rows, cols)
+    angle = distance * (_HALF_ANGLE / _radius(size))
+    scale = np.sin(angle) / np.maximum(distance, 1e-9)
+    return np.stack([scale * cols, scale * rows, np.cos(angle)], axis=-1).astype(np.float32)
+
+
+def _in_field(rows: NDArray[Any], cols: NDArray[Any], size: int, field: str) -> NDArray[Any]:
+    reach = _radius(size)
+    if field == "circle":
+        return np.hypot(rows, cols) <= reach
+    corner = np.abs(rows) + np.abs(cols) <= 1.66 * reach
+    return corner & (np.maximum(np.abs(rows), np.abs(cols)) <= reach)

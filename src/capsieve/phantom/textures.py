@@ -1,0 +1,150 @@
+"""The mucosa's fine structure as tiles: vessels, grain and relief, in levels of detail.
+
+A tile wraps around both ways. Its rows go along the colon, its columns around; a level has half the
+samples of the one before, so that a far wall is looked up where it is already smooth.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.phantom.noise import field, generator
+
+__all__ = ["TILE_MM", "Tiles", "make_tiles"]
+
+TILE_MM = 150.0  # one tile of the wall: about the way around, so that samples are square
+POLYP_MM = 24.0
+_WALL = 1024
+_POLYP = 512
+_LEVELS = 5
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The tiles of one exam: uint8, flat over all levels, four values per sample.
+
+    The values are vessel (0..255), grain, slope along rows and slope along columns (128: none).
+    """
+
+    wall: NDArray[np.uint8]
+    polyp: NDArray[np.uint8]
+    wall_size: int = _WALL
+    polyp_size: int = _POLYP
+
+
+@lru_cache(maxsize=4)
+def make_tiles(variant: int) -> Tiles:
+    """Return one of a few sets of tiles; exams of the same variant share them."""
+    rng = generator(variant, "tiles")
+    vessels = _vessels(rng, _WALL, trees=90, length=60, thick=2.2)
+    coarse, fine = field(rng, (_WALL, _WALL), 5.5), field(rng, (_WALL, _WALL), 1.9)
+    grain = 0.55 * coarse + 0.8 * fine
+    # The innominate grooves of the colon: fine furrows around shallow fields.
+    furrows = np.abs(field(rng, (_WALL, _WALL), (4.5, 9.0)))
+    relief = 0.8 * coarse + 0.35 * fine + 1.1 * np.sqrt(furrows + 0.02)
+    wall = _packed(vessels, grain, relief)
+
+    net = _vessels(rng, _POLYP, trees=46, length=34, thick=2.2)
+    pits = _pits(rng, _POLYP)
+    lumps = field(rng, (_POLYP, _POLYP), 15)
+    polyp = _packed(net, 0.9 * pits + 0.35 * lumps, 1.5 * pits + 2.2 * lumps)
+    return Tiles(wall=_levels(wall), polyp=_levels(polyp))
+
+
+def _vessels(
+    rng: np.random.Generator, size: int, *, trees: int, length: float, thick: float
+) -> NDArray[Any]:
+    """Draw branching trees, darker where they are thick; 0..1."""
+    canvas = np.zeros((size, size), np.float32)
+    for _ in range(trees):
+        start = rng.uniform(0, size, 2)
+        _grow(rng, canvas, start, rng.uniform(0, 2 * math.pi), thick * rng.uniform(0.5, 1), length)
+    return np.clip(cv2.GaussianBlur(_tiled(canvas), (0, 0), 0.8)[16:-16, 16:-16], 0, 1)
+
+
+def _grow(
+    rng: np.random.Generator,
+    canvas: NDArray[Any],
+    start: NDArray[Any],
+    heading: float,
+    thick: float,
+    length: float,
+) -> None:
+    """Draw a branch as a wandering line, then its two daughters by the rule of cubes."""
+    place = start
+    walked = 0.0
+    while walked < length:
+        step = 5.0
+        heading += rng.normal(0, 0.16)
+        end = place + step * np.array([math.cos(heading), math.sin(heading)])
+        _line(canvas, place, end, thick)
+        place = end
+        walked += step
+    if thick < 0.55:
+        return
+    share = rng.uniform(0.3, 0.7)
+    for part, side in ((share, 1), (1 - share, -1)):
+        daughter = thick * part ** (1 / 3) * 0.92
+        turn = side * rng.uniform(0.25, 0.9) * (1.2 - 0.5 * part)
+        _grow(rng, canvas, place, heading + turn, daughter, length * rng.uniform(0.6, 0.95))
+
+
+def _line(
+    canvas: NDArray[Any],
+    start: NDArray[Any],
+    end: NDArray[Any],
+    thick: float,
+) -> None:
+    """Draw a line on a canvas that wraps around."""
+    size = len(canvas)
+    shift = np.floor(start / size) * size
+    shade = float(min(0.30 + 0.22 * thick, 1.0))
+    for row in (0, -size, size):
+        for col in (0, -size, size):
+            a, b = start - shift + (row, col), end - shift + (row, col)
+            if min(*a, *b) > -20 and max(*a, *b) < size + 20:
+                ends = [(round(16 * float(p[1])), round(16 * float(p[0]))) for p in (a, b)]
+                cv2.line(canvas, ends[0], ends[1], shade, max(round(thick), 1), cv2.LINE_8, 4)
+
+
+def _pits(rng: np.random.Generator, size: int) -> NDArray[Any]:
+    """Return the pit pattern of a polyp: the distance to the nearest of many scattered points."""
+    points = rng.integers(0, size, (int(size * size / 85), 2))
+    seeds = np.full((size, size), 255, np.uint8)
+    seeds[points[:, 0], points[:, 1]] = 0
+    wide = np.pad(seeds, 32, mode="wrap")
+    away = cv2.distanceTransform(wide, cv2.DIST_L2, 5)[32:-32, 32:-32]
+    away = cv2.GaussianBlur(np.pad(away, 8, mode="wrap"), (0, 0), 1.0)[8:-8, 8:-8]
+    return ((away - away.mean()) / away.std()).astype(np.float32)
+
+
+def _tiled(image: NDArray[Any]) -> NDArray[Any]:
+    return np.pad(image, 16, mode="wrap")
+
+
+def _packed(vessels: NDArray[Any], grain: NDArray[Any], relief: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return vessel, grain and the two slopes as bytes."""
+    slopes = [(np.roll(relief, -1, axis) - np.roll(relief, 1, axis)) / 2 for axis in (0, 1)]
+    grain = grain / grain.std()
+    scale = 1 / max(float(np.std(slopes)), 1e-6)
+    bytes_of = [
+        255 * vessels,
+        128 + 36 * grain,
+        *(128 + 36 * scale * slope for slope in slopes),
+    ]
+    return np.clip(np.rint(np.stack(bytes_of, axis=2)), 0, 255).astype(np.uint8)
+
+
+def _levels(tile: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the tile and its halvings, one after the other."""
+    levels = [tile]
+    for _ in range(_LEVELS - 1):
+        last = levels[-1].astype(np.uint16)
+        half = last[::2, ::2] + last[1::2, ::2] + last[::2, 1::2] + last[1::2, 1::2] + 2
+        levels.append((half // 4).astype(np.uint8))
+    return np.concatenate([level.reshape(-1, 4) for level in levels])
