@@ -1,6 +1,8 @@
 """Rendering by several processes, in order, with a bounded number of frames under way."""
 
 import os
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -30,7 +32,10 @@ class Crew:
     def __enter__(self) -> "Crew":
         if self.workers > 1:
             self._pool = ProcessPoolExecutor(
-                self.workers, mp_context=get_context("spawn"), initializer=_one_thread
+                self.workers,
+                mp_context=get_context("spawn"),
+                initializer=_settle,
+                initargs=(os.getpid(),),
             )
         return self
 
@@ -54,8 +59,16 @@ class Crew:
             yield under_way.popleft().result()
 
 
-def _one_thread() -> None:
-    """Each worker has a core: OpenCV's own threads would only get in the way."""
+def _settle(parent: int) -> None:
+    """Prepare a worker. It has a core of its own: OpenCV's threads would only get in the way."""
     import cv2
 
     cv2.setNumThreads(1)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+
+
+def _leave_with(parent: int) -> None:
+    """End this process when its parent is killed: the pool would let it wait for ever."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
