@@ -2,7 +2,8 @@
 
 Compiling takes some twenty seconds, once. numba's own cache looks only at the file of the function
 that it loads: a change in another file that is called from there, as an upgrade may bring, would go
-unnoticed. So the folder's name carries a digest of all kernels.
+unnoticed. So the folder's name carries a digest of all kernels
+and of this file.
 """
 
 import os
@@ -28,20 +29,23 @@ def _homes() -> Iterator[Path]:
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen)
     yield _HERE / "__pycache__"
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "capsieve"
+    try:
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "capsieve"
+    except RuntimeError:  # a user without a home
+        return
 
 
 @cache
 def _folder() -> Path | None:
     """Return the folder of this state of the kernels; None where nothing can be written."""
     digest = sha256()
-    for path in sorted(_HERE.glob("**/kernels/*.py")):
+    for path in [Path(__file__), *sorted(_HERE.glob("**/kernels/*.py"))]:
         digest.update(path.read_bytes())
     for home in _homes():
         folder = home / f"kernels-{digest.hexdigest()[:16]}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except (OSError, RuntimeError):
+        except OSError:
             continue
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
