@@ -100,16 +100,14 @@ def test_the_weights_are_those_of_the_literal_transcription():
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_the_authors_release_shows_the_same_kind_of_fall_off():
-    # A second opinion, not a target: the release works on other derivatives, without a mask.
-    agreement = []
-    for path in sorted(GOLDEN.glob("vignetting_release_*.npz")):
-        with np.load(path) as stored:
-            frame, release = stored["in"].astype(np.float32), stored["lnV"]
-        gray = frame if frame.ndim == 2 else channel_of(frame)
-        rows, cols = gray.shape
-        circle = disc(rows, cols, 0.45 * min(rows, cols))
-        _, log_falloff = correct_vignetting(gray, circle)
-        agreement.append((log_falloff[-1] - log_falloff[0], float(np.ptp(release))))
-    assert agreement
-    assert all(np.isfinite(pair).all() for pair in agreement)
+@pytest.mark.parametrize("name", ["astronaut_64x64", "camera_61x61"])
+def test_the_authors_release_sees_the_same_fall_off(name):
+    # A second opinion, not a target: the release works on other derivatives, without a mask. On the
+    # third stored image (coffee) the two do not agree: there is hardly any fall-off to find.
+    with np.load(GOLDEN / f"vignetting_release_{name}.npz") as stored:
+        gray, release = stored["in"].astype(np.float32), stored["lnV"]
+    circle = disc(*gray.shape, 0.45 * min(gray.shape))
+    _, log_falloff = correct_vignetting(gray, circle)
+    rho = circle.distance[circle.mask]
+    found = np.interp(rho, np.arange(len(log_falloff)), log_falloff)
+    assert np.corrcoef(found, release[circle.mask])[0, 1] > 0.8
