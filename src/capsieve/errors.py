@@ -4,12 +4,23 @@
     |-- FrameError        (ValueError)   pixels that cannot be analysed: shape, values, size
     |-- ParameterError    (ValueError)   a parameter: unknown, of the wrong type or out of bounds
     |-- FileError         (OSError)      a file: absent, unreadable, broken or of an unknown kind
+    |   `-- OccupiedError                a folder that another run is working in, or that holds
+    |                                    results of other settings
+    |-- WorkerError       (RuntimeError) workers that died, or that do not fit
     `-- MissingExtraError (ImportError)  an optional dependency that the work at hand needs
 
 Every message is one sentence that says what is wrong and, where it can, what to do.
 """
 
-__all__ = ["CapsieveError", "FileError", "FrameError", "MissingExtraError", "ParameterError"]
+__all__ = [
+    "CapsieveError",
+    "FileError",
+    "FrameError",
+    "MissingExtraError",
+    "OccupiedError",
+    "ParameterError",
+    "WorkerError",
+]
 
 
 class CapsieveError(Exception):
@@ -39,6 +50,14 @@ class ParameterError(CapsieveError, ValueError):
 
 class FileError(CapsieveError, OSError):
     """A file that is absent, unreadable, broken or of an unknown kind."""
+
+
+class OccupiedError(FileError):
+    """A folder that another run is working in, or that holds results of other settings."""
+
+
+class WorkerError(CapsieveError, RuntimeError):
+    """Workers that died, or that do not fit: another version, another detector."""
 
 
 class MissingExtraError(CapsieveError, ImportError):

@@ -1,6 +1,7 @@
 """A frame, and what may be called one."""
 
 from dataclasses import dataclass
+from hashlib import sha1
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,7 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from capsieve.errors import FrameError
 
-__all__ = ["Frame", "FrameLike", "checked_numbers", "checked_pixels", "checked_shape"]
+__all__ = [
+    "Frame",
+    "FrameLike",
+    "checked_numbers",
+    "checked_pixels",
+    "checked_shape",
+    "pixel_digest",
+]
 
 _LARGEST_SIDE = 16384
 
@@ -118,6 +126,11 @@ def checked_shape(pixels: NDArray[Any]) -> NDArray[Any]:
     if max(pixels.shape[:2]) > _LARGEST_SIDE:
         raise FrameError(f"the frame is {shape}; no side may exceed {_LARGEST_SIDE} pixels")
     return pixels
+
+
+def pixel_digest(pixels: NDArray[Any]) -> str:
+    """Return the SHA-1 of pixels, row by row: by it a frame is known again."""
+    return sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()
 
 
 def _checked_range(

@@ -30,10 +30,20 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
         yield temporary
+        _reach_the_disk(temporary)  # or a power failure could leave the name without the content
         temporary.replace(path)
+        _reach_the_disk(path.parent)
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _reach_the_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

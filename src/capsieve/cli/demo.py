@@ -1,8 +1,13 @@
-"""``capsieve demo``: the way of one frame, with nothing else needed."""
+"""``capsieve demo``: the whole way on a synthetic study, with nothing else needed."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from capsieve.engine.screening import ScreenedExam
 
 __all__ = ["command"]
 
@@ -21,34 +26,69 @@ Example:
     default=Path("capsieve-demo"),
     show_default=True,
     metavar="DIR",
-    help="Folder for the pictures; it is made where it is absent.",
+    help="Folder for study and results; it is made where it is absent.",
 )
-def command(out: Path) -> None:
-    """Explain a synthetic frame with a polyp that capsieve makes itself.
+@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@click.option("--fresh", is_flag=True, help="Start over, whatever the folder holds.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
+    """Render a synthetic study, screen it, and tell what was found.
 
-    Writes the frame and its nine panels into a folder.
+    The study has five patients and 16 polyps. An interrupted demo goes on where it was.
     """
-    import capsieve
-    from capsieve.cli.output import say_first_run, say_why
-    from capsieve.errors import FileError
-    from capsieve.report.nine_panels import nine_panels, save_figure
-    from capsieve.whole_file import whole_file
+    from capsieve.cli.output import say_first_run
+    from capsieve.cli.progress import exam_progress, frame_progress
+    from capsieve.cli.screen import say_found
+    from capsieve.engine.screening import screen
+    from capsieve.phantom.study import plan_study
+    from capsieve.phantom.writing import write_study
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make the folder {out}: {error.strerror}") from error
-    pixels = capsieve.phantom.polyp_frame()
-    frame_file, panels_file = out / "frame.png", out / "nine-panels.png"
-    with whole_file(frame_file) as temporary:
-        from PIL import Image
-
-        Image.fromarray(pixels).save(temporary, optimize=True)
-    parameters = capsieve.Parameters()
     say_first_run()
-    explanation = capsieve.explain(pixels, parameters)
-    save_figure(nine_panels(explanation, parameters), panels_file)
-    say_why(explanation, parameters)
+    click.echo("Rendering a synthetic study: five patients, 16 polyps.", err=True)
+    plan = plan_study("demo")
+    total = sum(exam.plan.frames for exam in plan.exams)
+    with frame_progress("Rendering", total, quiet=quiet) as advance:
+        study = write_study(
+            plan,
+            out / "study",
+            workers=workers,
+            fresh=fresh,
+            progress=lambda exam, count: advance(count),
+        ).parent
+    click.echo("Screening it.", err=True)
+    with exam_progress(quiet=quiet) as listener:
+        exams = screen(
+            study / "exams", out / "results", workers=workers, fresh=fresh, progress=listener
+        )
+    panels = _explain_best(exams, out)
+    say_found(exams)
     click.echo()
-    click.echo(f"The frame:        {frame_file}")
-    click.echo(f"The nine panels:  {panels_file}")
+    click.echo(f"The study and its truth:       {study}")
+    if panels is not None:
+        click.echo(f"The best event, step by step:  {panels}")
+    click.echo(f"To read, open in a browser:    {exams[0].report}")
+    if not all(exam.complete for exam in exams):
+        click.get_current_context().exit(1)
+
+
+def _explain_best(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
+    """Draw the nine panels of the best event of all."""
+    import pyarrow.parquet as pq
+
+    import capsieve
+    from capsieve.report.nine_panels import nine_panels, save_figure
+    from capsieve.store.recall import recall
+
+    best: tuple[float, Path, int] | None = None
+    for exam in exams:
+        if exam.record is not None and exam.record["ledger"]["events"]:
+            first = pq.read_table(exam.folder / "events.parquet").slice(0, 1).to_pylist()[0]
+            if best is None or first["score"] > best[0]:
+                best = first["score"], exam.folder, first["best_frame"]
+    if best is None:
+        return None
+    frame = recall(best[1], best[2])
+    explanation = capsieve.explain(frame.pixels, frame.parameters, frame.field_of_view)
+    path = out / "nine-panels.png"
+    save_figure(nine_panels(explanation, frame.parameters), path)
+    return path

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from capsieve.cli.circle import Circle
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -17,32 +19,22 @@ _EXAMPLE = """\b
 Example:
   capsieve explain frame.png -o panels.png
   capsieve explain frame.png --json
+  capsieve explain results/exam --frame 1234 -o panels.png
 """
 
 
-class _Circle(click.ParamType):
-    """ROW,COL,RADIUS in the source's pixels, or "auto"."""
-
-    name = "row,col,radius"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, float, float] | str:
-        if isinstance(value, tuple) or value == "auto":
-            return value
-        try:
-            row, col, radius = (float(part) for part in value.split(","))
-        except ValueError:
-            self.fail(
-                f"{value!r} is neither auto nor ROW,COL,RADIUS, for instance 255.5,255.5,240",
-                param,
-                ctx,
-            )
-        return row, col, radius
-
-
 @click.command("explain", epilog=_EXAMPLE)
-@click.argument("frame", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path), metavar="FRAME")
+@click.option(
+    "--frame",
+    "number",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Where FRAME is the folder of a screened exam: the frame's number, from 0.",
+)
+@click.option(
+    "--head", type=click.IntRange(0), metavar="H", help="Which camera of that exam.  [default: 0]"
+)
 @click.option(
     "-o",
     "--out",
@@ -65,15 +57,17 @@ class _Circle(click.ParamType):
 @click.option(
     "--field-of-view",
     "circle",
-    type=_Circle(),
+    type=Circle("auto"),
     metavar="auto|ROW,COL,RADIUS",
     help="The circle that the camera sees, in the frame's pixels; auto finds it on this frame. "
-    "By default the whole frame is taken.",
+    "By default the whole frame is taken; for a screened exam, what was found then.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
 @click.option("--show", is_flag=True, help="Open a window with the nine panels.")
 def command(
-    frame: Path,
+    target: Path,
+    number: int | None,
+    head: int | None,
     out: Path | None,
     parameters_file: Path | None,
     channel: str | None,
@@ -83,16 +77,17 @@ def command(
 ) -> None:
     """Show every step of the algorithm for one FRAME, and why it was flagged or not.
 
-    FRAME is a JPEG, PNG, BMP or TIFF file. Prints the words; -o also writes the picture.
+    FRAME is a JPEG, PNG, BMP or TIFF file, or the folder of a screened exam with --frame. Prints
+    the words; -o also writes the picture.
     """
     import capsieve
     from capsieve.cli.output import explanation_json, say_first_run, say_why
-    from capsieve.sources.image_file import read_image
 
-    _check_target(frame, out)
-    parameters = _parameters(parameters_file, channel)
-    pixels = read_image(frame)
-    view = _view(circle, pixels)
+    _check_out(target, out)
+    pixels, view, basis, named = _chosen(target, number, head)
+    parameters = _parameters(parameters_file, channel, basis)
+    if circle is not None:
+        view = _view(circle, pixels)
     say_first_run()
     explanation = capsieve.explain(pixels, parameters, view)
     if out is not None:
@@ -101,7 +96,7 @@ def command(
         save_figure(nine_panels(explanation, parameters), out)
     if as_json:
         figure = None if out is None else str(out)
-        click.echo(explanation_json(explanation, parameters, file=str(frame), figure=figure))
+        click.echo(explanation_json(explanation, parameters, **named, figure=figure))
     else:
         say_why(explanation, parameters)
         if out is not None:
@@ -114,8 +109,30 @@ def command(
 
         show_in_window(
             lambda figure: nine_panels(explanation, parameters, figure=figure),
-            title=f"capsieve: {frame.name}",
+            title=f"capsieve: {target.name}",
         )
+
+
+def _chosen(
+    target: Path, number: int | None, head: int | None
+) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any]]":
+    """Return the pixels, what they were screened with, and their names for the JSON object."""
+    from capsieve.parameters import Parameters
+    from capsieve.sources.image_file import read_image
+
+    if target.is_dir():
+        from capsieve.store.recall import recall
+
+        if number is None:
+            raise click.UsageError(f"{target} is a folder: say which frame, with --frame N.")
+        found = recall(target, number, head=head or 0)
+        named = {"file": found.source, "exam": str(target), "frame": number, "head": head or 0}
+        return found.pixels, found.field_of_view, found.parameters, named
+    if number is not None or head is not None:
+        raise click.UsageError(
+            f"--frame and --head are for a folder that capsieve screen wrote; {target} is none."
+        )
+    return read_image(target), None, Parameters(), {"file": str(target)}
 
 
 def _view(
@@ -141,7 +158,7 @@ def _view(
     return view
 
 
-def _check_target(frame: Path, out: Path | None) -> None:
+def _check_out(target: Path, out: Path | None) -> None:
     """Say before the work what would fail after it."""
     if out is None:
         return
@@ -151,14 +168,14 @@ def _check_target(frame: Path, out: Path | None) -> None:
     check_ending(out)
     if not out.absolute().parent.is_dir():
         raise FileError(f"cannot write {out}: there is no folder {out.parent}; make it first")
-    if out.resolve() == frame.resolve():
+    if out.resolve() == target.resolve():
         raise click.UsageError(f"-o {out} would overwrite the frame itself.")
 
 
-def _parameters(file: Path | None, channel: str | None) -> "Parameters":
+def _parameters(file: Path | None, channel: str | None, basis: "Parameters") -> "Parameters":
     from capsieve.parameters import Parameters
 
-    parameters = Parameters() if file is None else Parameters.load(file)
+    parameters = basis if file is None else Parameters.load(file)
     if channel is None:
         return parameters
     return Parameters.from_dict({**parameters.to_dict(), "channel": channel})

@@ -19,6 +19,7 @@ __all__ = ["cli", "main"]
 _EXAMPLE = """\b
 Example:
   capsieve demo
+  capsieve screen exam.mp4 -o results
   capsieve explain frame.png -o panels.png
 """
 
@@ -26,6 +27,7 @@ Example:
 _COMMANDS = {
     "demo": ("demo", "Explain a synthetic frame; nothing else is needed."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
+    "screen": ("screen", "Screen whole exams: videos, folders, archives."),
     "phantom": ("phantom", "Render synthetic exams with their truth."),
     "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),
 }

@@ -37,7 +37,7 @@ def say_why(result: FrameResult, parameters: Parameters) -> None:
         click.echo(line)
 
 
-def explanation_json(result: FrameResult, parameters: Parameters, **more: str | None) -> str:
+def explanation_json(result: FrameResult, parameters: Parameters, **more: str | int | None) -> str:
     """Return the result as a JSON object.
 
     Every number is finite or null: an infinite eccentricity (a feature that is a line of pixels)
@@ -48,7 +48,7 @@ def explanation_json(result: FrameResult, parameters: Parameters, **more: str | 
     result, parameters
         What was found, and with what.
     **more
-        Further texts for the top of the object, such as the file's name.
+        Further entries for the top of the object, such as the file's name.
     """
     from capsieve.report.words import why
 

@@ -4,12 +4,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
-__all__ = ["frame_progress"]
+if TYPE_CHECKING:
+    from capsieve.engine.progress import Listener, Progress
+
+__all__ = ["exam_progress", "frame_progress"]
 
 _EVERY_S = 5.0
+
+Show = Callable[[str, int, int, str], None]
+"""Takes what is at work, units done, units in all, and further words such as the rate."""
 
 
 @contextmanager
@@ -17,59 +24,96 @@ def frame_progress(
     what: str, total: int, *, quiet: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """Yield a function that takes the number of frames finished since its last call."""
-    if quiet:
-        yield lambda count: None
-    elif sys.stderr.isatty():
-        yield from _bar(what, total)
-    else:
-        yield from _lines(what, total)
-
-
-def _bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    started, finished = time.monotonic(), 0
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(what, total=total, rate="")
+    with _display(quiet=quiet) as show:
+        rate = _Rate()
+        finished = 0
 
         def advance(count: int) -> None:
             nonlocal finished
             finished += count
-            rate = finished / max(time.monotonic() - started, 1e-9)
-            progress.update(task, advance=count, rate=f"{rate:.0f} frames/s")
+            show(what, finished, total, rate.words(finished, total))
 
         yield advance
 
 
-def _lines(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    started = last = time.monotonic()
-    finished = 0
+@contextmanager
+def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
+    """Yield a listener for :func:`capsieve.screen`."""
+    with _display(quiet=quiet) as show:
+        rates: dict[int, _Rate] = {}
 
-    def advance(count: int) -> None:
-        nonlocal last, finished
-        finished += count
+        def listen(progress: "Progress") -> None:
+            rate = rates.setdefault(progress.number, _Rate(progress.resumed))
+            count = f"{progress.number} of {progress.exams} " if progress.exams > 1 else ""
+            words = rate.words(progress.done, progress.total)
+            words = f"{words}, {progress.flagged} flagged" if words else ""
+            show(f"Exam {count}{progress.exam}", progress.done, progress.total, words)
+
+        yield listen
+
+
+class _Rate:
+    """Frames per second since the start, and the time that is left."""
+
+    def __init__(self, before: int = 0) -> None:
+        self._started = time.monotonic()
+        self._before = before  # finished by an earlier run: they took no time
+
+    def words(self, finished: int, total: int) -> str:
+        count = finished - self._before
+        if count <= 0:
+            return ""
+        rate = count / max(time.monotonic() - self._started, 1e-9)
+        return f"{rate:.0f} frames/s, {_duration((total - finished) / rate)} left"
+
+
+def _duration(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+@contextmanager
+def _display(*, quiet: bool) -> Iterator[Show]:
+    if quiet:
+        yield lambda what, done, total, words: None
+    elif sys.stderr.isatty():
+        yield from _bar()
+    else:
+        yield from _lines()
+
+
+def _bar() -> Iterator[Show]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+
+        def show(what: str, done: int, total: int, words: str) -> None:
+            if what not in tasks:
+                for earlier in tasks.values():  # a thousand exams are not a thousand bars
+                    progress.update(earlier, visible=False)
+                tasks[what] = progress.add_task(what, total=total, words="")
+            progress.update(tasks[what], completed=done, total=max(done, total), words=words)
+
+        yield show
+
+
+def _lines() -> Iterator[Show]:
+    last = time.monotonic()
+
+    def show(what: str, done: int, total: int, words: str) -> None:
+        nonlocal last
         now = time.monotonic()
         if now - last >= _EVERY_S:
             last = now
-            rate = finished / (now - started)
-            left = (total - finished) / rate
-            click.echo(
-                f"{what}: {finished} of {total} frames, {rate:.0f} frames/s, {left:.0f} s left",
-                err=True,
-            )
+            tail = f", {words}" if words else ""
+            click.echo(f"{what}: {done} of {total} frames{tail}", err=True)
 
-    yield advance
+    yield show

@@ -1,8 +1,6 @@
 """Rendering by several processes, in order, with a bounded number of frames under way."""
 
 import os
-import threading
-import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -10,6 +8,7 @@ from multiprocessing import get_context
 
 from capsieve.phantom.exam import PhantomFrame, render_frame
 from capsieve.phantom.plan import ExamPlan
+from capsieve.working_process import settle
 
 __all__ = ["Crew"]
 
@@ -34,7 +33,7 @@ class Crew:
             self._pool = ProcessPoolExecutor(
                 self.workers,
                 mp_context=get_context("spawn"),
-                initializer=_settle,
+                initializer=settle,
                 initargs=(os.getpid(),),
             )
         return self
@@ -57,18 +56,3 @@ class Crew:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
-
-
-def _settle(parent: int) -> None:
-    """Prepare a worker. It has a core of its own: OpenCV's threads would only get in the way."""
-    import cv2
-
-    cv2.setNumThreads(1)
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-
-
-def _leave_with(parent: int) -> None:
-    """End this process when its parent is killed: the pool would let it wait for ever."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)

@@ -1,9 +1,10 @@
 """A frame that is an image file: JPEG, PNG, BMP or TIFF."""
 
+import io
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from capsieve.errors import FileError
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["read_image"]
+__all__ = ["decode_image", "read_image"]
 
 _MOST_PIXELS = 100_000_000
 _FORMATS = ("JPEG", "PNG", "BMP", "TIFF")
@@ -64,31 +65,59 @@ def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.u
     """
     path = Path(path)
     _check_place(path)
+    try:
+        with path.open("rb") as file:
+            return _decode(file, str(path))
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def decode_image(data: bytes, *, name: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """Return the pixels of an image file whose bytes are at hand; see :func:`read_image`.
+
+    Parameters
+    ----------
+    data
+        The content of the file.
+    name
+        What messages call it.
+
+    Raises
+    ------
+    FileError
+        As for :func:`read_image`.
+    """
+    if not data:
+        raise FileError(_empty(name))
+    return _decode(io.BytesIO(data), name)
+
+
+def _decode(file: IO[bytes], name: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
     from PIL import Image, UnidentifiedImageError
 
     # Pillow's decoders raise errors of many types on broken files, and warn where we refuse.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            with Image.open(path, formats=_FORMATS) as image:
-                _check_image(image, path)
+            with Image.open(file, formats=_FORMATS) as image:
+                _check_image(image, name)
                 image.load()
-                return _pixels(image, path)
+                return _pixels(image, name)
         except FileError:
             raise
         except UnidentifiedImageError:
             raise FileError(
-                f"cannot read {path}: it is not a {_KINDS} image; convert it to one of these"
+                f"cannot read {name}: it is not a {_KINDS} image; convert it to one of these"
             ) from None
         except Image.DecompressionBombError:
-            raise FileError(_too_large(path)) from None
-        except PermissionError as error:
-            raise FileError(f"cannot read {path}: {error.strerror}") from error
+            raise FileError(_too_large(name)) from None
         except MemoryError as error:
-            raise FileError(f"cannot read {path}: there is not enough memory for it") from error
+            raise FileError(f"cannot read {name}: there is not enough memory for it") from error
         except Exception as error:
             raise FileError(
-                f"cannot read {path}: the image is damaged or cut off ({_brief(error)}); "
+                f"cannot read {name}: the image is damaged or cut off ({_brief(error)}); "
                 "get a fresh copy"
             ) from error
 
@@ -97,7 +126,7 @@ def _check_place(path: Path) -> None:
     try:
         if path.is_file():
             if path.stat().st_size == 0:
-                raise FileError(f"cannot read {path}: the file is empty; get a fresh copy")
+                raise FileError(_empty(str(path)))
             return
         exists, folder = path.exists(), path.is_dir()
     except (OSError, ValueError) as error:
@@ -111,24 +140,24 @@ def _check_place(path: Path) -> None:
     raise FileError(f"cannot read {path}: there is no such file; check the name")
 
 
-def _check_image(image: "Image.Image", path: Path) -> None:
+def _check_image(image: "Image.Image", name: str) -> None:
     """Refuse what must not be decoded, or would be decoded to a wrong answer."""
     if image.width * image.height > _MOST_PIXELS:
-        raise FileError(_too_large(path, f" ({image.width} x {image.height})"))
+        raise FileError(_too_large(name, f" ({image.width} x {image.height})"))
     count = getattr(image, "n_frames", 1)
     if count > 1:
         raise FileError(
-            f"cannot read {path}: it holds {count} images, and only one can be meant; "
+            f"cannot read {name}: it holds {count} images, and only one can be meant; "
             "save that one as a file of its own"
         )
     bits = _tiff_tag(image, _BITS_PER_SAMPLE, (8,))
     if image.mode.startswith("I;16") and image.format == "TIFF" and tuple(bits) != (16,):
         raise FileError(
-            f"cannot read {path}: it has {bits[0]} bits a pixel; save it with 8 or 16 bits"
+            f"cannot read {name}: it has {bits[0]} bits a pixel; save it with 8 or 16 bits"
         )
 
 
-def _pixels(image: "Image.Image", path: Path) -> NDArray[Any]:
+def _pixels(image: "Image.Image", name: str) -> NDArray[Any]:
     if image.mode.startswith("I;16"):
         values = np.asarray(image).astype(np.uint16)
         # Pillow turns 8-bit images that store white as zero, but not 16-bit ones.
@@ -138,7 +167,7 @@ def _pixels(image: "Image.Image", path: Path) -> NDArray[Any]:
         image = image.convert(_BECOME[image.mode])
     if image.mode not in _AS_THEY_ARE:
         raise FileError(
-            f"cannot read {path}: pixels of the kind {image.mode!r} are not supported; "
+            f"cannot read {name}: pixels of the kind {image.mode!r} are not supported; "
             "save it as 8-bit grey or RGB, or 16-bit grey"
         )
     return np.array(image)
@@ -148,9 +177,13 @@ def _tiff_tag(image: "Image.Image", tag: int, default: Any) -> Any:
     return getattr(image, "tag_v2", {}).get(tag, default)
 
 
-def _too_large(path: Path, dimensions: str = "") -> str:
+def _empty(name: str) -> str:
+    return f"cannot read {name}: the file is empty; get a fresh copy"
+
+
+def _too_large(name: str, dimensions: str = "") -> str:
     return (
-        f"cannot read {path}: it claims more than {_MOST_PIXELS // 10**6} megapixels{dimensions}, "
+        f"cannot read {name}: it claims more than {_MOST_PIXELS // 10**6} megapixels{dimensions}, "
         "which no capsule frame has; scale it down"
     )
 

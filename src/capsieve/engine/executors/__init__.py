@@ -1,0 +1,1 @@
+"""Where tasks run: here, in processes, on a cluster; one file each."""

@@ -1,0 +1,204 @@
+"""From screened segments to the finished files of an exam."""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from capsieve.detectors import Detector
+from capsieve.engine.identity import versions
+from capsieve.engine.range_check import compare, measures_of
+from capsieve.engine.segment_work import row_of_lost
+from capsieve.engine.standard_input import STANDARD_INPUT, is_spooled
+from capsieve.errors import FileError
+from capsieve.sources.source import Source, Survey
+from capsieve.store.record import (
+    RECORD,
+    Ledger,
+    Record,
+    SourceRecord,
+    Stretch,
+    ViewRecord,
+    write_record,
+)
+from capsieve.store.schema import SCHEMA, SEGMENT
+from capsieve.store.tables import FirstPass, first_pass, write_tables
+from capsieve.store.tally import total
+from capsieve.store.unfinished import Unfinished
+
+__all__ = ["FILES", "finish"]
+
+FILES = ("frames.parquet", "features.parquet", "events.parquet", "report.html", RECORD)
+"""What a finished exam's folder holds; the record comes last and says that the others are whole."""
+
+_MOST_PICTURES = 200
+
+
+def finish(
+    folder: Path,
+    exam: str,
+    heads: Sequence[tuple[Source, Survey]],
+    *,
+    lost: Mapping[tuple[int, int], str],
+    identity: dict[str, Any],
+    detector: Detector,
+    views: list[ViewRecord],
+    run: dict[str, Any],
+) -> Record:
+    """Write tables, record and report, and put them in their place.
+
+    Parameters
+    ----------
+    folder
+        The exam's folder, with its unfinished work.
+    exam
+        Its name.
+    heads
+        Its sources.
+    lost
+        Segments, by head and number, that could not be screened, and why.
+    identity, detector, views, run
+        For the record.
+    """
+    from capsieve.report.exam_report import write_exam_report
+
+    unfinished = Unfinished(folder)
+    surveys = {source.place.head: survey for source, survey in heads}
+    sources = {source.place.head: source for source, _ in heads}
+
+    def rows(head: int, number: int, columns: list[str] | None) -> pa.Table:
+        if (head, number) not in lost:
+            return unfinished.rows(head, number, columns)
+        expected = sources[head].expected(surveys[head].segments[number])
+        table = pa.Table.from_pylist(
+            [row_of_lost(frame, lost[head, number]) for frame in expected], SEGMENT
+        )
+        return table if columns is None else table.select(columns)
+
+    segments = {head: len(survey.segments) for head, survey in surveys.items()}
+    staging = unfinished.folder / "finished"
+    try:
+        staging.mkdir(exist_ok=True)
+        known = first_pass(segments, rows)
+        thumbnails = write_tables(staging, exam, segments, rows, known, pictures=_MOST_PICTURES)
+        record = _record(folder, exam, heads, known, identity, detector, views, run)
+        write_record(record, staging)
+        write_exam_report(staging, thumbnails)
+        _move(staging, folder)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(
+            f"cannot write the results into {folder}: {error.strerror or error}; the same "
+            "command goes on from here"
+        ) from error
+    if not lost:  # those may yet be screened
+        unfinished.remove()
+    return record
+
+
+def _move(staging: Path, folder: Path) -> None:
+    for name in FILES:
+        handle = os.open(staging / name, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
+    for name in FILES:
+        (staging / name).replace(folder / name)
+    handle = os.open(folder, os.O_RDONLY)
+    os.fsync(handle)
+    os.close(handle)
+
+
+def _record(
+    folder: Path,
+    exam: str,
+    heads: Sequence[tuple[Source, Survey]],
+    known: FirstPass,
+    identity: dict[str, Any],
+    detector: Detector,
+    views: list[ViewRecord],
+    run: dict[str, Any],
+) -> Record:
+    ledgers = {source.place.head: _ledger(source, survey, known) for source, survey in heads}
+    whole = total(ledgers.values())
+    problems = _problems(heads, known)
+    comparison = compare(measures_of(known.measured, views), detector.reference)
+    warnings = [entry["warning"] for entry in comparison["measures"].values() if entry["warning"]]
+    finished = datetime.now(UTC)
+    seconds = (finished - run["started"]).total_seconds()
+    return Record(
+        schema=SCHEMA,
+        exam=exam,
+        complete=not problems and whole["missing"] == 0,
+        ledger=whole,
+        heads={str(head): ledger for head, ledger in ledgers.items()},
+        problems=problems,
+        range=comparison,
+        warnings=warnings,
+        detector=detector.identity,
+        parameters=detector.parameters.to_dict(),
+        versions=versions(),
+        sources=[_source_record(folder, source, survey) for source, survey in heads],
+        views=views,
+        settings=identity["settings"],
+        identity=identity,
+        run=run
+        | {
+            "started": run["started"].isoformat(timespec="seconds"),
+            "finished": finished.isoformat(timespec="seconds"),
+            "seconds": round(seconds, 1),
+        },
+    )
+
+
+def _ledger(source: Source, survey: Survey, known: FirstPass) -> Ledger:
+    head = source.place.head
+    events = [event for event in known.events if event.members[0].head == head]
+    return known.tallies[head].ledger(
+        declared=survey.declared,
+        discarded=int(survey.description.get("discarded", 0)),
+        repeats=sum(len(event.copies) for event in events),
+        events=len(events),
+    )
+
+
+def _problems(heads: Sequence[tuple[Source, Survey]], known: FirstPass) -> list[Stretch]:
+    """What was found while reading, and the stretches of frames with problems."""
+    found: list[Stretch] = []
+    for source, survey in heads:
+        head = source.place.head
+        for problem in survey.problems:
+            found.append(
+                Stretch(
+                    what=problem.what,
+                    head=head,
+                    frames=0,
+                    first_frame=None,
+                    last_frame=None,
+                    first_time_s=problem.time,
+                    last_time_s=problem.time,
+                    file=problem.file,
+                )
+            )
+        found += known.tallies[head].stretches
+    return found
+
+
+def _source_record(folder: Path, source: Source, survey: Survey) -> SourceRecord:
+    place = source.place
+    gone = is_spooled(place.path)
+    return SourceRecord(
+        head=place.head,
+        kind=place.kind,
+        path=STANDARD_INPUT if gone else place.path,
+        relative="" if gone else os.path.relpath(place.path, folder),
+        stream=place.stream,
+        names=place.names,
+        sha256=survey.sha256,
+        bytes=survey.size,
+        declared=survey.declared,
+        description=survey.description,
+    )

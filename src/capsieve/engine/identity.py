@@ -1,0 +1,72 @@
+"""What decides about the results: two runs with the same identity give the same tables."""
+
+import json
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from capsieve._version import __version__
+from capsieve.detectors import Detector
+from capsieve.sources.source import Place, Survey
+from capsieve.store.schema import SCHEMA
+
+__all__ = ["differences", "identity", "versions"]
+
+
+def identity(
+    detector: Detector, sources: Sequence[tuple[Place, Survey]], settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Return all that decides about an exam's tables, as plain numbers and texts."""
+    return {
+        "schema": SCHEMA,
+        "capsieve": __version__,
+        "detector": detector.identity,
+        "source": {
+            f"head {place.head}": {
+                "sha256": survey.sha256,
+                "kind": place.kind,
+                "stream": place.stream,
+                "names": place.names,
+            }
+            for place, survey in sources
+        },
+        "settings": settings,
+    }
+
+
+def differences(there: dict[str, Any], here: dict[str, Any], path: str = "") -> list[str]:
+    """Return one text per entry in which two identities differ, such as ``size_low: 1 and 2``."""
+    found: list[str] = []
+    for name in sorted(there.keys() | here.keys()):
+        one, other = there.get(name), here.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += differences(one, other, f"{path}{name} ")
+        elif one != other:
+            found.append(f"{path}{name}: {_brief(one)} there, {_brief(other)} now")
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes, for the record."""
+    import av
+
+    libraries = {
+        name: ".".join(str(part) for part in numbers)
+        for name, numbers in av.library_versions.items()
+        if name in ("libavcodec", "libavformat", "libswscale")
+    }
+    packages = ("av", "numba", "numpy", "opencv-python-headless", "pillow", "pyarrow")
+    return {
+        "capsieve": __version__,
+        "python": ".".join(str(part) for part in sys.version_info[:3]),
+        **{name: version(name) for name in packages},
+        **libraries,
+    }
+
+
+def _brief(value: object) -> str:
+    if value is None:
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:16]}..."

@@ -1,0 +1,52 @@
+"""An exam that comes through a pipe: it is kept on disk while it is screened."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from capsieve.errors import FileError
+
+__all__ = ["STANDARD_INPUT", "is_spooled", "spooled"]
+
+STANDARD_INPUT = "-"
+_PREFIX = ".standard-input-"
+
+
+@contextmanager
+def spooled(out: Path) -> Iterator[Path]:
+    """Yield a file below `out` with all that came; a video's index may stand at its end.
+
+    Raises
+    ------
+    FileError
+        Nothing came, nothing can come because it is a terminal, or there is no room for it.
+    """
+    if sys.stdin is None or sys.stdin.isatty():
+        raise FileError("nothing comes through standard input; pipe a video in, or name a file")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=out))
+    except OSError as error:
+        raise FileError(f"cannot write to {out}: {error.strerror}") from error
+    try:
+        path = folder / "standard-input"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+        if os.path.getsize(path) == 0:
+            raise FileError("nothing came through standard input; is the command before it right?")
+        yield path
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot keep what came in {out}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_spooled(path: str) -> bool:
+    """Tell whether a path is that of a kept standard input, which goes away after the run."""
+    return Path(path).parent.name.startswith(_PREFIX)

@@ -1,0 +1,176 @@
+"""The events of an exam as cards with pictures, and the rest as rows of a table."""
+
+import base64
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from capsieve.report.exam_tables import Event, read_best
+from capsieve.report.formats import clock, count, plain, plural
+from capsieve.report.overlay import overlay
+
+__all__ = ["MOST_CARDS", "Card", "event_cards", "explain_command"]
+
+MOST_CARDS = 200
+"""How many events get a picture; the others are rows of a table."""
+
+_MOST_BYTES = 2_700_000  # of pictures: with them the page stays below 4 MB
+_UNKNOWN_SHAPE = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An event as the page shows it: texts that are ready to be escaped, and a drawing.
+
+    Attributes
+    ----------
+    rank, head
+        Numbers as texts.
+    frames
+        The numbers of the first and the last frame.
+    best
+        The number of the best frame.
+    time
+        Of the best frame, h:mm:ss from the exam's first frame; "" where it is unknown.
+    lasts
+        How long the event lasts, in words; "" where it is unknown or a single frame.
+    score, flagged, to_read
+        As texts.
+    file
+        Name of the best frame's image file, or "".
+    command
+        The command that explains the best frame.
+    picture
+        Address of the picture, or "" where there is none.
+    shape
+        Rows and columns of the best frame.
+    drawing
+        Circle and ellipse, over the picture.
+    """
+
+    rank: str
+    head: str
+    frames: str
+    best: str
+    time: str
+    lasts: str
+    score: str
+    flagged: str
+    to_read: str
+    file: str
+    command: str
+    picture: str
+    shape: tuple[int, int]
+    drawing: Markup
+
+
+def event_cards(
+    folder: Path,
+    events: Sequence[Event],
+    thumbnails: Mapping[tuple[int, int], bytes],
+    *,
+    zero: float | None,
+) -> tuple[list[Card], list[Card]]:
+    """Prepare the events.
+
+    Parameters
+    ----------
+    folder
+        The exam's.
+    events
+        All events, best first.
+    thumbnails
+        JPEG of the whole frame, by head and number.
+    zero
+        The time of the exam's first frame; None where times are unknown.
+
+    Returns
+    -------
+    cards, rows
+        The best events with pictures, and all others without.
+    """
+    pictured = _pictured(events, thumbnails)
+    best = [(event.head, event.best_frame) for event in events[:pictured]]
+    shapes, features = read_best(folder, best)
+    cards: list[Card] = []
+    for event, key in zip(events[:pictured], best, strict=True):
+        shape = shapes.get(key, _UNKNOWN_SHAPE)
+        ball = None
+        if event.row is not None and event.col is not None and event.radius:
+            ball = (event.row, event.col, event.radius)
+        drawn = overlay(shape, ball, features.get(key)) if key in shapes else Markup("")
+        picture = _address(thumbnails.get(key))
+        cards.append(_card(folder, event, zero, picture=picture, shape=shape, drawing=drawn))
+    rows = [_card(folder, event, zero) for event in events[pictured:]]
+    return cards, rows
+
+
+def explain_command(folder: Path, head: int, frame: int) -> str:
+    """Return the command that explains a frame, to be run beside the folder of the results."""
+    place = folder.resolve()
+    short = Path(place.parent.name) / place.name
+    command = f"capsieve explain {shlex.quote(plain(short))} --frame {frame}"
+    return f"{command} --head {head}" if head else command
+
+
+def _pictured(events: Sequence[Event], thumbnails: Mapping[tuple[int, int], bytes]) -> int:
+    """How many events get a picture: a number that keeps the page small."""
+    size = 0
+    for place, event in enumerate(events[:MOST_CARDS]):
+        size += len(thumbnails.get((event.head, event.best_frame), b""))
+        if size > _MOST_BYTES:
+            return place
+    return min(len(events), MOST_CARDS)
+
+
+def _address(jpeg: bytes | None) -> str:
+    if not jpeg:
+        return ""
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
+
+
+def _card(
+    folder: Path,
+    event: Event,
+    zero: float | None,
+    *,
+    picture: str = "",
+    shape: tuple[int, int] = _UNKNOWN_SHAPE,
+    drawing: Markup = Markup(""),  # noqa: B008
+) -> Card:
+    return Card(
+        rank=str(event.event),
+        head=str(event.head),
+        frames=_span(event.first_frame, event.last_frame),
+        best=str(event.best_frame),
+        time=_moment(event.best_time_s, zero),
+        lasts=_lasts(event),
+        score=f"{event.score:.4g}",
+        flagged=plural(event.frames, "frame"),
+        to_read=count(event.to_read),
+        file=plain(event.best_file or ""),
+        command=explain_command(folder, event.head, event.best_frame),
+        picture=picture,
+        shape=shape,
+        drawing=drawing,
+    )
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}\N{EN DASH}{last}"
+
+
+def _moment(time: float | None, zero: float | None) -> str:
+    return "" if time is None or zero is None else clock(time - zero)
+
+
+def _lasts(event: Event) -> str:
+    if event.first_time_s is None or event.last_time_s is None:
+        return ""
+    seconds = event.last_time_s - event.first_time_s
+    if event.first_frame == event.last_frame or seconds < 0:
+        return ""
+    return f"{seconds:.1f} s" if seconds < 60 else clock(seconds)

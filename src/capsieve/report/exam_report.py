@@ -1,0 +1,149 @@
+"""report.html: the page that a reader opens after an exam was screened.
+
+One file that needs nothing else: pictures, drawings and style lie inside, and a content security
+policy forbids the browser to fetch anything. The same folder gives the same bytes.
+"""
+
+import base64
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capsieve.report import formats, provenance
+from capsieve.report.bins import Scale, scale_of
+from capsieve.report.event_cards import event_cards
+from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
+from capsieve.report.ledger_table import ledger_columns, ledger_sums
+from capsieve.report.range_table import range_rows
+from capsieve.report.style import GREEN, YELLOW
+from capsieve.report.timeline import timeline
+from capsieve.store.record import Record, read_record
+from capsieve.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["REPORT", "exam_report", "write_exam_report"]
+
+REPORT = "report.html"
+
+
+def write_exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes]) -> Path:
+    """Write report.html into the folder of a screened exam, whole or not at all.
+
+    Parameters
+    ----------
+    folder
+        Holds the tables and exam.json.
+    thumbnails
+        JPEG of the whole frame, scaled down, by head and frame; at least for the best frame of
+        every event.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    FileError
+        A table or the record is absent or damaged, or the page cannot be written.
+    """
+    page = exam_report(folder, thumbnails)
+    path = folder / REPORT
+    with whole_file(path) as temporary:
+        temporary.write_bytes(page.encode("utf-8", "replace"))
+    return path
+
+
+def exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes]) -> str:
+    """Return the page as a text; see :func:`write_exam_report`."""
+    record = read_record(folder)
+    heads = read_heads(folder)
+    events = read_events(folder)
+    scale = scale_of(heads)
+    cards, rows = event_cards(folder, events, thumbnails, zero=scale.zero)
+    columns = ledger_columns(record)
+    style, script = _part("exam.css"), _part("exam.js")
+    style = style.replace("YELLOW", YELLOW).replace("GREEN", GREEN)
+    return _template().render(
+        record=record,
+        exam=formats.plain(record["exam"]),
+        ledger=record["ledger"],
+        two_heads=len(columns) > 1,
+        duration=_duration(heads, scale),
+        scale=scale,
+        drawing=timeline(heads, events, threshold=_threshold(record)),
+        threshold=_threshold(record),
+        cards=cards,
+        rows=rows,
+        results=folder.resolve().parent.name,
+        columns=[name for name, _ in columns],
+        sums=ledger_sums([each for _, each in columns], parameters=record["parameters"]),
+        problems=[
+            (
+                formats.plain(problem["what"]),
+                problem["frames"],
+                provenance.places(problem, heads=len(record["heads"]), zero=scale.zero),
+            )
+            for problem in record["problems"]
+        ],
+        ranges=range_rows(record["range"].get("measures", {})),
+        detector=_detector(record["detector"]),
+        parameters=provenance.parameter_rows(record["parameters"]),
+        sources=[(each["head"], provenance.source_rows(each)) for each in record["sources"]],
+        views=[(each["head"], provenance.view_words(each)) for each in record["views"]],
+        run=provenance.run_rows(record),
+        versions=provenance.rows_of(record["versions"]),
+        formats=formats,
+        style=style,
+        style_digest=_digest(style),
+        script=script,
+        script_digest=_digest(script),
+    )
+
+
+def _threshold(record: Record) -> float | None:
+    """The score from which the paper's detector flags a frame; others have no such number."""
+    value = record["parameters"].get("radius_threshold")
+    paper = record["detector"].get("name") == "paper"
+    return float(value) if paper and isinstance(value, int | float) else None
+
+
+def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:
+    """From the first frame to the last; None where times are unknown or make no sense."""
+    return scale.end if scale.timed and heads else None
+
+
+def _detector(content: Mapping[str, Any]) -> str:
+    name = formats.plain(content.get("name", "unknown"))
+    version = content.get("version")
+    words = "paper (the published algorithm)" if name == "paper" else name
+    return words if version is None else f"{words}, version {formats.plain(version)}"
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("capsieve.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("exam.html")
+
+
+@cache
+def _part(name: str) -> str:
+    return files("capsieve.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """How a content security policy names the one text that it allows."""
+    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}"

@@ -1,0 +1,233 @@
+"""The tables of a screened exam, as much of them as the report needs.
+
+Tables are read in batches and by columns: texts become flags at once, so that an exam of any length
+takes a few dozen bytes per frame.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError
+from capsieve.results import Feature
+
+__all__ = ["BestFeature", "Event", "HeadFrames", "read_best", "read_events", "read_heads"]
+
+_BATCH = 1 << 16
+
+_FRAME_COLUMNS = (
+    "head",
+    "frame",
+    "time_s",
+    "status",
+    "label",
+    "reason",
+    "score",
+    "red",
+    "green",
+    "blue",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadFrames:
+    """The frames of one head, column by column.
+
+    Attributes
+    ----------
+    head
+        Which camera.
+    frame
+        Numbers, growing.
+    time
+        Seconds; NaN where unknown.
+    score
+        NaN where the frame was not scored.
+    undecodable, flagged, smooth, busy
+        What became of each frame; smooth and busy are those that pre-selection set aside because
+        of too little and of too much texture.
+    colour
+        Mean red, green and blue, 0..255; NaN where unknown.
+    """
+
+    head: int
+    frame: NDArray[np.int64]
+    time: NDArray[np.float64]
+    score: NDArray[np.float64]
+    undecodable: NDArray[np.bool_]
+    flagged: NDArray[np.bool_]
+    smooth: NDArray[np.bool_]
+    busy: NDArray[np.bool_]
+    colour: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A candidate polyp: a row of the events."""
+
+    event: int
+    head: int
+    first_frame: int
+    last_frame: int
+    best_frame: int
+    score: float
+    frames: int
+    to_read: int
+    first_time_s: float | None
+    last_time_s: float | None
+    best_time_s: float | None
+    best_file: str | None
+    row: float | None
+    col: float | None
+    radius: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BestFeature:
+    """The feature with the best ball of a frame, and the way to the source's pixels.
+
+    Attributes
+    ----------
+    feature
+        In working pixels.
+    scale, row_offset, col_offset
+        source = offset + scale * working.
+    """
+
+    feature: Feature
+    scale: float
+    row_offset: float
+    col_offset: float
+
+
+def read_heads(folder: Path) -> list[HeadFrames]:
+    """Read the frames of every head, in the order of the heads."""
+    parts: list[dict[str, NDArray[Any]]] = []
+    for batch in _batches(folder / "frames.parquet", _FRAME_COLUMNS):
+        parts.append(
+            {
+                "head": _numbers(batch["head"], np.int64),
+                "frame": _numbers(batch["frame"], np.int64),
+                "time": _numbers(batch["time_s"], np.float64),
+                "score": _numbers(batch["score"], np.float64),
+                "undecodable": _equal(batch["status"], "undecodable"),
+                "flagged": _equal(batch["label"], "polyp"),
+                "smooth": _equal(batch["reason"], "texture-low"),
+                "busy": _equal(batch["reason"], "texture-high"),
+                "colour": np.stack(
+                    [_numbers(batch[name], np.float32) for name in ("red", "green", "blue")], axis=1
+                ),
+            }
+        )
+    if not parts:
+        return []
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    numbers = whole.pop("head")
+    return [
+        HeadFrames(
+            head=int(head), **{name: column[numbers == head] for name, column in whole.items()}
+        )
+        for head in np.unique(numbers)
+    ]
+
+
+def read_events(folder: Path) -> list[Event]:
+    """Read the events, best first."""
+    names = tuple(Event.__dataclass_fields__)
+    rows = [
+        row
+        for batch in _batches(folder / "events.parquet", names)
+        for row in pa.RecordBatch.from_pydict(batch).to_pylist()
+    ]
+    return sorted((Event(**row) for row in rows), key=lambda event: event.event)
+
+
+def read_best(
+    folder: Path, keys: Collection[tuple[int, int]]
+) -> tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], BestFeature]]:
+    """Read what is to be drawn over some frames.
+
+    Parameters
+    ----------
+    folder
+        The exam's.
+    keys
+        Head and number of the frames.
+
+    Returns
+    -------
+    shapes, features
+        For each frame its rows and columns, and its best feature where it has one.
+    """
+    shapes: dict[tuple[int, int], tuple[int, int]] = {}
+    for row in _rows_of(folder / "frames.parquet", ("head", "frame", "rows", "cols"), keys):
+        if row["rows"] and row["cols"]:
+            shapes[row["head"], row["frame"]] = row["rows"], row["cols"]
+    features: dict[tuple[int, int], BestFeature] = {}
+    for row in _rows_of(folder / "features.parquet", None, keys):
+        key = row["head"], row["frame"]
+        # The largest ball, and of equals the first one, as FrameResult.best has it.
+        if row["radius"] and (key not in features or row["radius"] > features[key].feature.radius):
+            features[key] = _best_feature(row)
+    return shapes, features
+
+
+def _best_feature(row: dict[str, Any]) -> BestFeature:
+    scale = row["source_radius"] / row["radius"]
+    return BestFeature(
+        feature=Feature(
+            number=row["feature"],
+            **{name: row[name] for name in Feature.__dataclass_fields__ if name != "number"},
+        ),
+        scale=scale,
+        row_offset=row["source_row"] - scale * row["ball_row"],
+        col_offset=row["source_col"] - scale * row["ball_col"],
+    )
+
+
+def _rows_of(
+    path: Path, columns: tuple[str, ...] | None, keys: Collection[tuple[int, int]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of some frames."""
+    wanted: dict[int, NDArray[np.int64]] = {
+        head: np.array([frame for other, frame in keys if other == head], dtype=np.int64)
+        for head in {head for head, _ in keys}
+    }
+    if not wanted:
+        return
+    for batch in _batches(path, columns):
+        head, frame = (_numbers(batch[name], np.int64) for name in ("head", "frame"))
+        chosen = np.zeros(head.size, dtype=bool)
+        for number, frames in wanted.items():
+            chosen |= (head == number) & np.isin(frame, frames)
+        if chosen.any():
+            yield from pa.RecordBatch.from_pydict(batch).filter(pa.array(chosen)).to_pylist()
+
+
+def _batches(path: Path, columns: tuple[str, ...] | None) -> Iterator[dict[str, pa.Array]]:
+    try:
+        with pq.ParquetFile(path) as table:
+            for batch in table.iter_batches(
+                batch_size=_BATCH, columns=None if columns is None else list(columns)
+            ):
+                yield dict(zip(batch.schema.names, batch.columns, strict=True))
+    except (OSError, KeyError, pa.ArrowException) as error:
+        raise FileError(
+            f"cannot read {path} ({error}); screen the exam again, with --fresh"
+        ) from error
+
+
+def _numbers(column: pa.Array, kind: type) -> NDArray[Any]:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=kind)
+
+
+def _equal(column: pa.Array, text: str) -> NDArray[np.bool_]:
+    same = pc.equal(column, text)  # pyright: ignore[reportAttributeAccessIssue]
+    return np.asarray(pc.fill_null(same, False).to_numpy(zero_copy_only=False), dtype=bool)

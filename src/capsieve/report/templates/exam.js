@@ -1,0 +1,1 @@
+addEventListener("beforeprint",()=>{for(const one of document.querySelectorAll("details"))one.open=true});

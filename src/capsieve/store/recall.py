@@ -1,0 +1,130 @@
+"""A frame of a screened exam, exactly the one that was scored."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from capsieve.aperture.field import FieldOfView
+from capsieve.errors import FileError
+from capsieve.frames import pixel_digest
+from capsieve.parameters import Parameters
+from capsieve.sources.source import Place, SourceFrame, open_source
+from capsieve.store.record import Record, SourceRecord, read_record
+
+__all__ = ["Recalled", "recall"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recalled:
+    """A frame, and what it was scored with.
+
+    Attributes
+    ----------
+    pixels
+        As they were scored.
+    field_of_view
+        None where the frame was taken whole.
+    parameters
+        Those of the exam.
+    row
+        The frame's row in frames.parquet.
+    source
+        What it was read from, for people.
+    """
+
+    pixels: NDArray[Any]
+    field_of_view: FieldOfView | None
+    parameters: Parameters
+    row: dict[str, Any]
+    source: str
+
+
+def recall(folder: Path, frame: int, *, head: int = 0) -> Recalled:
+    """Read a frame of a screened exam from its source.
+
+    Parameters
+    ----------
+    folder
+        The exam's folder.
+    frame
+        Its number, from 0.
+    head
+        Which camera.
+
+    Raises
+    ------
+    FileError
+        The exam, the frame or the source is not there, or the source has changed.
+    """
+    record = read_record(folder)
+    row = _row(folder, record, frame, head)
+    if row["status"] != "decoded":
+        raise FileError(f"frame {frame} could not be decoded: {row['problem']}")
+    source = next(source for source in record["sources"] if source["head"] == head)
+    place = _place(folder, source)
+    found = _read(place, row)
+    if found.pixels is None or pixel_digest(found.pixels) != row["sha1"]:
+        raise FileError(
+            f"frame {frame} of {place.path} is not the one that was screened: the source has "
+            "changed; screen it again with --fresh"
+        )
+    view = _view(record, head, found.pixels.shape[0], found.pixels.shape[1])
+    parameters = Parameters.from_dict(record["parameters"])
+    return Recalled(found.pixels, view, parameters, row, place.path)
+
+
+def _row(folder: Path, record: Record, frame: int, head: int) -> dict[str, Any]:
+    if str(head) not in record["heads"]:
+        raise FileError(f"the exam {record['exam']} has no head {head}; it has {_heads(record)}")
+    filters = [("head", "==", head), ("frame", "==", frame)]
+    try:
+        rows = pq.read_table(folder / "frames.parquet", filters=filters).to_pylist()
+    except OSError as error:
+        raise FileError(
+            f"cannot read {folder / 'frames.parquet'} ({error}); screen the exam anew, with --fresh"
+        ) from error
+    if not rows:
+        count = record["heads"][str(head)]["found"]
+        raise FileError(
+            f"the exam {record['exam']} has no frame {frame}; they are numbered 0 to {count - 1}"
+        )
+    return rows[0]
+
+
+def _heads(record: Record) -> str:
+    return " and ".join(record["heads"])
+
+
+def _place(folder: Path, source: SourceRecord) -> Place:
+    """Where the source is now: where it was, or, if all has moved together, beside the results."""
+    if source["path"] == "-":
+        raise FileError(
+            "the exam came through standard input and was not kept; screen a file instead"
+        )
+    moved = (folder / source["relative"]).resolve()
+    there = next((path for path in (Path(source["path"]), moved) if path.exists()), None)
+    if there is None:
+        raise FileError(f"the exam's source {source['path']} is not there; put it back")
+    return Place(
+        kind=source["kind"],  # pyright: ignore[reportArgumentType]
+        path=str(there),
+        head=source["head"],
+        stream=source["stream"],
+        names=source["names"],
+    )
+
+
+def _read(place: Place, row: dict[str, Any]) -> SourceFrame:
+    source = open_source(place)
+    return source.frame_like(file=row["file"], pts=row["pts"], number=row["frame"])
+
+
+def _view(record: Record, head: int, rows: int, cols: int) -> FieldOfView | None:
+    for view in record["views"]:
+        if (view["head"], view["rows"], view["cols"]) == (head, rows, cols):
+            shape: Any = view["shape"]
+            return FieldOfView(shape, view["row"], view["col"], view["radius"], view["confidence"])
+    return None

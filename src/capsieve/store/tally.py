@@ -1,0 +1,102 @@
+"""Counting: the ledger of a head, and the stretches in which something is wrong."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, cast, get_args
+
+from capsieve.results import Reason
+from capsieve.store.record import Ledger, Stretch
+
+__all__ = ["COLUMNS", "Tally", "total"]
+
+COLUMNS = ["file", "time_s", "status", "problem", "label", "reason"]
+"""The columns of a segment that are counted."""
+
+_REJECTIONS = tuple(reason for reason in get_args(Reason) if reason != "polyp")
+
+
+class Tally:
+    """Counts the frames of one head, in order.
+
+    Parameters
+    ----------
+    head
+        Which one.
+    """
+
+    def __init__(self, head: int) -> None:
+        self.head = head
+        self.found = 0
+        self.stretches: list[Stretch] = []
+        self._statuses: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._damaged = 0
+
+    def add(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Count the next rows of the head."""
+        for row in rows:
+            self._statuses[row["status"]] += 1
+            if row["label"] is not None:
+                self._reasons[row["reason"]] += 1
+                self._damaged += row["problem"] is not None
+            if row["problem"] is not None:
+                self._note(row)
+            self.found += 1
+
+    def ledger(self, *, declared: int | None, discarded: int, repeats: int, events: int) -> Ledger:
+        """Return the counts; `discarded` frames are declared but not meant to be shown."""
+        scored = self._reasons.total()
+        flagged = self._reasons["polyp"]
+        decoded = self._statuses["decoded"]
+        return Ledger(
+            declared=declared,
+            missing=max(0, (declared or 0) - discarded - self.found),
+            found=self.found,
+            decoded=decoded,
+            undecodable=self._statuses["undecodable"],
+            damaged=self._damaged,
+            unscorable=decoded - scored,
+            scored=scored,
+            rejected={reason: self._reasons[reason] for reason in _REJECTIONS},
+            flagged=flagged,
+            repeats=repeats,
+            to_read=flagged - repeats,
+            events=events,
+        )
+
+    def _note(self, row: dict[str, Any]) -> None:
+        """Lengthen the stretch that the row goes on with, or begin a new one."""
+        number, time = self.found, row["time_s"]
+        last = self.stretches[-1] if self.stretches else None
+        if last and last["what"] == row["problem"] and last["last_frame"] == number - 1:
+            last["frames"] += 1
+            last["last_frame"], last["last_time_s"] = number, time
+            return
+        self.stretches.append(
+            Stretch(
+                what=row["problem"],
+                head=self.head,
+                frames=1,
+                first_frame=number,
+                last_frame=number,
+                first_time_s=time,
+                last_time_s=time,
+                file=row["file"],
+            )
+        )
+
+
+def total(ledgers: Iterable[Ledger]) -> Ledger:
+    """Return the sum over the heads; declared is None where one head declares nothing."""
+    parts = list(ledgers)
+    first, *rest = parts
+    result: dict[str, Any] = {**first, "rejected": dict(first["rejected"])}
+    for part in cast("list[dict[str, Any]]", rest):
+        for name, value in part.items():
+            if name == "rejected":
+                for reason, count in value.items():
+                    result[name][reason] += count
+            else:
+                known = value is not None and result[name] is not None
+                result[name] = result[name] + value if known else None
+    return cast("Ledger", result)

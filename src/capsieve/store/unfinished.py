@@ -1,0 +1,81 @@
+"""Work that is not yet finished: segments, each complete or absent, below the exam's folder."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from capsieve.errors import FileError
+from capsieve.store.schema import SEGMENT
+from capsieve.whole_file import whole_file
+
+__all__ = ["WORK", "Unfinished"]
+
+WORK = ".unfinished"
+_PLAN = "plan.json"
+
+
+class Unfinished:
+    """The segments of an exam that have been screened so far.
+
+    Parameters
+    ----------
+    folder
+        The exam's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / WORK
+
+    def plan(self) -> dict[str, Any] | None:
+        """Return what the work was begun with; None where there is no such work."""
+        try:
+            content = json.loads((self.folder / _PLAN).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise FileError(
+                f"cannot read {self.folder / _PLAN} ({error}); start over with --fresh"
+            ) from error
+        return content if isinstance(content, dict) else {}
+
+    def begin(self, plan: dict[str, Any]) -> None:
+        """Make the folder, and note what the work is begun with."""
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
+        if not (self.folder / _PLAN).exists():
+            with whole_file(self.folder / _PLAN) as temporary:
+                temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
+
+    def add(self, head: int, number: int, content: bytes) -> None:
+        """Keep a screened segment."""
+        with whole_file(self._path(head, number)) as temporary:
+            temporary.write_bytes(content)
+
+    def has(self, head: int, number: int) -> bool:
+        """Tell whether a segment is there and whole."""
+        try:
+            return pq.read_schema(self._path(head, number)).equals(SEGMENT)
+        except (OSError, pa.ArrowException):
+            return False
+
+    def rows(self, head: int, number: int, columns: list[str] | None = None) -> pa.Table:
+        """Return a segment's rows."""
+        return pq.read_table(self._path(head, number), columns=columns)
+
+    def counts(self, head: int, number: int) -> tuple[int, int]:
+        """Return how many frames a segment has, and how many of them are flagged."""
+        labels = self.rows(head, number, ["label"])["label"].to_pylist()
+        return len(labels), labels.count("polyp")
+
+    def remove(self) -> None:
+        """Remove all of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, head: int, number: int) -> Path:
+        return self.folder / f"head-{head}-segment-{number:06d}.parquet"

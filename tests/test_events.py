@@ -1,0 +1,125 @@
+"""Flagged frames grouped into candidate polyps."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsieve.events import Flagged, group, near_copies
+
+
+def flagged(frame, *, head=0, time=None, score=40.0, row=100.0, col=100.0, picture=None):
+    return Flagged(head, frame, time, score, row, col, 50.0, picture)
+
+
+def spans(events):
+    return [(e.members[0].frame, e.members[-1].frame) for e in events]
+
+
+def test_frames_close_in_number_with_balls_that_meet_are_one_event():
+    events = group([flagged(10), flagged(11, col=150.0), flagged(14, col=200.0)])
+    assert spans(events) == [(10, 14)]
+
+
+def test_a_gap_in_number_parts_events_where_time_is_unknown():
+    assert len(group([flagged(10), flagged(14)])) == 2
+
+
+def test_time_decides_where_it_is_known():
+    near = [flagged(10, time=1.0), flagged(40, time=2.9)]
+    far = [flagged(10, time=1.0), flagged(40, time=3.1)]
+    assert len(group(near)) == 1
+    assert len(group(far)) == 2
+
+
+def test_slow_capsules_are_grouped_by_number():
+    assert len(group([flagged(10, time=0.0), flagged(11, time=10.0)])) == 1
+
+
+def test_balls_that_do_not_meet_are_different_polyps():
+    assert len(group([flagged(10, col=100.0), flagged(11, col=201.0)])) == 2
+
+
+def test_two_polyps_seen_in_turn_are_two_events():
+    left, right = 60.0, 200.0
+    events = group([flagged(n, col=left if n % 2 else right) for n in range(8)])
+    assert sorted(len(event.members) for event in events) == [4, 4]
+    assert all(len({m.col for m in event.members}) == 1 for event in events)
+
+
+def test_heads_do_not_mix():
+    assert len(group([flagged(10), flagged(10, head=1)])) == 2
+
+
+def test_a_detector_without_a_place_groups_by_time_alone():
+    nowhere = [Flagged(0, n, None, 1.0, None, None, None) for n in (1, 2, 9)]
+    assert spans(group(nowhere)) in ([(1, 2), (9, 9)],)
+
+
+def test_events_are_ranked_by_their_best_score_then_by_length():
+    events = group(
+        [
+            flagged(0, score=40.0),
+            flagged(100, score=60.0),
+            flagged(200, score=40.0),
+            flagged(201, score=39.0),
+        ]
+    )
+    assert spans(events) == [(100, 100), (200, 201), (0, 0)]
+
+
+def test_the_best_frame_is_the_first_of_the_highest_scores():
+    (event,) = group([flagged(1, score=40.0), flagged(2, score=44.0), flagged(3, score=44.0)])
+    assert event.best.frame == 2
+
+
+def picture(level):
+    return np.full(256, level, np.uint8).tobytes()
+
+
+def test_a_capsule_that_stands_still_is_shown_once():
+    members = [flagged(n, picture=picture(100)) for n in range(5)]
+    assert near_copies(members) == {1: 0, 2: 0, 3: 0, 4: 0}
+
+
+def test_a_slow_drift_is_shown_again():
+    members = [flagged(n, picture=picture(100 + n)) for n in range(7)]
+    assert near_copies(members) == {1: 0, 2: 0, 4: 3, 5: 3}
+
+
+def test_one_spot_that_changes_is_no_copy():
+    changed = np.full(256, 100, np.uint8)
+    changed[40:43] = 140
+    members = [flagged(0, picture=picture(100)), flagged(1, picture=changed.tobytes())]
+    assert near_copies(members) == {}
+
+
+def test_without_a_picture_nothing_is_a_copy():
+    assert near_copies([flagged(0), flagged(1)]) == {}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 1),
+            st.integers(0, 60),
+            st.floats(0, 300),
+            st.floats(0, 300),
+            st.floats(1, 90),
+        ),
+        unique_by=lambda item: item[:2],
+        max_size=40,
+    )
+)
+def test_every_flagged_frame_is_in_exactly_one_event(items):
+    frames = [Flagged(h, n, n / 4, r, r, c, r) for h, n, r, c, r in sorted(items)]
+    events = group(frames)
+    members = sorted((m.head, m.frame) for event in events for m in event.members)
+    assert members == [(f.head, f.frame) for f in frames]
+    scores = [event.best.score for event in events]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_nothing_and_one(count):
+    assert len(group([flagged(5)] * count)) == count

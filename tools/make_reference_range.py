@@ -1,0 +1,52 @@
+"""Measure the range of inputs of the paper's detector anew: ``make reference``.
+
+Renders the demo study of the phantom, screens it, and writes the 1 and 99 % quantiles of each
+measure into src/capsieve/paper/reference_range.json.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import capsieve
+from capsieve.engine.range_check import measures_of
+from capsieve.phantom import plan_study, write_study
+from capsieve.reference_range import MEASURES
+from capsieve.store.record import Record
+from capsieve.store.tables import MEASURED
+
+TARGET = Path(__file__).parents[1] / "src" / "capsieve" / "paper" / "reference_range.json"
+
+
+def measure(folder: Path, record: Record) -> dict[str, np.ndarray]:
+    """Return the measures of a screened exam."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(folder / "frames.parquet", columns=list(MEASURED))
+    columns = {name: table[name].drop_null().to_numpy().astype(float) for name in MEASURED}
+    return measures_of(columns, record["views"])
+
+
+def main() -> None:
+    """Render, screen, measure, write."""
+    with tempfile.TemporaryDirectory() as folder:
+        study = write_study(plan_study("demo"), Path(folder) / "study").parent
+        exams = capsieve.screen(study / "exams", Path(folder) / "out", fresh=True)
+        measured = [measure(exam.folder, exam.record) for exam in exams if exam.record]
+    quantiles = {}
+    for name in MEASURES:
+        values = np.concatenate([exam[name] for exam in measured])
+        low, high = np.quantile(values, [0.01, 0.99])
+        quantiles[name] = [float(f"{low:.4g}"), float(f"{high:.4g}")]
+    content = {
+        "reference": "the demo study of the phantom, seed 0: 670 frames of 5 synthetic exams",
+        "quantiles": quantiles,
+    }
+    TARGET.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    print(TARGET.read_text(encoding="utf-8"), end="")
+
+
+if __name__ == "__main__":
+    main()
