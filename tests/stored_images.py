@@ -4,11 +4,13 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+
+from capsieve.sources.source import SourceFrame
 
 
 def image_bytes(level: int = 100, kind: str = "PNG", *, rows: int = 6, cols: int = 8) -> bytes:
@@ -53,3 +55,8 @@ def write_zip(
 def numbered(count: int, name: str = "frame{}.png") -> dict[str, bytes]:
     """Return images by name; the level of each is its number."""
     return {name.format(number): image_bytes(number) for number in range(count)}
+
+
+def levels(frames: Iterable[SourceFrame]) -> list[int | None]:
+    """Return the level of each frame; None where it has no pixels."""
+    return [None if frame.pixels is None else int(frame.pixels[0, 0, 0]) for frame in frames]

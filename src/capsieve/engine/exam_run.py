@@ -1,18 +1,19 @@
-"""Screening one exam: what is there already, what is to do, and the end of it."""
+"""One exam under way: what is there already, what is to do, and the end of it."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from capsieve.aperture import FieldOfView
 from capsieve.detectors import Detector
-from capsieve.engine.executors.executor import Executor
+from capsieve.engine.executors.executor import Outcome
 from capsieve.engine.finishing import FILES, finish
 from capsieve.engine.identity import differences, identity
-from capsieve.engine.segment_work import SegmentTask, screen_segment
+from capsieve.engine.segment_work import SegmentTask
 from capsieve.engine.views import FieldChoice, find_views, view_records
 from capsieve.errors import FileError, OccupiedError, WorkerError
 from capsieve.sources.source import Place, Source, Survey, open_source
@@ -20,7 +21,10 @@ from capsieve.store.lock import locked
 from capsieve.store.record import RECORD, Record, read_record
 from capsieve.store.unfinished import Unfinished
 
-__all__ = ["Request", "Tell", "screen_exam"]
+__all__ = ["ExamRun", "Request", "Tell"]
+
+Tell = Callable[[int, int, int, int], None]
+"""Takes frames done, frames expected, frames done by an earlier run, and frames flagged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +54,22 @@ class Request:
         return {"field_of_view": field}
 
 
-Tell = Callable[[int, int, int, int], None]
-"""Takes frames done, frames expected, frames done by an earlier run, and frames flagged."""
+class ExamRun:
+    """An exam on its way from its source to its folder; used in a ``with`` statement.
 
-
-class _Account:
-    """Counts what has been done of an exam, and tells it to whoever listens."""
-
-    def __init__(self, tell: Tell, total: int) -> None:
-        self._tell = tell
-        self.total = total
-        self.done = self.resumed = self.flagged = 0
-
-    def add(self, frames: int, flagged: int, *, resumed: bool = False) -> None:
-        """Count frames that are done."""
-        self.done += frames
-        self.flagged += flagged
-        self.resumed += frames if resumed else 0
-        self._tell(self.done, self.total, self.resumed, self.flagged)
-
-
-def screen_exam(
-    name: str,
-    places: Sequence[Place],
-    out: Path,
-    request: Request,
-    executor: Executor,
-    tell: Tell,
-) -> tuple[Record, bool]:
-    """Screen an exam into its folder below `out`.
+    Nobody else works on the folder from entering to leaving. Call :meth:`tasks`, hand every
+    outcome to :meth:`take`, and then call :meth:`finish`.
 
     Parameters
     ----------
     name, places
         The exam, and where its heads are.
-    out
-        The folder of all exams.
+    folder
+        Where its results go.
     request
         What is wanted.
-    executor
-        Where the work is done.
     tell
         Called whenever frames are done.
-
-    Returns
-    -------
-    record, anew
-        The exam's record, and whether there was anything to do.
 
     Raises
     ------
@@ -105,98 +78,120 @@ def screen_exam(
     OccupiedError
         Another run is at it, or there are results of other settings.
     """
-    started = datetime.now(UTC)
-    sources = [open_source(place) for place in places]
-    heads = [(source, source.survey()) for source in sources]
-    surveyed = [(source.place, survey) for source, survey in heads]
-    content = identity(request.detector, surveyed, request.settings)
-    folder = out / name
-    _make(folder)
-    try:
-        with locked(folder):
-            record = _earlier(folder, content, fresh=request.fresh)
-            if record is not None:
-                return record, False
-            return _screen(name, folder, heads, content, request, executor, tell, started), True
-    finally:
-        _remove_if_empty(folder)
 
+    def __init__(
+        self, name: str, places: Sequence[Place], folder: Path, request: Request, tell: Tell
+    ) -> None:
+        self._name = name
+        self._places = places
+        self._folder = folder
+        self._request = request
+        self._tell = tell
+        self._started = datetime.now(UTC)
+        self._unfinished = Unfinished(folder)
+        self._stack = ExitStack()
+        self._heads: list[tuple[Source, Survey]] = []
+        self._lost: dict[tuple[int, int], str] = {}
+        self._done = self._total = self._resumed = self._flagged = 0
+        self.record: Record | None = None
+        """What is known of the exam once it is finished, be it by an earlier run."""
 
-def _screen(
-    name: str,
-    folder: Path,
-    heads: Sequence[tuple[Source, Survey]],
-    content: dict[str, Any],
-    request: Request,
-    executor: Executor,
-    tell: Tell,
-    started: datetime,
-) -> Record:
-    unfinished = Unfinished(folder)
-    unfinished.begin(content)
-    views = {s.place.head: find_views(s, survey, request.field_of_view) for s, survey in heads}
-    account = _Account(tell, sum(seg.frames for _, survey in heads for seg in survey.segments))
-    tasks: list[SegmentTask] = []
-    for source, survey in heads:
-        place = source.place
-        for segment in survey.segments:
-            if unfinished.has(place.head, segment.number):
-                account.add(*unfinished.counts(place.head, segment.number), resumed=True)
-            else:
-                tasks.append(SegmentTask(place, segment, request.detector, views[place.head]))
-    account.add(0, 0)
-    lost = _run(tasks, unfinished, executor, account)
-    records = [
-        record
-        for source, _ in heads
-        for record in view_records(
-            source.place.head, views[source.place.head], request.field_of_view
-        )
-    ]
-    run = {
-        "started": started,
-        "executor": executor.name,
-        "workers": executor.workers,
-        "frames_by_an_earlier_run": account.resumed,
-    }
-    return finish(
-        folder,
-        name,
-        heads,
-        lost=lost,
-        identity=content,
-        detector=request.detector,
-        views=records,
-        run=run,
-    )
+    def __enter__(self) -> "ExamRun":
+        sources = [open_source(place) for place in self._places]
+        self._heads = [(source, source.survey()) for source in sources]
+        surveyed = [(source.place, survey) for source, survey in self._heads]
+        self._identity = identity(self._request.detector, surveyed, self._request.settings)
+        _make(self._folder)
+        with self._stack:
+            self._stack.callback(_remove_if_empty, self._folder)
+            self._stack.enter_context(locked(self._folder))
+            if self._request.fresh:
+                _clear(self._folder)
+            self.record = _earlier(self._folder, self._identity)
+            self._stack = self._stack.pop_all()
+        return self
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
 
-def _run(
-    tasks: list[SegmentTask], unfinished: Unfinished, executor: Executor, account: _Account
-) -> dict[tuple[int, int], str]:
-    """Screen the segments and keep them; return those that could not be, and why."""
-    lost: dict[tuple[int, int], str] = {}
-    for outcome in executor.run(screen_segment, tasks) if tasks else ():
+    def tasks(self) -> Iterator[SegmentTask]:
+        """Yield what is still to be done."""
+        self._unfinished.begin(self._identity)
+        choice = self._request.field_of_view
+        self._views = {s.place.head: find_views(s, survey, choice) for s, survey in self._heads}
+        self._total = sum(part.frames for _, survey in self._heads for part in survey.segments)
+        for source, survey in self._heads:
+            for segment in survey.segments:
+                if self._unfinished.has(source.place.head, segment.number):
+                    frames, flagged = self._unfinished.counts(source.place.head, segment.number)
+                    self._resumed += frames
+                    self._count(frames, flagged)
+        self._count(0, 0)
+        for source, survey in self._heads:
+            place = source.place
+            for segment in survey.segments:
+                if not self._unfinished.has(place.head, segment.number):
+                    views = self._views[place.head]
+                    yield SegmentTask(self._name, place, segment, self._request.detector, views)
+
+    def take(self, outcome: Outcome[SegmentTask, bytes]) -> None:
+        """Keep what a worker handed over.
+
+        Raises
+        ------
+        FileError
+            The source is not what it was, so that nothing of it counts; or there is no room.
+        """
         head, number = outcome.task.place.head, outcome.task.segment.number
         if outcome.result is not None:
-            unfinished.add(head, number, outcome.result)
-            account.add(*unfinished.counts(head, number))
-            continue
+            self._unfinished.add(head, number, outcome.result)
+            self._count(*self._unfinished.counts(head, number))
+            return
         error = outcome.error
-        if isinstance(error, FileError):  # the source is not what it was: nothing of it counts
+        if isinstance(error, FileError):
             raise error
         kind = "" if isinstance(error, WorkerError) else f"{type(error).__name__}: "
-        lost[head, number] = f"not screened: {kind}{error}"
-        account.add(outcome.task.segment.frames, 0)
-    return lost
+        self._lost[head, number] = f"not screened: {kind}{error}"
+        self._count(outcome.task.segment.frames, 0)
+
+    def finish(self, *, executor: str, workers: int) -> Record:
+        """Write the results, once every outcome has been taken."""
+        choice = self._request.field_of_view
+        self.record = finish(
+            self._folder,
+            self._name,
+            self._heads,
+            lost=self._lost,
+            identity=self._identity,
+            detector=self._request.detector,
+            views=[
+                record
+                for head, views in self._views.items()
+                for record in view_records(head, views, choice)
+            ],
+            run={
+                "started": self._started,
+                "executor": executor,
+                "workers": workers,
+                "frames_by_an_earlier_run": self._resumed,
+            },
+        )
+        return self.record
+
+    def _count(self, frames: int, flagged: int) -> None:
+        self._done += frames
+        self._flagged += flagged
+        self._tell(self._done, self._total, self._resumed, self._flagged)
 
 
-def _earlier(folder: Path, content: dict[str, Any], *, fresh: bool) -> Record | None:
+def _earlier(folder: Path, content: dict[str, Any]) -> Record | None:
     """Return the record of an exam that is finished; refuse what does not fit the wish."""
     unfinished = Unfinished(folder)
-    if fresh:
-        _clear(folder)
-        return None
     plan = unfinished.plan()
     if plan is not None and plan != content:
         raise OccupiedError(_other(folder, "unfinished work", differences(plan, content)))
@@ -207,7 +202,7 @@ def _earlier(folder: Path, content: dict[str, Any], *, fresh: bool) -> Record | 
         different = differences(record["identity"], content)
         raise OccupiedError(_other(folder, "results", different))
     # What was lost to dying workers is tried again; a source that is damaged stays so.
-    return None if unfinished.folder.exists() else record
+    return None if plan is not None and not record["complete"] else record
 
 
 def _other(folder: Path, what: str, different: list[str]) -> str:

@@ -1,17 +1,18 @@
 """capsieve.screen: exams in, flagged frames and evidence out."""
 
 import os
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from capsieve.detectors import Detector, load_detector
-from capsieve.engine.exam_run import Request, screen_exam
+from capsieve.engine.exam_run import ExamRun, Request
 from capsieve.engine.executors.choose import choose_executor
 from capsieve.engine.executors.executor import Executor
 from capsieve.engine.executors.versions import greeting_for
 from capsieve.engine.progress import Listener, Progress
+from capsieve.engine.segment_work import SegmentTask, screen_segment
 from capsieve.engine.standard_input import STANDARD_INPUT, spooled
 from capsieve.engine.views import FieldChoice
 from capsieve.errors import CapsieveError, FileError
@@ -127,10 +128,7 @@ def screen(
         exams = find_exams(paths, one_exam=one_exam)
         executor = choose_executor(workers=workers, cluster=cluster, greeting=greeting_for(chosen))
         stack.enter_context(executor)
-        return [
-            _screened(exam, out, request, executor, progress, number, len(exams))
-            for number, exam in enumerate(exams, 1)
-        ]
+        return _Screening(exams, out, request, progress).run(executor)
 
 
 def _detector(detector: str | Path | Detector, parameters: Parameters | None) -> Detector:
@@ -139,26 +137,90 @@ def _detector(detector: str | Path | Detector, parameters: Parameters | None) ->
     return detector
 
 
-def _screened(
-    exam: ExamInput,
-    out: Path,
-    request: Request,
-    executor: Executor,
-    progress: Listener | None,
-    number: int,
-    exams: int,
-) -> ScreenedExam:
-    """Screen one exam; an error is its outcome."""
+class _Screening:
+    """All exams of a call, one after the other, with work for every worker at all times.
 
-    def tell(done: int, total: int, resumed: int, flagged: int) -> None:
-        if progress is not None:
-            progress(Progress(exam.name, number, exams, done, total, resumed, flagged))
+    While the last segments of an exam are under way the first ones of the next begin: short exams
+    go as fast as long ones.
+    """
 
-    folder = out / exam.name
-    try:
+    def __init__(
+        self, exams: list[ExamInput], out: Path, request: Request, progress: Listener | None
+    ) -> None:
+        self._exams = exams
+        self._out = out
+        self._request = request
+        self._progress = progress
+        self._runs: dict[str, ExamRun] = {}
+        self._waiting: dict[str, int] = {}  # tasks that are under way or not yet begun
+        self._screened: dict[str, ScreenedExam] = {}
+
+    def run(self, executor: Executor) -> list[ScreenedExam]:
+        """Screen every exam, and return what became of each."""
+        self._executor = executor
+        try:
+            for outcome in executor.run(screen_segment, self._tasks()):
+                name = outcome.task.exam
+                self._waiting[name] -= 1
+                with self._failing(name):
+                    if name in self._runs:
+                        self._runs[name].take(outcome)
+                        self._finish_if_done(name)
+        finally:
+            for run in self._runs.values():
+                run.__exit__(None, None, None)
+        return [self._screened[exam.name] for exam in self._exams]
+
+    def _tasks(self) -> Iterator[SegmentTask]:
+        for number, exam in enumerate(self._exams, 1):
+            tasks: list[SegmentTask] = []
+            with self._failing(exam.name):
+                tasks = self._begin(exam, number)
+            for task in tasks:
+                if exam.name in self._runs:  # else it has failed in the meantime
+                    yield task
+
+    def _begin(self, exam: ExamInput, number: int) -> list[SegmentTask]:
         if exam.error is not None:
             raise exam.error
-        record, anew = screen_exam(exam.name, exam.places, out, request, executor, tell)
-    except CapsieveError as error:
-        return ScreenedExam(exam.name, folder, None, error)
-    return ScreenedExam(exam.name, folder, record, anew=anew)
+
+        def tell(done: int, total: int, resumed: int, flagged: int) -> None:
+            if self._progress is not None:
+                exams = len(self._exams)
+                self._progress(Progress(exam.name, number, exams, done, total, resumed, flagged))
+
+        run = ExamRun(exam.name, exam.places, self._out / exam.name, self._request, tell)
+        run.__enter__()
+        self._runs[exam.name] = run
+        if run.record is not None:
+            self._end(exam.name, run.record, anew=False)
+            return []
+        tasks = list(run.tasks())
+        self._waiting[exam.name] = len(tasks)
+        self._finish_if_done(exam.name)
+        return tasks
+
+    def _finish_if_done(self, name: str) -> None:
+        if self._waiting[name] == 0:
+            record = self._runs[name].finish(
+                executor=self._executor.name, workers=self._executor.workers
+            )
+            self._end(name, record, anew=True)
+
+    def _end(self, name: str, record: Record, *, anew: bool) -> None:
+        self._screened[name] = ScreenedExam(name, self._out / name, record, anew=anew)
+        self._leave(name)
+
+    def _leave(self, name: str) -> None:
+        run = self._runs.pop(name, None)
+        if run is not None:
+            run.__exit__(None, None, None)
+
+    @contextmanager
+    def _failing(self, name: str) -> Iterator[None]:
+        """Make an error the outcome of its exam, so that the others go on."""
+        try:
+            yield
+        except CapsieveError as error:
+            self._screened[name] = ScreenedExam(name, self._out / name, None, error)
+            self._leave(name)

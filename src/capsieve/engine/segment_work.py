@@ -35,6 +35,8 @@ class SegmentTask:
 
     Attributes
     ----------
+    exam
+        The exam's name.
     place, segment
         What to decode.
     detector
@@ -43,6 +45,7 @@ class SegmentTask:
         The head's fields of view.
     """
 
+    exam: str
     place: Place
     segment: Segment
     detector: Detector

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,7 @@ def _bridged(bins: Bins, where: NDArray[np.float64], scale: Scale, columns: int)
     width = (scale.end - scale.start) / columns
     filled = np.flatnonzero(bins.frames)
     source = np.arange(columns)
-    for before, after in zip(filled[:-1], filled[1:], strict=True):
+    for before, after in pairwise(filled.tolist()):
         if (after - before) * width <= longest + width:
             source[before + 1 : after] = before
     if columns - 1 - filled[-1] <= longest / width and not scale.timed:

@@ -42,7 +42,7 @@ class Card:
     file
         Name of the best frame's image file, or "".
     command
-        The command that explains the best frame.
+        The command that explains the best frame, in its parts.
     picture
         Address of the picture, or "" where there is none.
     shape
@@ -61,7 +61,7 @@ class Card:
     flagged: str
     to_read: str
     file: str
-    command: str
+    command: tuple[str, str, str]
     picture: str
     shape: tuple[int, int]
     drawing: Markup
@@ -72,6 +72,7 @@ def event_cards(
     events: Sequence[Event],
     thumbnails: Mapping[tuple[int, int], bytes],
     *,
+    place: str,
     zero: float | None,
 ) -> tuple[list[Card], list[Card]]:
     """Prepare the events.
@@ -84,6 +85,8 @@ def event_cards(
         All events, best first.
     thumbnails
         JPEG of the whole frame, by head and number.
+    place
+        What the commands call the exam's folder.
     zero
         The time of the exam's first frame; None where times are unknown.
 
@@ -103,17 +106,15 @@ def event_cards(
             ball = (event.row, event.col, event.radius)
         drawn = overlay(shape, ball, features.get(key)) if key in shapes else Markup("")
         picture = _address(thumbnails.get(key))
-        cards.append(_card(folder, event, zero, picture=picture, shape=shape, drawing=drawn))
-    rows = [_card(folder, event, zero) for event in events[pictured:]]
+        cards.append(_card(place, event, zero, picture=picture, shape=shape, drawing=drawn))
+    rows = [_card(place, event, zero) for event in events[pictured:]]
     return cards, rows
 
 
-def explain_command(folder: Path, head: int, frame: int) -> str:
-    """Return the command that explains a frame, to be run beside the folder of the results."""
-    place = folder.resolve()
-    short = Path(place.parent.name) / place.name
-    command = f"capsieve explain {shlex.quote(plain(short))} --frame {frame}"
-    return f"{command} --head {head}" if head else command
+def explain_command(place: str, head: int, frame: int) -> tuple[str, str, str]:
+    """Return the command that explains a frame, in parts that a line should not break."""
+    start = f"capsieve explain {shlex.quote(plain(place))}"
+    return start, f"--frame {frame}", f"--head {head}" if head else ""
 
 
 def _pictured(events: Sequence[Event], thumbnails: Mapping[tuple[int, int], bytes]) -> int:
@@ -133,7 +134,7 @@ def _address(jpeg: bytes | None) -> str:
 
 
 def _card(
-    folder: Path,
+    place: str,
     event: Event,
     zero: float | None,
     *,
@@ -152,7 +153,7 @@ def _card(
         flagged=plural(event.frames, "frame"),
         to_read=count(event.to_read),
         file=plain(event.best_file or ""),
-        command=explain_command(folder, event.head, event.best_frame),
+        command=explain_command(place, event.head, event.best_frame),
         picture=picture,
         shape=shape,
         drawing=drawing,
@@ -173,4 +174,6 @@ def _lasts(event: Event) -> str:
     seconds = event.last_time_s - event.first_time_s
     if event.first_frame == event.last_frame or seconds < 0:
         return ""
+    if seconds < 0.1:
+        return "< 0.1 s"
     return f"{seconds:.1f} s" if seconds < 60 else clock(seconds)

@@ -31,7 +31,9 @@ __all__ = ["REPORT", "exam_report", "write_exam_report"]
 REPORT = "report.html"
 
 
-def write_exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes]) -> Path:
+def write_exam_report(
+    folder: Path, thumbnails: Mapping[tuple[int, int], bytes], *, home: Path | None = None
+) -> Path:
     """Write report.html into the folder of a screened exam, whole or not at all.
 
     Parameters
@@ -41,6 +43,9 @@ def write_exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes])
     thumbnails
         JPEG of the whole frame, scaled down, by head and frame; at least for the best frame of
         every event.
+    home
+        Where the folder will stand when it is finished, OUT/EXAM, which the page's commands name;
+        by default where it is.
 
     Returns
     -------
@@ -52,20 +57,23 @@ def write_exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes])
     FileError
         A table or the record is absent or damaged, or the page cannot be written.
     """
-    page = exam_report(folder, thumbnails)
+    page = exam_report(folder, thumbnails, home=home)
     path = folder / REPORT
     with whole_file(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
     return path
 
 
-def exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes]) -> str:
+def exam_report(
+    folder: Path, thumbnails: Mapping[tuple[int, int], bytes], *, home: Path | None = None
+) -> str:
     """Return the page as a text; see :func:`write_exam_report`."""
     record = read_record(folder)
     heads = read_heads(folder)
     events = read_events(folder)
     scale = scale_of(heads)
-    cards, rows = event_cards(folder, events, thumbnails, zero=scale.zero)
+    place = _place(home or folder, record["exam"])
+    cards, rows = event_cards(folder, events, thumbnails, place=place, zero=scale.zero)
     columns = ledger_columns(record)
     style, script = _part("exam.css"), _part("exam.js")
     style = style.replace("YELLOW", YELLOW).replace("GREEN", GREEN)
@@ -80,7 +88,7 @@ def exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes]) -> st
         threshold=_threshold(record),
         cards=cards,
         rows=rows,
-        results=folder.resolve().parent.name,
+        results=place.partition("/")[0],
         columns=[name for name, _ in columns],
         sums=ledger_sums([each for _, each in columns], parameters=record["parameters"]),
         problems=[
@@ -104,6 +112,15 @@ def exam_report(folder: Path, thumbnails: Mapping[tuple[int, int], bytes]) -> st
         script=script,
         script_digest=_digest(script),
     )
+
+
+def _place(home: Path, exam: str) -> str:
+    """OUT/EXAM: short, the same on every machine, and right beside the folder of the results.
+
+    A folder with another name than the exam is only on its way; the exam's name must do then.
+    """
+    home = home.resolve()
+    return f"{home.parent.name}/{home.name}" if home.name == exam else exam
 
 
 def _threshold(record: Record) -> float | None:

@@ -83,7 +83,7 @@ def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> 
         _declared(ledgers),
         _sum(
             ledgers,
-            ("found", "Found", "frames that are really there"),
+            ("found", "Found", ""),
             ("decoded", "Decoded", _damaged(ledgers[0])),
             ("undecodable", "Undecodable", "there, but too broken to become a picture"),
         ),
@@ -137,10 +137,14 @@ def _declared(ledgers: Sequence[Ledger]) -> Sum:
         0 if claimed is None else there - (claimed - lost)
         for claimed, lost, there in zip(declared, missing, found, strict=True)
     ]
-    if any(more):
-        rows.append(_row("+", "Beyond the declared", more, "there, although not declared"))
+    beyond, left_out = [max(each, 0) for each in more], [max(-each, 0) for each in more]
+    if any(beyond):
+        rows.append(_row("+", "Beyond the declared", beyond, "there, although not declared"))
+    if any(left_out):
+        meaning = "declared, but marked by the source as not to be shown"
+        rows.append(_row("\N{MINUS SIGN}", "Left out", left_out, meaning))
     rows.append(_row("=", "Found", found, "frames that are really there"))
-    return Sum("Declared", tuple(rows), all(each >= 0 for each in more))
+    return Sum("Declared", tuple(rows), adds_up=True)
 
 
 def _scored(ledgers: Sequence[Ledger], parameters: Mapping[str, Any]) -> Sum:

@@ -1,6 +1,7 @@
 """Where an exam's results came from: rows of texts."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -29,10 +30,8 @@ def parameter_rows(parameters: Mapping[str, Any]) -> list[ParameterRow]:
     """Return every parameter; those of the paper with symbol, meaning and derived value."""
     known = {each.name: each.metadata for each in fields(Parameters)}
     derived = None
-    try:
+    with suppress(ParameterError, TypeError):  # another detector's, or another version's
         derived = Parameters.from_dict(parameters).derived
-    except (ParameterError, TypeError):  # another detector's, or another version's
-        pass
     rows: list[ParameterRow] = []
     for name, value in parameters.items():
         text = _text(value)
@@ -71,22 +70,30 @@ def source_rows(source: SourceRecord) -> list[Row]:
 
 def view_words(view: ViewRecord) -> str:
     """Return a head's field of view in a sentence."""
-    shape = plain(view["shape"])
     found = (
-        f"found on {count(view['sampled'])} frames, confidence {number(view['confidence'], digits=2)}"
-        if view["sampled"]
-        else "as it was given"
+        f"found by search, confidence {number(view['confidence'], digits=2)}"
+        if view["found_by"] == "search"
+        else "as it was chosen"
     )
     return (
-        f"{shape}, centre at row {view['row']:.0f}, column {view['col']:.0f}, radius "
-        f"{view['radius']:.0f} pixels, in frames of {view['rows']} rows and {view['cols']} columns; "
+        f"{plain(view['shape'])}, centre at row {view['row']:.0f}, column {view['col']:.0f}, "
+        f"radius {view['radius']:.0f} pixels; frames of {view['rows']} rows and {view['cols']} columns; "
         f"{found}"
     )
 
 
 def run_rows(record: Record) -> list[Row]:
-    """Return when and how the exam was screened."""
-    return rows_of(record["run"]) + rows_of(record["settings"])
+    """Return when and how the exam was screened, and how fast."""
+    run = dict(record["run"])
+    seconds = run.pop("seconds", None)
+    earlier = run.get("frames_by_an_earlier_run")
+    rows = rows_of(run)
+    if isinstance(seconds, int | float):
+        rows.append(("Took", f"{number(seconds)} s"))
+        frames = record["ledger"]["found"] - (earlier if isinstance(earlier, int) else 0)
+        if seconds > 0 and frames > 0:
+            rows.append(("Speed", f"{number(frames / seconds)} frames per second"))
+    return rows + rows_of(record["settings"])
 
 
 def rows_of(content: Mapping[str, Any], path: str = "") -> list[Row]:
@@ -97,9 +104,10 @@ def rows_of(content: Mapping[str, Any], path: str = "") -> list[Row]:
         if isinstance(value, Mapping):
             rows += rows_of(value, f"{label}: ")
             continue
+        text = _text(value)
         if label.endswith(" s") and isinstance(value, int | float):
-            label, value = label.removesuffix(" s"), f"{number(value)} s"
-        rows.append((label[:1].upper() + label[1:], _text(value)))
+            label, text = label.removesuffix(" s"), f"{number(value)} s"
+        rows.append((label[:1].upper() + label[1:], text))
     return rows
 
 

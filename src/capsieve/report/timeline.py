@@ -90,7 +90,6 @@ def timeline(
             text = Markup('<text class="lane" x="0" y="{}">Head {}</text>')
             parts.append(text.format(_r(top - _MARKS - _TITLE + 12), head.head))
         parts += _grid(scale, room)
-        parts += _shading(gathered, room)
         parts += _scores(gathered, room, threshold)
         parts += _broken(gathered, room)
         parts.append(_strip(gathered, room.bottom + _GAP))
@@ -148,6 +147,8 @@ def _shading(bins: Bins, room: _Room) -> Iterator[Markup]:
 def _scores(bins: Bins, room: _Room, threshold: float | None) -> Iterator[Markup]:
     known = np.isfinite(bins.score)
     yield _area(bins.score, known, room, "score")
+    # In a long exam every column holds some frame with a ball: the shading must lie above those.
+    yield from _shading(bins, room)
     yield _area(bins.score, known & bins.flagged, room, "score flagged")
     yield Markup('<path class="base" d="M{} {}H{}"/>').format(
         _LEFT, _r(room.height(0.0)), _WIDTH - _RIGHT

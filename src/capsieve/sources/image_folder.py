@@ -150,9 +150,7 @@ def list_images(folder: str | os.PathLike[str]) -> list[str]:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     # Unlike the entry itself, os.path takes a link that goes in circles for no folder.
-    return entry.is_dir(follow_symlinks=False) or (
-        entry.is_symlink() and os.path.isdir(entry.path)
-    )
+    return entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and os.path.isdir(entry.path))
 
 
 def _as_text(name: str) -> str:

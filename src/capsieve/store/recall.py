@@ -1,6 +1,7 @@
 """A frame of a screened exam, exactly the one that was scored."""
 
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FileError
 from capsieve.frames import pixel_digest
 from capsieve.parameters import Parameters
-from capsieve.sources.source import Place, SourceFrame, open_source
+from capsieve.sources.source import Place, SourceFrame
 from capsieve.store.record import Record, SourceRecord, read_record
 
 __all__ = ["Recalled", "recall"]
@@ -118,8 +119,20 @@ def _place(folder: Path, source: SourceRecord) -> Place:
 
 
 def _read(place: Place, row: dict[str, Any]) -> SourceFrame:
-    source = open_source(place)
-    return source.frame_like(file=row["file"], pts=row["pts"], number=row["frame"])
+    from capsieve.sources.image_archive import ImageArchive
+    from capsieve.sources.image_folder import ImageFolder
+    from capsieve.sources.video import Video
+
+    if place.kind == "zip":
+        return ImageArchive(place).frame_named(row["file"])
+    if place.kind == "folder":
+        return ImageFolder(place).frame_named(row["file"])
+    source = Video(place)
+    if row["pts"] is not None:
+        return source.frame_at(row["pts"])
+    # Without a time stamp there is only the order to go by.
+    decoded = (frame for part in source.survey().segments for frame in source.frames(part))
+    return next(islice(decoded, row["frame"], None))
 
 
 def _view(record: Record, head: int, rows: int, cols: int) -> FieldOfView | None:

@@ -4,14 +4,15 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-import executor_work as work
 import pytest
 
+import executor_work as work
 from capsieve.engine.executors.choose import choose_executor
-from capsieve.engine.executors.executor import ATTEMPTS, Executor
+from capsieve.engine.executors.executor import ATTEMPTS, Executor, Outcome
 from capsieve.engine.executors.versions import Greeting
 from capsieve.errors import WorkerError
 
@@ -27,14 +28,13 @@ def executor(request: pytest.FixtureRequest, greeting: Greeting) -> Iterator[Exe
         yield chosen
 
 
-@pytest.fixture
-def survivor(executor: Executor) -> Executor:
-    if executor.name not in SURVIVORS:
-        pytest.skip("a crash is the end of the only process")
-    return executor
-
-
 pytestmark = pytest.mark.slow
+# In the serial one a crash is the end of the only process.
+survivors = pytest.mark.parametrize("executor", SURVIVORS, indirect=True, scope="module")
+
+
+def results(outcomes: Iterable[Outcome[Any, Any]]) -> list[Any]:
+    return sorted(outcome.result for outcome in outcomes if outcome.error is None)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 25])
@@ -83,44 +83,50 @@ def test_opencv_works_with_one_thread(executor: Executor) -> None:
     assert {o.result for o in executor.run(work.threads_of_opencv, range(4))} == {1}
 
 
-def test_an_exception_that_cannot_be_pickled_keeps_its_words(survivor: Executor) -> None:
-    (outcome,) = survivor.run(work.be_stubborn, [1])
+@survivors
+def test_an_exception_that_cannot_be_pickled_keeps_its_words(executor: Executor) -> None:
+    (outcome,) = executor.run(work.be_stubborn, [1])
     assert isinstance(outcome.error, WorkerError)
     assert str(outcome.error) == "Stubborn: ab"
 
 
-def test_a_task_that_cannot_be_pickled_is_named(survivor: Executor) -> None:
+@survivors
+def test_a_task_that_cannot_be_pickled_is_named(executor: Executor) -> None:
     locks = [threading.Lock()]
-    outcomes = list(survivor.run(work.square, [2, *locks, 3]))  # pyright: ignore[reportArgumentType]
-    assert sorted(o.result for o in outcomes if o.error is None) == [4, 9]
+    outcomes = list(executor.run(work.square, [2, *locks, 3]))  # pyright: ignore[reportArgumentType]
+    assert results(outcomes) == [4, 9]
     assert [o.task for o in outcomes if o.error is not None] == locks
 
 
-def test_work_that_leaves_does_not_take_its_worker_along(survivor: Executor) -> None:
-    (outcome,) = survivor.run(work.leave, [1])
+@survivors
+def test_work_that_leaves_does_not_take_its_worker_along(executor: Executor) -> None:
+    (outcome,) = executor.run(work.leave, [1])
     assert str(outcome.error) == "SystemExit ended the work on 1"
 
 
-def test_workers_print_nothing(survivor: Executor, capfd: pytest.CaptureFixture[str]) -> None:
-    assert [o.result for o in survivor.run(work.shout, range(4))] == [1] * 4
+@survivors
+def test_workers_print_nothing(executor: Executor, capfd: pytest.CaptureFixture[str]) -> None:
+    assert [o.result for o in executor.run(work.shout, range(4))] == [1] * 4
     assert tuple(capfd.readouterr()) == ("", "")
 
 
+@survivors
 @pytest.mark.parametrize("deaths", range(1, ATTEMPTS))
 def test_a_task_whose_worker_dies_is_begun_again(
-    survivor: Executor, tmp_path: Path, deaths: int
+    executor: Executor, tmp_path: Path, deaths: int
 ) -> None:
     errands = [work.Errand(n, str(tmp_path), deaths if n == 2 else 0) for n in range(5)]
-    outcomes = list(survivor.run(work.do, errands))
-    assert sorted(o.result for o in outcomes if o.error is None) == list(range(5))
+    outcomes = list(executor.run(work.do, errands))
+    assert results(outcomes) == list(range(5))
     assert len(work.beginnings(tmp_path, 2)) == deaths + 1
 
 
+@survivors
 def test_a_task_that_kills_every_worker_is_given_up_and_named(
-    survivor: Executor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    executor: Executor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     errands = [work.Errand(n, str(tmp_path), 99 if n == 3 else 0, 0.05) for n in range(8)]
-    outcomes = {o.task.number: o for o in survivor.run(work.do, errands)}
+    outcomes = {o.task.number: o for o in executor.run(work.do, errands)}
     assert len(work.beginnings(tmp_path, 3)) == ATTEMPTS
     assert isinstance(outcomes[3].error, WorkerError)
     assert str(outcomes[3].error) == "the worker died 3 times while it worked on errand 3"
@@ -128,7 +134,8 @@ def test_a_task_that_kills_every_worker_is_given_up_and_named(
     assert tuple(capfd.readouterr()) == ("", "")
 
 
-def test_a_worker_killed_from_outside_loses_nothing(survivor: Executor, tmp_path: Path) -> None:
+@survivors
+def test_a_worker_killed_from_outside_loses_nothing(executor: Executor, tmp_path: Path) -> None:
     errands = [work.Errand(n, str(tmp_path), seconds=0.4) for n in range(8)]
     victim: list[int] = []
 
@@ -140,8 +147,8 @@ def test_a_worker_killed_from_outside_loses_nothing(survivor: Executor, tmp_path
 
     killer = threading.Thread(target=kill)
     killer.start()
-    outcomes = list(survivor.run(work.do, errands))
+    outcomes = list(executor.run(work.do, errands))
     killer.join()
-    assert sorted(o.result for o in outcomes if o.error is None) == list(range(8))
+    assert results(outcomes) == list(range(8))
     assert len(work.beginnings(tmp_path, 2)) == 2
     assert victim

@@ -43,7 +43,7 @@ class RGB:
         """Return the pixels of a frame: rows x columns x 3, as stored, not rotated."""
         # One thread: PyAV starts as many as there are processors, and they cost more than they do.
         image = self._reformatter.reformat(frame, format="rgb24", threads=1)
-        return np.ascontiguousarray(image.to_ndarray())
+        return np.ascontiguousarray(image.to_ndarray(), np.uint8)
 
 
 def colour_in_words(context: "VideoCodecContext") -> str:

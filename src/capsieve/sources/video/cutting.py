@@ -103,22 +103,31 @@ def cut_into_segments(
     count = len(index)
     if count == 0:
         return ()
+    order: Order = "decoder"
+    clean, leads = np.zeros(0, np.int64), np.zeros(count, np.int64)
     if index.key.all():
-        leads = np.zeros(count, np.int64)
-        clean = np.arange(1, count)
-    elif stamps_are_true:
+        order, clean = "packets", np.arange(1, count)
+    elif stamps_are_true and _identify(index.pts):
+        order = "time"
         clean, leads = _clean_cuts(index)
-    else:
-        clean, leads = np.zeros(0, np.int64), np.zeros(count, np.int64)
     cuts = [0]
     for cut in clean.tolist():
         if cut - cuts[-1] >= least and count - cut >= least:
             cuts.append(cut)
     ends = [*cuts[1:], count]
     return tuple(
-        _segment(index, number, start, end, leads, time_base, stamps_are_true)
+        _segment(index, number, start, end, leads, time_base, order)
         for number, (start, end) in enumerate(zip(cuts, ends, strict=True))
     )
+
+
+def _identify(stamps: NDArray[np.int64]) -> bool:
+    """Tell whether there is a time stamp for every packet, and another one for each.
+
+    Where it is not so, the others cannot be believed either: a container that repeats a stamp has
+    given it to the wrong picture.
+    """
+    return bool((stamps != NO_STAMP).all()) and len(np.unique(stamps)) == len(stamps)
 
 
 def _clean_cuts(index: PacketIndex) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -128,20 +137,15 @@ def _clean_cuts(index: PacketIndex) -> tuple[NDArray[np.int64], NDArray[np.int64
     stored after it is shown after it but for the leading pictures, which follow it at once.
     """
     pts, count = index.pts, len(index)
-    known = pts != NO_STAMP
     before = np.concatenate(([NO_STAMP], np.maximum.accumulate(pts)[:-1]))
-    largest = np.iinfo(np.int64).max
-    after = np.minimum.accumulate(np.where(known, pts, largest)[::-1])[::-1]
-    after = np.append(after, largest)
+    after = np.append(np.minimum.accumulate(pts[::-1])[::-1], np.iinfo(np.int64).max)
     leads = np.zeros(count, np.int64)
     clean: list[int] = []
     keys = np.flatnonzero(index.key).tolist()
     for key, following in zip(keys, [*keys[1:], count], strict=True):
-        if key == 0 or not known[key:following].all():
-            continue
         later = pts[key + 1 : following] >= pts[key]
         lead = int(later.argmax()) if later.any() else len(later)
-        if before[key] < pts[key] <= after[key + 1 + lead]:
+        if key > 0 and before[key] < pts[key] <= after[key + 1 + lead]:
             leads[key] = lead
             clean.append(key)
     return np.array(clean, np.int64), leads
@@ -154,7 +158,7 @@ def _segment(
     end: int,
     leads: NDArray[np.int64],
     time_base: Fraction,
-    stamps_are_true: bool,
+    order: Order,
 ) -> Segment:
     tail = int(leads[end]) if end < len(index) else 0
     stop = end + 1 + tail if tail else end
@@ -166,13 +170,8 @@ def _segment(
         )
     ).astype(np.int64)
     places = places[~index.hidden[places]]
-    pts = index.pts[places]
-    order: Order = "decoder"
-    if index.key.all():
-        order = "packets"
-    elif stamps_are_true and (pts != NO_STAMP).all() and len(np.unique(pts)) == len(pts):
-        order = "time"
-        places = places[np.argsort(pts)]
+    if order == "time":
+        places = places[np.argsort(index.pts[places])]
     fed = slice(start, stop)
     records = np.empty(stop - start, _RECORD)
     records["size"], records["check"] = index.size[fed], index.check[fed]

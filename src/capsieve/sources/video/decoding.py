@@ -5,7 +5,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from capsieve.sources.source import SourceFrame
+from capsieve.sources.video.ancestry import Ancestry
 from capsieve.sources.video.colour import RGB
 from capsieve.sources.video.cutting import Span
 from capsieve.sources.video.packet_index import seconds
@@ -21,6 +25,7 @@ _MOST_REORDERED = 16
 _LATEST = 2 * _MOST_REORDERED  # packets that a picture may take to come out
 
 _NO_PICTURE = "the decoder gave no picture"
+_TAINTED = "the picture may be damaged: it is made from one that is"
 _DAMAGED = "the picture is damaged: the decoder filled in what was lost"
 
 
@@ -30,9 +35,10 @@ def expected_stamps(span: Span) -> list[int | None]:
     Where only the decoder knows the order and some stamps are missing, they are as stored.
     """
     stamps = [span.stamps[place] for place in span.owned]
-    known = [stamp for stamp in stamps if stamp is not None]
-    # Times ascend, whichever picture each of them was stored with.
-    return sorted(known) if span.order == "decoder" and len(known) == len(stamps) else [*stamps]
+    if span.order == "decoder" and None not in stamps:
+        # Times ascend, whichever picture each of them was stored with.
+        stamps.sort(key=lambda stamp: stamp or 0)
+    return stamps
 
 
 def decode_span(
@@ -43,6 +49,7 @@ def decode_span(
     """Yield the pictures of a segment in order; for those that do not come out, why."""
     rgb, time_base = RGB(), Fraction(span.time_base)
     problems: dict[int, str] = {}
+    ancestry = Ancestry(span)
     outcomes = decoded(context, packets, problems)
     arranged = _as_they_come if span.order == "decoder" else _in_known_order
     stamps = expected_stamps(span)
@@ -50,9 +57,16 @@ def decode_span(
     for row, (place, frame) in enumerate(arranged(outcomes, span)):
         stamp = span.stamps[place] if own else stamps[row]
         time = seconds(stamp, time_base)
-        pixels, problem = None, problems.pop(place, _NO_PICTURE)
-        if frame is not None:
-            pixels, problem = _picture(frame, rgb, "" if problem == _NO_PICTURE else problem)
+        problem = problems.get(place, "")
+        pixels = None
+        if frame is None:
+            problem = problem or _NO_PICTURE
+        else:
+            pixels, problem = _picture(frame, rgb, problem)
+        if problem:
+            problems[place] = problem
+        elif ancestry.is_tainted(place, problems):
+            problem = _TAINTED
         yield SourceFrame(pixels=pixels, pts=stamp, time=time, problem=problem)
 
 
@@ -63,16 +77,15 @@ def decoded(
 
     Errors of the decoder never end it: they are noted in `problems` at the packet's place.
     """
-    import av
+    from av.error import FFmpegError
 
-    place = -1
-    for place, packet in enumerate(packets):  # noqa: B007
+    for place, packet in enumerate(packets):
         packet.opaque = place
         if packet.is_corrupt:
             problems[place] = "the container marks the picture's data as damaged"
         try:
             frames = context.decode(packet)
-        except av.error.FFmpegError as error:
+        except FFmpegError as error:
             frames = []
             problems[place] = f"the decoder failed ({error.strerror})"
         for frame in frames:
@@ -81,12 +94,12 @@ def decoded(
     try:
         for frame in context.decode(None):
             yield _place(frame), frame
-    except av.error.FFmpegError:
+    except FFmpegError:
         return  # what has not come out by now has no picture
 
 
 def _place(frame: "VideoFrame") -> int:
-    return -1 if frame.opaque is None else int(frame.opaque)
+    return frame.opaque if isinstance(frame.opaque, int) else -1
 
 
 def _in_known_order(
@@ -130,11 +143,11 @@ def _as_they_come(
             yield late, None
 
 
-def _picture(frame: "VideoFrame", rgb: RGB, problem: str):
-    import av
+def _picture(frame: "VideoFrame", rgb: RGB, problem: str) -> tuple[NDArray[np.uint8] | None, str]:
+    from av.error import FFmpegError
 
     try:
         pixels = rgb(frame)
-    except (av.error.FFmpegError, ValueError, MemoryError) as error:
+    except (FFmpegError, ValueError, MemoryError) as error:
         return None, f"the picture cannot be turned into RGB ({error})"
     return pixels, problem or (_DAMAGED if frame.is_corrupt else "")

@@ -97,12 +97,12 @@ def _sought(
     container: "InputContainer", stream: "VideoStream", span: Span, *, step: int
 ) -> Iterator["Packet"]:
     """Yield the packets from the segment's first one on, found by seeking; or none."""
-    import av
+    from av.error import FFmpegError
 
     assert span.seek is not None
     try:
         container.seek(span.seek - round(step / stream_time_base(stream)), stream=stream)
-    except av.error.FFmpegError:
+    except FFmpegError:
         return
     packets = read_packets(container, stream)
     for packet in islice(packets, _MOST_SKIPPED):

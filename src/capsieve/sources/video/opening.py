@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["is_video_name", "open_video", "video_streams"]
 
-_ENDINGS = frozenset(
-    ".264 .asf .avi .h264 .m2v .m4v .mjpeg .mjpg .mkv .mov .mp4 .mpeg .mpg .mts .ts .vob .webm"
-    " .wmv".split()
+_ENDINGS = (
+    *(".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".m2v", ".vob", ".ts"),
+    *(".mts", ".mjpeg", ".mjpg", ".h264", ".264", ".wmv", ".asf"),
 )
 _KINDS = "MP4, AVI, MKV or MPEG"
 
@@ -53,8 +53,7 @@ def video_streams(path: str | os.PathLike[str]) -> tuple[int, ...]:
         streams = _pictures(container)
         if not streams:
             raise FileError(
-                f"cannot read {path}: there is no video in it; give a file with video "
-                f"({_KINDS})"
+                f"cannot read {path}: there is no video in it; give a file with video ({_KINDS})"
             )
         decodable = tuple(stream.index for stream in streams if _has_decoder(stream))
         if not decodable:
@@ -109,6 +108,7 @@ def open_video(
 def _container(path: Path) -> Iterator["InputContainer"]:
     _check_place(path)
     import av
+    from av.error import FFmpegError
 
     try:
         # The prefix keeps names such as "concat:a|b" from being taken for another protocol.
@@ -119,7 +119,7 @@ def _container(path: Path) -> Iterator["InputContainer"]:
         ) from error
     except MemoryError as error:
         raise FileError(f"cannot read {path}: there is not enough memory for it") from error
-    except (av.error.FFmpegError, OSError, ValueError) as error:
+    except (FFmpegError, OSError, ValueError) as error:
         if lacks_its_index(path):
             raise FileError(
                 f"cannot read {path}: the video is cut off, and its index, which comes last, is "

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-__all__ = ["NO_STAMP", "PacketIndex", "index_packets", "read_packets", "seconds", "stream_time_base"]
+__all__ = [
+    "NO_STAMP",
+    "PacketIndex",
+    "index_packets",
+    "read_packets",
+    "seconds",
+    "stream_time_base",
+]
 
 NO_STAMP = -(2**63)
 """Stands in the columns for a time stamp that a packet does not have."""
@@ -37,6 +44,8 @@ class PacketIndex:
         Bytes, and their CRC-32.
     key
         Whether decoding can begin here.
+    place
+        Where the packet begins in the file; negative where that is unknown.
     hidden
         Whether the container says that the packet is decoded but not shown (edit lists of MP4).
     problems
@@ -47,6 +56,7 @@ class PacketIndex:
     dts: NDArray[np.int64]
     size: NDArray[np.int64]
     check: NDArray[np.uint32]
+    place: NDArray[np.int64]
     key: NDArray[np.bool_]
     hidden: NDArray[np.bool_]
     problems: tuple[Problem, ...]
@@ -57,7 +67,7 @@ class PacketIndex:
 
 def index_packets(container: "InputContainer", stream: "VideoStream") -> PacketIndex:
     """Read all packets of a stream from where the container stands, and note them."""
-    pts, dts, size, check = array("q"), array("q"), array("q"), array("q")
+    pts, dts, size, check, place = (array("q") for _ in range(5))
     key, hidden = bytearray(), bytearray()
     problems: list[Problem] = []
     for packet in read_packets(container, stream, problems):
@@ -65,6 +75,7 @@ def index_packets(container: "InputContainer", stream: "VideoStream") -> PacketI
         dts.append(NO_STAMP if packet.dts is None else packet.dts)
         size.append(packet.size)
         check.append(zlib.crc32(packet))
+        place.append(-1 if packet.pos is None else packet.pos)
         key.append(packet.is_keyframe)
         hidden.append(packet.is_discard)
     return PacketIndex(
@@ -72,6 +83,7 @@ def index_packets(container: "InputContainer", stream: "VideoStream") -> PacketI
         dts=np.array(dts, np.int64),
         size=np.array(size, np.int64),
         check=np.array(check, np.int64).astype(np.uint32),
+        place=np.array(place, np.int64),
         key=np.frombuffer(bytes(key), np.bool_),
         hidden=np.frombuffer(bytes(hidden), np.bool_),
         problems=tuple(problems),
@@ -93,7 +105,7 @@ def read_packets(
     problems
         A list that takes what was wrong.
     """
-    import av
+    from av.error import FFmpegError
 
     stamp: int | None = None
     errors = 0
@@ -106,7 +118,7 @@ def read_packets(
                         stamp = packet.pts
                     yield packet
             return
-        except av.error.FFmpegError as error:
+        except FFmpegError as error:
             if errors == 0 and problems is not None:
                 time = seconds(stamp, stream_time_base(stream))
                 problems.append(Problem(f"the file cannot be read here ({error.strerror})", time))

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError
 from capsieve.sources.source import Place, Segment, Survey
 from capsieve.sources.video.colour import RGB
 from capsieve.sources.video.cutting import Span

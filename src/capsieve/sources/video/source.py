@@ -4,9 +4,8 @@ import hashlib
 import os
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
@@ -16,10 +15,19 @@ from capsieve.sources.video.cutting import LEAST_FRAMES, Span, cut_into_segments
 from capsieve.sources.video.decoding import decode_span, expected_stamps
 from capsieve.sources.video.description import describe, stamps_are_true
 from capsieve.sources.video.finding import segment_packets
+from capsieve.sources.video.holes import holes
 from capsieve.sources.video.opening import open_video
-from capsieve.sources.video.packet_index import index_packets, seconds, stream_time_base
-from capsieve.sources.video.random_access import fetch_frame
+from capsieve.sources.video.packet_index import (
+    PacketIndex,
+    index_packets,
+    seconds,
+    stream_time_base,
+)
 from capsieve.sources.video.sampling import sample_frames
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from av.video.stream import VideoStream
 
 __all__ = ["Video"]
 
@@ -35,6 +43,7 @@ class Video:
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self._groups: tuple[Segment, ...] | None = None
 
     @property
     def place(self) -> Place:
@@ -58,17 +67,11 @@ class Video:
         path = self._place.path
         with open_video(path, self._place.stream) as (container, stream):
             index = index_packets(container, stream)
-            segments = cut_into_segments(
-                index,
-                time_base=stream_time_base(stream),
-                least=least,
-                stamps_are_true=stamps_are_true(container, stream),
-            )
+            segments = _cut(container, stream, index, least=least)
             if not any(segment.frames for segment in segments):
-                raise FileError(
-                    f"cannot read {path}: the video holds no frame; get a whole copy"
-                )
+                raise FileError(f"cannot read {path}: the video holds no frame; get a whole copy")
             declared, missing = missing_frames(container, stream, index)
+            lost = holes(container, stream, index)
             description = describe(container, stream, index)
         try:
             with open(path, "rb") as file:
@@ -82,7 +85,7 @@ class Video:
             declared=declared,
             segments=segments,
             description=description,
-            problems=(*index.problems, *missing),
+            problems=(*index.problems, *lost, *missing),
         )
 
     def frames(self, segment: Segment) -> Iterator[SourceFrame]:
@@ -109,11 +112,35 @@ class Video:
         return sample_frames(self._place, survey, count)
 
     def frame_at(self, pts: int) -> SourceFrame:
-        """Return the frame with a time stamp, decoded from the key frame before it.
+        """Return the frame with a time stamp, the same that :meth:`frames` gives.
+
+        The first call reads through the file, because few containers can be trusted to seek.
 
         Raises
         ------
         FileError
-            There is no such frame in the file, or it cannot be decoded.
+            There is no such frame in the file, or the file changed between calls.
         """
-        return fetch_frame(self._place, pts)
+        if self._groups is None:
+            with open_video(self._place.path, self._place.stream) as (container, stream):
+                self._groups = _cut(container, stream, index_packets(container, stream), least=1)
+        for group in self._groups:
+            if pts in group.span["stamps"]:
+                for frame in self.frames(group):
+                    if frame.pts == pts:
+                        return frame
+        raise FileError(
+            f"{self._place.path} holds no frame with the time stamp {pts}; screen it again, "
+            "with --fresh"
+        )
+
+
+def _cut(
+    container: "InputContainer", stream: "VideoStream", index: PacketIndex, *, least: int
+) -> tuple[Segment, ...]:
+    return cut_into_segments(
+        index,
+        time_base=stream_time_base(stream),
+        least=least,
+        stamps_are_true=stamps_are_true(container, stream),
+    )

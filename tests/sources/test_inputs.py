@@ -1,0 +1,248 @@
+import os
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from capsieve import FileError, ParameterError
+from capsieve.sources.inputs import find_exams
+from capsieve.sources.source import open_source
+from stored_images import image_bytes, numbered, write_files, write_zip
+
+
+def write_video(path: Path, *, streams: int = 1) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with av.open(str(path), "w", format="matroska" if streams > 1 else "mp4") as container:
+        made = [container.add_stream("mpeg4", rate=5) for _ in range(streams)]
+        for stream in made:
+            stream.width = stream.height = 32
+            stream.pix_fmt = "yuv420p"
+        for stream in made:
+            for _ in range(2):
+                frame = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8))
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode(None))
+    return path
+
+
+def names(exams):
+    return [exam.name for exam in exams]
+
+
+def test_a_video_is_an_exam(tmp_path):
+    path = write_video(tmp_path / "exam.one.mp4")
+    (exam,) = find_exams([path])
+    assert (exam.name, exam.error) == ("exam.one", None)
+    assert [(place.kind, place.path) for place in exam.places] == [("video", str(path))]
+
+
+def test_two_streams_are_two_heads(tmp_path):
+    (exam,) = find_exams([write_video(tmp_path / "a.mkv", streams=2)])
+    assert [(place.head, place.stream) for place in exam.places] == [(0, 0), (1, 1)]
+
+
+def test_three_streams_are_too_many(tmp_path):
+    (exam,) = find_exams([write_video(tmp_path / "a.mkv", streams=3)])
+    assert exam.places == ()
+    assert "3 video streams" in str(exam.error)
+
+
+def test_an_archive_is_an_exam(tmp_path):
+    (exam,) = find_exams([write_zip(tmp_path / "a.zip", numbered(2))])
+    assert exam.name == "a"
+    assert [place.kind for place in exam.places] == ["zip"]
+
+
+def test_a_folder_of_images_is_an_exam(tmp_path, monkeypatch):
+    write_files(tmp_path / "e.1", numbered(2))
+    monkeypatch.chdir(tmp_path / "e.1")
+    for typed in (".", "../e.1", str(tmp_path / "e.1")):
+        (exam,) = find_exams([typed])
+        assert exam.name == "e.1"
+        assert [place.path for place in exam.places] == [str(tmp_path / "e.1")]
+
+
+@pytest.mark.parametrize("form", ["head-{}/{{}}.png", "{{}}-head-{}.png", "{{}}_HEAD{}.png"])
+def test_two_heads_of_images(tmp_path, form):
+    files = numbered(2, form.format(0)) | numbered(3, form.format(1))
+    write_files(tmp_path / "folder", files)
+    write_zip(tmp_path / "archive.zip", files)
+    for exam in find_exams([tmp_path / "folder", tmp_path / "archive.zip"]):
+        assert [place.head for place in exam.places] == [0, 1]
+        counts = [open_source(place).survey().segments[0].frames for place in exam.places]
+        assert counts == [2, 3]
+
+
+def test_images_of_which_only_some_say_their_head(tmp_path):
+    write_files(tmp_path, numbered(2, "{}-head-0.png") | {"0-head-1.png": b"", "c.png": b""})
+    with pytest.raises(FileError, match="say no head"):
+        find_exams([tmp_path])
+
+
+def test_a_folder_of_exams(tmp_path):
+    write_video(tmp_path / "exam10.mp4")
+    write_files(tmp_path / "exam2", numbered(2))
+    write_zip(tmp_path / "exam1.ZIP", numbered(2))
+    write_files(tmp_path / "exam3", numbered(1, "head-0/{}.png") | numbered(1, "head-1/{}.png"))
+    write_files(tmp_path, {"labels.csv": b"", ".hidden/a.png": b"", "notes/a.txt": b""})
+    assert names(find_exams([tmp_path])) == ["exam1", "exam2", "exam3", "exam10"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("x-head-0.mp4", "x-head-1.mp4"), ("x_head1.mp4", "x_Head0.mp4"), ("head-0.mp4", "head1.mp4")],
+)
+def test_two_files_that_differ_in_the_head_are_one_exam(tmp_path, first, second):
+    folder = tmp_path / "x"
+    paths = [write_video(folder / first), write_video(folder / second)]
+    for typed in ([folder], paths):
+        (exam,) = find_exams(typed)
+        assert exam.name == "x"
+        assert [place.head for place in exam.places] == [0, 1]
+        assert [Path(place.path).stem[-1] for place in exam.places] == ["0", "1"]
+
+
+def test_two_folders_that_differ_in_the_head_are_one_exam(tmp_path):
+    write_files(tmp_path, numbered(1, "x-head-0/{}.png") | numbered(1, "x-head-1/{}.png"))
+    (exam,) = find_exams([tmp_path])
+    assert (exam.name, len(exam.places)) == ("x", 2)
+
+
+def test_images_and_videos_in_one_folder_must_be_named_apart(tmp_path):
+    write_video(write_files(tmp_path / "a", numbered(1)) / "b.mp4")
+    for typed in (tmp_path, tmp_path / "a"):
+        with pytest.raises(FileError, match=r"images and also b.mp4"):
+            find_exams([typed])
+
+
+def test_a_folder_without_exams_suggests_where_they_are(tmp_path):
+    with pytest.raises(FileError, match="holds no exam"):
+        find_exams([tmp_path])
+    write_files(tmp_path, {"truth/e/masks/a.png": b"", "exams/e/1.png": image_bytes()})
+    with pytest.raises(FileError, match=r"perhaps .*/exams"):
+        find_exams([tmp_path])
+
+
+def test_links_to_folders_are_not_followed_in_a_search(tmp_path):
+    write_files(tmp_path / "study", {"e/1.png": image_bytes()})
+    (tmp_path / "study" / "circle").symlink_to(tmp_path / "study")
+    (tmp_path / "study" / "again").symlink_to(tmp_path / "study" / "e")
+    (tmp_path / "study" / "loop.mp4").symlink_to("loop.mp4")
+    exams = find_exams([tmp_path / "study"])
+    assert names(exams) == ["e", "loop"]
+    assert exams[1].error is not None
+
+
+def test_patterns_are_expanded_in_natural_order(tmp_path):
+    write_files(tmp_path, {f"s/e{number}/1.png": image_bytes() for number in (10, 9, 1)})
+    assert names(find_exams([f"{tmp_path}/s/e*"])) == ["e1", "e9", "e10"]
+    assert names(find_exams([f"{tmp_path}/**/e9"])) == ["e9"]
+    with pytest.raises(FileError, match="nothing matches"):
+        find_exams([f"{tmp_path}/*.mp4"])
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path):
+    write_files(tmp_path / "e[1]", numbered(1))
+    assert names(find_exams([tmp_path / "e[1]"])) == ["e[1]"]
+
+
+def test_the_same_path_twice_is_taken_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path, {"s/e/1.png": image_bytes()})
+    assert names(find_exams(["s/e", "s", "s/../s/e", tmp_path / "s" / "e"])) == ["e"]
+
+
+def test_two_exams_of_the_same_name_are_refused(tmp_path):
+    write_files(tmp_path, {"a/Exam/1.png": image_bytes(), "b/exam/1.png": image_bytes()})
+    with pytest.raises(FileError, match=r"a/Exam and .*b/exam .*different folders"):
+        find_exams([tmp_path / "a", tmp_path / "b"])
+
+
+def test_a_broken_input_does_not_stop_the_others(tmp_path):
+    write_files(tmp_path, {"a.mp4": b"", "b.zip": b"x", "d/1.png": image_bytes()})
+    os.mkfifo(tmp_path / "c.mp4")
+    exams = find_exams([tmp_path])
+    assert names(exams) == ["a", "b", "c", "d"]
+    assert [exam.error is None for exam in exams] == [False, False, False, True]
+    assert [len(exam.places) for exam in exams] == [0, 0, 0, 1]
+
+
+def test_a_broken_head_is_named(tmp_path):
+    write_video(tmp_path / "x-head-0.mp4")
+    write_files(tmp_path, {"x-head-1.mp4": b""})
+    (exam,) = find_exams([tmp_path])
+    assert (exam.name, exam.places) == ("x", ())
+    assert "x-head-1.mp4" in str(exam.error)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("a.png", image_bytes(), "capsieve explain"),
+        ("a", image_bytes(kind="JPEG"), "capsieve explain"),
+        ("a.csv", b"exam,frame\n", "is no exam"),
+        ("a.dcm", bytes(128) + b"DICM", "DICOM"),
+    ],
+)
+def test_what_is_no_exam_is_told(tmp_path, name, content, match):
+    write_files(tmp_path, {name: content})
+    with pytest.raises(FileError, match=match):
+        find_exams([tmp_path / name])
+
+
+def test_unknown_endings_are_tried_by_content(tmp_path):
+    video = write_video(tmp_path / "a.mp4").rename(tmp_path / "first.bin")
+    archive = write_zip(tmp_path / "second.dat", numbered(1))
+    exams = find_exams([video, archive])
+    assert [exam.places[0].kind for exam in exams] == ["video", "zip"]
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        find_exams([tmp_path / "absent.mp4"])
+    with pytest.raises(FileError, match="cannot read"):
+        find_exams(["a\0b"])
+    with pytest.raises(FileError, match="nothing to screen"):
+        find_exams([])
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="standard input"):
+        find_exams([tmp_path / "pipe"])
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(FileError):
+        find_exams([tmp_path / "loop"])
+
+
+def test_heads_can_be_named_one_by_one(tmp_path):
+    first, second = write_video(tmp_path / "b.mp4"), write_video(tmp_path / "a.mp4")
+    (exam,) = find_exams([first, second], one_exam="P01")
+    assert exam.name == "P01"
+    assert [(place.head, place.path) for place in exam.places] == [
+        (0, str(first)),
+        (1, str(second)),
+    ]
+    for typed in ([first, first], [first, second, write_video(tmp_path / "c.mp4")], [tmp_path]):
+        with pytest.raises(FileError):
+            find_exams(typed, one_exam="P01")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\nb", " a", ".a", "/etc"])
+def test_an_exam_must_have_a_plain_name(tmp_path, name):
+    with pytest.raises(ParameterError):
+        find_exams([write_video(tmp_path / "a.mp4")], one_exam=name)
+
+
+def test_names_that_no_folder_should_have_are_cleaned(tmp_path):
+    write_files(tmp_path, {"a\nb\\c/1.png": image_bytes()})
+    assert names(find_exams([tmp_path])) == ["a_b_c"]
+    assert names(find_exams([write_video(tmp_path / ".mp4.mp4")])) == ["_mp4"]
+
+
+def test_a_path_that_is_not_text_is_named(tmp_path):
+    os.mkdir(os.fsencode(tmp_path) + b"/a\xe4")
+    with open(os.fsencode(tmp_path) + b"/a\xe4/1.png", "wb") as file:
+        file.write(image_bytes())
+    (exam,) = find_exams([tmp_path])
+    assert exam.places == ()
+    assert "rename it" in str(exam.error)
+    str(exam.error).encode()
