@@ -93,7 +93,9 @@ def _picture(seed: int, size: int) -> tuple[dict[str, Any], dict[str, Any], byte
     feature |= {"source_row": row, "source_col": col, "source_radius": radius}
     ball = {"row": row, "col": col, "radius": radius}
     with io.BytesIO() as file:
-        Image.fromarray(pixels).resize((min(size, 192),) * 2).save(file, "JPEG", quality=85)
+        Image.fromarray(pixels).resize((min(size, 192), min(size, 192))).save(
+            file, "JPEG", quality=85
+        )
         return ball, feature, file.getvalue()
 
 

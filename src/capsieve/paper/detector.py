@@ -20,7 +20,7 @@ from capsieve.paper.scratch import scratch
 from capsieve.paper.segmentation import threshold
 from capsieve.paper.texture import cartoon_texture, texture_energy
 from capsieve.paper.vignetting import correct_vignetting
-from capsieve.parameters import Derived, Parameters
+from capsieve.parameters import Channel, Derived, Parameters
 from capsieve.placement import Placement
 from capsieve.results import Explanation, FrameResult
 
@@ -69,8 +69,8 @@ def analyze(
     >>> capsieve.analyze(capsieve.phantom.polyp_frame()).label
     'polyp'
     """
-    working, placement = _working_frame(frame, parameters, field_of_view, value_range)
-    return FrameResult(**_outcome(working, placement, parameters), placement=placement)
+    pixels, placement = _placed(frame, parameters, field_of_view, value_range)
+    return FrameResult(**_outcome(pixels, placement, parameters), placement=placement)
 
 
 def explain(
@@ -84,9 +84,9 @@ def explain(
     The arguments are those of :func:`analyze`, and so is the outcome; but the geometry is computed
     even where pre-selection rejects the frame.
     """
-    working, placement = _working_frame(frame, parameters, field_of_view, value_range)
-    images: dict[str, Any] = {"frame": _for_display(working)}
-    outcome = _outcome(working, placement, parameters, images)
+    pixels, placement = _placed(frame, parameters, field_of_view, value_range)
+    images: dict[str, Any] = {"frame": _for_display(resample(pixels, placement))}
+    outcome = _outcome(pixels, placement, parameters, images)
     return Explanation(**outcome, **images, placement=placement)
 
 
@@ -95,13 +95,13 @@ def _derived(parameters: Parameters) -> Derived:
     return parameters.derived
 
 
-def _working_frame(
+def _placed(
     frame: FrameLike,
     parameters: Parameters,
     field_of_view: FieldOfView | None,
     value_range: tuple[float, float] | None,
 ) -> tuple[NDArray[Any], Placement]:
-    """Bring the frame to the working width; the result may share memory with the input."""
+    """Return the checked pixels, and where the working frame lies on them."""
     _check_kinds(parameters, field_of_view)
     pixels = checked_pixels(frame, value_range=value_range)
     rows, cols = pixels.shape[:2]
@@ -122,7 +122,7 @@ def _working_frame(
             f"a frame of {rows} x {cols} pixels is too small: at least {_SMALLEST_SOURCE} each way "
             f"are needed, and {smallest} rows at the working width of {parameters.width}"
         )
-    return resample(pixels, placement), placement
+    return pixels, placement
 
 
 def _check_kinds(parameters: object, field_of_view: object) -> None:
@@ -159,14 +159,14 @@ def _for_display(working: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _outcome(
-    working: NDArray[Any],
+    pixels: NDArray[Any],
     placement: Placement,
     parameters: Parameters,
     images: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the fields of a result; with `images`, fill it and go on after a rejection."""
     circle = disc(placement.rows, placement.cols, _derived(parameters).mask_radius)
-    frame = _preprocess(working, circle, parameters, images)
+    frame = _preprocess(pixels, placement, circle, parameters, images)
     texture_max = _texture(frame, circle, parameters, images)
     failed = preselection(texture_max, parameters)
     outcome: dict[str, Any] = {"texture_max": texture_max, "features": ()}
@@ -180,11 +180,15 @@ def _outcome(
 
 
 def _preprocess(
-    working: NDArray[Any], circle: Disc, parameters: Parameters, images: dict[str, Any] | None
+    pixels: NDArray[Any],
+    placement: Placement,
+    circle: Disc,
+    parameters: Parameters,
+    images: dict[str, Any] | None,
 ) -> NDArray[np.float32]:
     """Step 1: grey, even light, extension beyond the mask. Returns f in a scratch buffer."""
     shape = (circle.rows, circle.cols)
-    gray = channel_of(working, channel=parameters.channel, out=scratch("gray", shape))
+    gray = _channel(pixels, placement, parameters.channel)
     frame = scratch("frame", shape)
     log_falloff = np.zeros(1)
     if parameters.vignetting:
@@ -200,6 +204,22 @@ def _preprocess(
     if images is not None:
         images["extended"] = frame.copy()
     return frame
+
+
+def _channel(pixels: NDArray[Any], placement: Placement, channel: Channel) -> NDArray[np.float32]:
+    """The channel of the working frame, in a scratch buffer.
+
+    The paper's way is to bring the colours to the working width and then take the channel. Where
+    the working frame is a mean over areas and the channel a weighted sum, the order does not
+    matter, and one channel is a third of the work.
+    """
+    out = scratch("gray", (placement.rows, placement.cols))
+    averaged = placement.row_scale > 1.0 and placement.col_scale > 1.0
+    if averaged and channel != "lab-a" and pixels.ndim == 3:
+        first = channel_of(pixels, channel=channel, out=scratch("source gray", pixels.shape[:2]))
+        out[...] = resample(first, placement)
+        return out
+    return channel_of(resample(pixels, placement), channel=channel, out=out)
 
 
 def _texture(

@@ -50,14 +50,17 @@ def place_circle(row: float, col: float, radius: float, *, width: int) -> Placem
 
 @dataclass(frozen=True, slots=True)
 class _Taps:
-    """For every working pixel the source pixels that it takes from, and with which weights."""
+    """For every working place the first source place that it takes from, and taps x weights.
 
-    firsts: NDArray[np.int64]
+    With several channels side by side every pixel has that many places.
+    """
+
+    firsts: NDArray[np.uint64]
     weights: NDArray[np.float32]
 
 
 @lru_cache(maxsize=64)
-def _taps(source: int, size: int, scale: float, offset: float) -> _Taps:
+def _taps(source: int, size: int, scale: float, offset: float, channels: int = 1) -> _Taps:
     centres = offset + scale * np.arange(size, dtype=np.float64)
     # A mere shift is interpolated: the mean over a pixel's width would blur it.
     places, weights = _area(centres, scale) if scale > 1.0 else _cubic(centres)
@@ -70,7 +73,9 @@ def _taps(source: int, size: int, scale: float, offset: float) -> _Taps:
     shift = clipped.min(axis=1) - firsts
     for index in np.flatnonzero(shift):  # near the end the window is moved inside the source
         folded[index] = np.roll(folded[index], shift[index])
-    return _Taps(firsts, np.ascontiguousarray(folded, np.float32))
+    places = np.repeat(firsts * channels, channels) + np.tile(np.arange(channels), size)
+    weights = np.repeat(folded, channels, axis=0).T
+    return _Taps(places.astype(np.uint64), np.ascontiguousarray(weights, np.float32))
 
 
 def _area(centres: NDArray[np.float64], scale: float) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -113,9 +118,10 @@ def resample(pixels: NDArray[Any], placement: Placement) -> NDArray[Any]:
     rows, cols = pixels.shape[:2]
     if placement == Placement(rows, cols, 1.0, 1.0, 0.0, 0.0):
         return pixels
-    planes = np.ascontiguousarray(pixels).reshape(rows, cols, -1)
+    flat = np.ascontiguousarray(pixels).reshape(rows, -1)
+    channels = flat.shape[1] // cols
     down = _taps(rows, placement.rows, placement.row_scale, placement.row_offset)
-    across = _taps(cols, placement.cols, placement.col_scale, placement.col_offset)
-    out = np.empty((placement.rows, placement.cols, planes.shape[2]), np.float32)
-    kernels.resample(planes, down.firsts, down.weights, across.firsts, across.weights, out)
+    across = _taps(cols, placement.cols, placement.col_scale, placement.col_offset, channels)
+    out = np.empty((placement.rows, placement.cols * channels), np.float32)
+    kernels.resample(flat, channels, down.firsts, down.weights, across.firsts, across.weights, out)
     return out.reshape((placement.rows, placement.cols, *pixels.shape[2:]))

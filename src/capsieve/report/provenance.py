@@ -77,8 +77,8 @@ def view_words(view: ViewRecord) -> str:
     )
     return (
         f"{plain(view['shape'])}, centre at row {view['row']:.0f}, column {view['col']:.0f}, "
-        f"radius {view['radius']:.0f} pixels; frames of {view['rows']} rows and {view['cols']} columns; "
-        f"{found}"
+        f"radius {view['radius']:.0f} pixels; frames of {view['rows']} rows and "
+        f"{view['cols']} columns; {found}"
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from capsieve.report.bins import Bins, Scale, bins_of, positions, scale_of
 from capsieve.report.exam_tables import Event, HeadFrames
-from capsieve.report.formats import clock, count
+from capsieve.report.formats import clock
 from capsieve.report.ticks import frame_ticks, score_ticks, time_ticks
 
 __all__ = ["timeline"]
@@ -178,13 +178,11 @@ def _broken(bins: Bins, room: _Room) -> Iterator[Markup]:
     for first, last in _runs(bins.undecodable > 0):
         left, right = _column(first), _column(last + 1)
         middle = (left + right) / 2
-        lost = int(bins.undecodable[first : last + 1].sum())
         yield Markup(
-            '<g class="broken"><title>Frames that could not be decoded: about {}</title>'
+            '<g class="broken"><title>Frames that could not be decoded</title>'
             '<path class="broken-bar" d="M{} {}H{}V{}H{}z"/>'
             '<path class="broken-cross" d="M{} {}l8 8m0 -8l-8 8"/></g>'
         ).format(
-            count(lost),
             *(_r(left), _r(room.top), _r(right), _r(room.bottom), _r(left)),
             *(_r(middle - 4), _r(room.top + 6)),
         )

@@ -8,25 +8,27 @@ __all__ = ["resample"]
 
 
 @compiled
-def resample(source, row_firsts, row_weights, col_firsts, col_weights, out):
-    """Write the weighted means, clipped to 0..255; along the columns first, a row at a time."""
-    cols, channels = source.shape[1], source.shape[2]
-    length = cols * channels
-    flat = source.reshape(source.shape[0], length)
+def resample(source, channels, row_firsts, row_weights, col_firsts, col_weights, out):
+    """Write the weighted means, clipped to 0..255; along the columns first, a row at a time.
+
+    Rows of source and out hold their pixels' channels side by side. Weights are taps x places, and
+    the places of a row count channels. Places are unsigned: no index counts from the end.
+    """
+    length, width = source.shape[1], out.shape[1]
     line = np.empty(length, np.float32)
-    taps = col_weights.shape[1]
     for row in range(out.shape[0]):
         line[:] = 0.0
-        for tap in range(row_weights.shape[1]):
-            weight = row_weights[row, tap]
+        for tap in range(row_weights.shape[0]):
+            weight = row_weights[tap, row]
             if weight != 0.0:
-                values = flat[row_firsts[row] + tap]
+                values = source[row_firsts[row] + np.uint64(tap)]
                 for n in range(length):
                     line[n] += weight * np.float32(values[n])
-        for col in range(out.shape[1]):
-            first = col_firsts[col] * channels
-            for channel in range(channels):
-                total = np.float32(0.0)
-                for tap in range(taps):
-                    total += col_weights[col, tap] * line[first + tap * channels + channel]
-                out[row, col, channel] = min(max(total, np.float32(0.0)), np.float32(255.0))
+        result = out[row]
+        result[:] = 0.0
+        for tap in range(col_weights.shape[0]):
+            weights, shifted = col_weights[tap], line[tap * channels :]
+            for n in range(width):
+                result[n] += weights[n] * shifted[col_firsts[n]]
+        for n in range(width):
+            result[n] = min(max(result[n], np.float32(0.0)), np.float32(255.0))

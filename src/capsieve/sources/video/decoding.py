@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.sources.source import SourceFrame
-from capsieve.sources.video.ancestry import Ancestry
 from capsieve.sources.video.colour import RGB
 from capsieve.sources.video.cutting import Span
+from capsieve.sources.video.damage import Damage
 from capsieve.sources.video.packet_index import seconds
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _MOST_REORDERED = 16
 _LATEST = 2 * _MOST_REORDERED  # packets that a picture may take to come out
 
 _NO_PICTURE = "the decoder gave no picture"
-_TAINTED = "the picture may be damaged: it is made from one that is"
 _DAMAGED = "the picture is damaged: the decoder filled in what was lost"
 
 
@@ -48,46 +47,37 @@ def decode_span(
 ) -> Iterator[SourceFrame]:
     """Yield the pictures of a segment in order; for those that do not come out, why."""
     rgb, time_base = RGB(), Fraction(span.time_base)
-    problems: dict[int, str] = {}
-    ancestry = Ancestry(span)
-    outcomes = decoded(context, packets, problems)
+    damage = Damage(span)
+    outcomes = decoded(context, packets, damage)
     arranged = _as_they_come if span.order == "decoder" else _in_known_order
     stamps = expected_stamps(span)
     own = span.order == "decoder" and None in stamps
-    for row, (place, frame) in enumerate(arranged(outcomes, span)):
+    rows = _once_ancestors_are_known(arranged(outcomes, span), span, damage)
+    for row, (place, frame) in enumerate(rows):
         stamp = span.stamps[place] if own else stamps[row]
+        pixels = None if frame is None else _pixels(frame, place, rgb, damage)
         time = seconds(stamp, time_base)
-        problem = problems.get(place, "")
-        pixels = None
-        if frame is None:
-            problem = problem or _NO_PICTURE
-        else:
-            pixels, problem = _picture(frame, rgb, problem)
-        if problem:
-            problems[place] = problem
-        elif ancestry.is_tainted(place, problems):
-            problem = _TAINTED
-        yield SourceFrame(pixels=pixels, pts=stamp, time=time, problem=problem)
+        yield SourceFrame(pixels=pixels, pts=stamp, time=time, problem=damage.of(place))
 
 
 def decoded(
-    context: "VideoCodecContext", packets: Iterable["Packet"], problems: dict[int, str]
+    context: "VideoCodecContext", packets: Iterable["Packet"], damage: Damage
 ) -> Iterator[tuple[int, "VideoFrame | None"]]:
     """Yield the place of each packet that was fed, with None, and of each frame that came out.
 
-    Errors of the decoder never end it: they are noted in `problems` at the packet's place.
+    Errors of the decoder never end it: they are noted as the packet's damage.
     """
     from av.error import FFmpegError
 
     for place, packet in enumerate(packets):
         packet.opaque = place
         if packet.is_corrupt:
-            problems[place] = "the container marks the picture's data as damaged"
+            damage.note(place, "the container marks the picture's data as damaged")
         try:
             frames = context.decode(packet)
         except FFmpegError as error:
             frames = []
-            problems[place] = f"the decoder failed ({error.strerror})"
+            damage.note(place, f"the decoder failed ({error.strerror})")
         for frame in frames:
             yield _place(frame), frame
         yield place, None
@@ -143,11 +133,32 @@ def _as_they_come(
             yield late, None
 
 
-def _picture(frame: "VideoFrame", rgb: RGB, problem: str) -> tuple[NDArray[np.uint8] | None, str]:
+def _once_ancestors_are_known(
+    rows: Iterable[tuple[int, "VideoFrame | None"]], span: Span, damage: Damage
+) -> Iterator[tuple[int, "VideoFrame | None"]]:
+    """Hold pictures back until those stored before them have come, because they may be damaged."""
+    unknown = deque(sorted(span.owned))
+    known: set[int] = set()
+    held: deque[tuple[int, VideoFrame | None]] = deque()
+    for place, frame in rows:
+        if frame is None:
+            damage.note(place, _NO_PICTURE)
+        elif frame.is_corrupt:
+            damage.note(place, _DAMAGED)
+        held.append((place, frame))
+        known.add(place)
+        while unknown and unknown[0] in known:
+            known.discard(unknown.popleft())
+        while held and (not unknown or held[0][0] < unknown[0] or len(held) > _MOST_REORDERED):
+            yield held.popleft()
+    yield from held
+
+
+def _pixels(frame: "VideoFrame", place: int, rgb: RGB, damage: Damage) -> NDArray[np.uint8] | None:
     from av.error import FFmpegError
 
     try:
-        pixels = rgb(frame)
+        return rgb(frame)
     except (FFmpegError, ValueError, MemoryError) as error:
-        return None, f"the picture cannot be turned into RGB ({error})"
-    return pixels, problem or (_DAMAGED if frame.is_corrupt else "")
+        damage.note(place, f"the picture cannot be turned into RGB ({error})")
+        return None

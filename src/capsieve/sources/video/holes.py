@@ -38,7 +38,10 @@ def holes(
         for place in np.flatnonzero(sound & (gaps > least))[:_MOST_NAMED].tolist():
             what = f"{gaps[place]} bytes are damaged here, and frames in them are lost"
             found.append(Problem(what, float(times[place]) if known[place] else None))
-    if stream.codec_context.name in ("mpeg1video", "mpeg2video") and stream.average_rate:
+    constant = stream.codec_context.name in ("mpeg1video", "mpeg2video")
+    # A container that repeats stamps has them wrong, and then gaps are no loss.
+    distinct = len(np.unique(index.pts)) == len(index)
+    if constant and distinct and stream.average_rate:
         found += _gaps(np.sort(times[known]), _PERIODS / float(stream.average_rate))
     return tuple(found)
 

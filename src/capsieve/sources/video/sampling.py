@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from capsieve.sources.source import Place, Segment, Survey
 from capsieve.sources.video.colour import RGB
 from capsieve.sources.video.cutting import Span
+from capsieve.sources.video.damage import Damage
 from capsieve.sources.video.decoding import decoded
 from capsieve.sources.video.finding import segment_packets
 
@@ -58,12 +59,14 @@ def _segment_samples(
     samples: list[NDArray[Any]] = []
     with segment_packets(place.path, place.stream, segment) as (stream, packets):
         context = stream.codec_context
-        stored = Span(**segment.span)
+        span = Span(**segment.span)
         read = 0
-        for key, following in zip(keys, [*keys[1:], len(stored.stamps)], strict=True):
+        for key, following in zip(keys, [*keys[1:], len(span.stamps)], strict=True):
             fed = list(islice(packets, key - read, min(key + run, following) - read))
             read = key + len(fed)
-            frames = [frame for _, frame in decoded(context, fed, {}) if frame is not None]
+            frames = [
+                frame for _, frame in decoded(context, fed, Damage(span)) if frame is not None
+            ]
             context.flush_buffers()
             sound = [frame for frame in frames if not frame.is_corrupt]
             samples += [rgb(frame) for frame in _evenly(sound, each)]

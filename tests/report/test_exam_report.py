@@ -1,0 +1,221 @@
+import base64
+import re
+from collections import Counter
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from capsieve import FileError
+from capsieve.report.exam_report import exam_report, write_exam_report
+from capsieve.store.record import read_record, write_record
+from screened_exam import write_exam
+
+VOID = {"meta", "img", "br", "input"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and gathers what tests ask for."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), (tag, names)
+        self.attributes.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+    def values(self, name: str) -> list[str]:
+        return [value for _, each in self.attributes if (value := each.get(name)) is not None]
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.texts))
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "two heads": {"frames": 200, "heads": 2, "start": 7.0},
+    "images": {"frames": 80, "events": 3, "timed": False, "files": True},
+    "no events": {"frames": 60, "events": 0},
+    "broken": {"frames": 200, "undecodable": (80, 110)},
+    "one frame": {"frames": 1, "events": 0},
+    "no frame": {"frames": 0, "events": 0},
+}
+
+
+@pytest.fixture(params=KINDS)
+def page(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    folder = tmp_path / "out" / "exam-1"
+    return exam_report(folder, write_exam(folder, **KINDS[request.param]))
+
+
+def a_page(tmp_path: Path, **options: Any) -> str:
+    folder = tmp_path / "out" / "exam-1"
+    return exam_report(folder, write_exam(folder, **options))
+
+
+def test_tags_are_balanced_and_ids_are_unique(page: str) -> None:
+    ids = Counter(Page(page).values("id"))
+    assert ids
+    assert max(ids.values()) == 1
+
+
+def test_every_link_and_label_leads_somewhere_on_the_page(page: str) -> None:
+    parsed = Page(page)
+    ids = set(parsed.values("id"))
+    links = [value for value in parsed.values("href") if not value.startswith("data:image/")]
+    assert {link.removeprefix("#") for link in links} <= ids
+    assert all(link.startswith("#") for link in links)
+    assert set(parsed.values("aria-labelledby")) <= ids
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= ids
+
+
+def test_nothing_is_fetched_from_elsewhere(page: str) -> None:
+    assert "://" not in page
+    assert "@import" not in page
+    assert all(value.startswith("data:image/jpeg;base64,") for value in Page(page).values("src"))
+
+
+def test_the_policy_allows_this_style_and_this_script_alone(page: str) -> None:
+    policy = next(value for value in Page(page).values("content") if "default-src" in value)
+    for tag in ("style", "script"):
+        [inside] = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert Page(page).values("style") == []
+
+
+def test_pictures_have_a_text_and_headings_do_not_jump(page: str) -> None:
+    parsed = Page(page)
+    assert all(each.get("alt") for tag, each in parsed.attributes if tag == "img")
+    levels = [int(tag[1]) for tag, _ in parsed.attributes if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_it_says_that_it_is_no_medical_device(page: str) -> None:
+    assert "Research software, not a medical device." in Page(page).text
+
+
+def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder, heads=2)
+    first = write_exam_report(folder, thumbnails).read_bytes()
+    assert write_exam_report(folder, dict(reversed(thumbnails.items()))).read_bytes() == first
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "events.parquet", "exam.json", "features.parquet", "frames.parquet", "report.html",
+    ]  # fmt: skip
+
+
+def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+    evil = "<script>alert(1)<\"'&>\u202e\n"
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder, files=True, exam=evil, warnings=[evil])
+    record = read_record(folder)
+    record["problems"] = [
+        {"what": evil, "head": 0, "frames": 1, "first_frame": 3, "last_frame": 3,
+         "first_time_s": None, "last_time_s": None, "file": evil}
+    ]  # fmt: skip
+    record["sources"][0]["path"] = evil
+    record["run"][evil] = evil
+    write_record(record, folder)
+    events = pq.read_table(folder / "events.parquet")
+    column = events.schema.get_field_index("best_file")
+    names = [evil] * len(events)
+    pq.write_table(events.set_column(column, "best_file", [names]), folder / "events.parquet")
+    page = exam_report(folder, thumbnails)
+    parsed = Page(page)
+    assert [tag for tag, _ in parsed.attributes].count("script") == 1
+    assert "alert(1)" not in re.sub(r"&lt;script&gt;alert\(1\)", "", page)
+    assert "\u202e" not in page
+    assert parsed.text.count("<script>alert(1)<\"'&>") >= len(events) + 5
+
+
+def test_what_is_to_be_read_is_the_big_figure(tmp_path: Path) -> None:
+    page = a_page(tmp_path, frames=200, heads=2)
+    ledger = read_record(tmp_path / "out" / "exam-1")["ledger"]
+    assert f'<span class="big">{ledger["to_read"]}</span>' in page
+    assert f"frames to read out of {ledger['found']} " in Page(page).text
+
+
+def test_an_incomplete_exam_says_what_is_missing(tmp_path: Path) -> None:
+    text = Page(a_page(tmp_path, frames=200, undecodable=(80, 110))).text
+    assert "This exam is not complete" in text
+    assert re.search(r"31 frames\s+could not be decoded", text)
+    assert "frames 80 to 110" in text
+
+
+def test_a_complete_exam_has_no_banner(tmp_path: Path) -> None:
+    assert "not complete" not in Page(a_page(tmp_path)).text
+
+
+def test_no_event_is_not_said_to_mean_no_polyp(tmp_path: Path) -> None:
+    text = Page(a_page(tmp_path, events=0)).text
+    assert "No frame was flagged. This does not mean that there is no polyp." in text
+
+
+def test_warnings_stand_in_the_summary(tmp_path: Path) -> None:
+    page = a_page(tmp_path, warnings=["This exam is darker than the reference."])
+    assert "darker than the reference" in page[: page.index('id="timeline"')]
+
+
+def test_a_ledger_that_does_not_add_up_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder)
+    assert "does not add up" not in exam_report(folder, thumbnails)
+    record = read_record(folder)
+    record["ledger"]["flagged"] += 1
+    write_record(record, folder)
+    assert exam_report(folder, thumbnails).count("does not add up") == 2
+
+
+def test_commands_name_the_place_where_the_exam_will_be(tmp_path: Path) -> None:
+    home, folder = tmp_path / "out" / "exam-1", tmp_path / "staging"
+    thumbnails = write_exam(folder, heads=2, exam="exam-1")
+    text = Page(exam_report(folder, thumbnails, home=home)).text
+    assert re.search(r"capsieve explain out/exam-1 --frame \d+ --head 1", text)
+    assert "capsieve explain exam-1 --frame" in Page(exam_report(folder, thumbnails)).text
+
+
+def test_a_damaged_table_is_an_error_with_advice(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder)
+    (folder / "frames.parquet").write_bytes(b"PAR1 no more PAR1")
+    with pytest.raises(FileError, match=r"frames\.parquet.*--fresh"):
+        write_exam_report(folder, thumbnails)
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_a_long_exam_makes_a_small_page_with_every_event(tmp_path: Path) -> None:
+    page = a_page(tmp_path, frames=25_000, heads=2, events=350, size=512)
+    ids = Page(page).values("id")
+    assert {f"event-{rank}" for rank in range(1, 701)} <= set(ids)
+    assert page.count("<article") == 200
+    assert len(page) < 4_000_000
+    start = page.index('<svg class="timeline"')
+    assert page.index("</svg>", start) - start < 150_000

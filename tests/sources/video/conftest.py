@@ -1,0 +1,19 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sample_videos import make_video
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a maker of the sample videos that makes each of them once; do not change them."""
+    made: dict[str, Path] = {}
+
+    def get(kind: str) -> Path:
+        if kind not in made:
+            made[kind] = make_video(tmp_path_factory.mktemp(kind), kind)
+        return made[kind]
+
+    return get

@@ -1,0 +1,164 @@
+"""Files that are no videos, or that would do harm, are refused in one sentence."""
+
+import os
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from av.stream import Disposition
+
+from capsieve.errors import FileError
+from capsieve.sources.source import Place
+from capsieve.sources.video import Video, is_video_name, video_streams
+from sample_videos import make_audio, make_video
+
+
+def refused(path: Path) -> str:
+    """Return the message with which a file is refused, by both ways of opening it."""
+    with pytest.raises(FileError) as listing:
+        video_streams(path)
+    with pytest.raises(FileError) as reading:
+        Video(Place("video", str(path))).survey()
+    for error in (listing, reading):
+        message = str(error.value)
+        assert message.startswith(f"cannot read {path}: ")
+        assert "; " in message
+        assert "\n" not in message
+    return str(reading.value)
+
+
+def test_a_text_is_no_video(tmp_path: Path) -> None:
+    path = tmp_path / "x.mp4"
+    path.write_text("not a video\n" * 100)
+    assert "not a video" in refused(path)
+
+
+def test_a_playlist_is_not_followed(tmp_path: Path) -> None:
+    segment = make_video(tmp_path, "ts-h264")
+    path = tmp_path / "x.mp4"
+    path.write_text(
+        f"#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n{segment.name}\n"
+        "#EXT-X-ENDLIST\n"
+    )
+    assert "not a video" in refused(path)
+    assert "not a video" in refused(path.rename(tmp_path / "x.m3u8"))
+
+
+def test_a_list_of_files_is_not_followed(tmp_path: Path) -> None:
+    make_video(tmp_path, "mp4-h264")
+    path = tmp_path / "x.ffconcat"
+    path.write_text("ffconcat version 1.0\nfile a.mp4\n")
+    assert "not a video" in refused(path)
+
+
+def test_a_name_is_never_taken_for_a_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_video(tmp_path, "mp4-h264")
+    monkeypatch.chdir(tmp_path)
+    path.rename("concat:a.mp4|b.mp4")
+    assert video_streams("concat:a.mp4|b.mp4") == (0,)
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.mp4").touch()
+    assert "empty" in refused(tmp_path / "x.mp4")
+
+
+def test_sound_alone_is_no_video(tmp_path: Path) -> None:
+    assert "no video in it" in refused(make_audio(tmp_path / "x.mp4"))
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "folder" in refused(tmp_path)
+
+
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+    assert "no such file" in refused(tmp_path / "x.mp4")
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.mp4")
+    assert "regular file" in refused(tmp_path / "x.mp4")
+
+
+def test_a_single_image_is_no_video(tmp_path: Path) -> None:
+    from PIL import Image
+
+    path = tmp_path / "x.mp4"
+    Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path, format="JPEG")
+    assert "not a video" in refused(path)
+
+
+def test_a_video_without_frames_is_refused(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "mp4-h264-faststart")
+    content = path.read_bytes()
+    path.write_bytes(content[: content.index(b"mdat") + 4])
+    with pytest.raises(FileError, match="holds no frame"):
+        Video(Place("video", str(path))).survey()
+
+
+def test_an_mp4_that_lost_its_index_is_said_to_be_cut_off(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "mp4-h264")
+    path.write_bytes(path.read_bytes()[:-2000])
+    assert "cut off" in refused(path)
+
+
+def test_a_stream_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "mp4-h264")
+    with pytest.raises(FileError, match="stream 3"):
+        Video(Place("video", str(path), stream=3)).survey()
+
+
+START_OF_FRAME = bytes.fromhex("ffc0001108")
+
+
+def test_absurd_dimensions_are_refused(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg")
+    size = (64).to_bytes(2, "big") + (96).to_bytes(2, "big")
+    absurd = (16_000).to_bytes(2, "big") * 2
+    content = path.read_bytes().replace(START_OF_FRAME + size, START_OF_FRAME + absurd)
+    path.write_bytes(content.replace(b"\x60\0\0\0\x40\0\0\0", b"\x80\x3e\0\0" * 2))
+    with pytest.raises(FileError, match="16000 x 16000"):
+        Video(Place("video", str(path))).survey()
+
+
+def test_a_picture_that_is_suddenly_absurd_is_not_decoded(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg")
+    content = bytearray(path.read_bytes())
+    places = [place for place in range(len(content)) if content.startswith(START_OF_FRAME, place)]
+    place = places[40] + len(START_OF_FRAME)
+    content[place : place + 4] = (16_000).to_bytes(2, "big") * 2
+    path.write_bytes(content)
+    source = Video(Place("video", str(path)))
+    frames = [frame for segment in source.survey().segments for frame in source.frames(segment)]
+    assert [number for number, frame in enumerate(frames) if frame.pixels is None] == [40]
+    assert "decoder" in frames[40].problem
+
+
+def test_cover_art_is_no_video_stream(tmp_path: Path) -> None:
+    path = tmp_path / "x.mp4"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("mpeg4", rate=25)
+        cover = container.add_stream("mjpeg", rate=25)
+        cover.disposition = Disposition.attached_pic
+        for stream, pixels in ((video, "yuv420p"), (cover, "yuvj420p")):
+            stream.width, stream.height, stream.pix_fmt = 64, 64, pixels
+        for number in range(3):
+            frame = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8))
+            frame.pts = number
+            container.mux(video.encode(frame.reformat(format="yuv420p")))
+            if number == 0:
+                container.mux(cover.encode(frame.reformat(format="yuvj420p")))
+                container.mux(cover.encode(None))
+        container.mux(video.encode(None))
+    assert video_streams(path) == (0,)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("a.MP4", True), ("b.avi", True), ("c.mpeg", True), ("d.png", False), ("mp4", False)],
+)
+def test_videos_are_known_by_their_endings(name: str, meant: bool) -> None:
+    assert is_video_name(name) is meant
