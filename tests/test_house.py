@@ -62,7 +62,8 @@ def test_the_lock_files_agree() -> None:
 def test_what_is_declared_is_locked() -> None:
     core, dev = (pins(lock) for lock in LOCKS)
     assert names(PROJECT["dependencies"]) <= core.keys()
-    assert names(PROJECT["optional-dependencies"]["dev"]) <= dev.keys()
+    for extra in ("cluster", "dev"):
+        assert names(PROJECT["optional-dependencies"][extra]) <= dev.keys()
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -78,13 +79,17 @@ def test_torch_is_kept_out_of_the_lock(lock: str) -> None:
 
 
 def test_the_core_declares_what_it_imports_and_nothing_else() -> None:
-    assert distributions(SOURCES, own={"capsieve"}) == names(PROJECT["dependencies"])
+    optional = names(PROJECT["optional-dependencies"]["cluster"])
+    imported = distributions(SOURCES, own={"capsieve"})
+    assert imported - optional == names(PROJECT["dependencies"])
+    assert optional <= imported
 
 
 def test_the_tools_declare_what_tests_and_benchmarks_import() -> None:
     paths = [path for room in ("tests", "benchmarks") for path in (ROOT / room).rglob("*.py")]
     own = {"capsieve", *(path.stem for path in paths), *(path.parent.name for path in paths)}
-    declared = names(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"])
+    extras = PROJECT["optional-dependencies"]
+    declared = names(PROJECT["dependencies"] + extras["cluster"] + extras["dev"])
     assert distributions(paths, own=own) <= declared
 
 

@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     from capsieve import phantom
     from capsieve._version import __version__
     from capsieve.aperture import FieldOfView, field_of_view
+    from capsieve.detectors import Detector, load_detector
+    from capsieve.engine.progress import Progress
+    from capsieve.engine.screening import ScreenedExam, screen
     from capsieve.errors import (
         CapsieveError,
         FileError,
         FrameError,
         MissingExtraError,
+        OccupiedError,
         ParameterError,
+        WorkerError,
     )
     from capsieve.frames import Frame
     from capsieve.paper.detector import analyze, explain
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CapsieveError",
+    "Detector",
     "Explanation",
     "Feature",
     "FieldOfView",
@@ -33,18 +39,25 @@ __all__ = [
     "FrameError",
     "FrameResult",
     "MissingExtraError",
+    "OccupiedError",
     "ParameterError",
     "Parameters",
     "Placement",
+    "Progress",
+    "ScreenedExam",
+    "WorkerError",
     "__version__",
     "analyze",
     "explain",
     "field_of_view",
+    "load_detector",
     "phantom",
+    "screen",
 ]
 
 _HOMES = {
     "CapsieveError": "capsieve.errors",
+    "Detector": "capsieve.detectors",
     "Explanation": "capsieve.results",
     "Feature": "capsieve.results",
     "FieldOfView": "capsieve.aperture",
@@ -53,13 +66,19 @@ _HOMES = {
     "FrameError": "capsieve.errors",
     "FrameResult": "capsieve.results",
     "MissingExtraError": "capsieve.errors",
+    "OccupiedError": "capsieve.errors",
     "ParameterError": "capsieve.errors",
     "Parameters": "capsieve.parameters",
     "Placement": "capsieve.placement",
+    "Progress": "capsieve.engine.progress",
+    "ScreenedExam": "capsieve.engine.screening",
+    "WorkerError": "capsieve.errors",
     "__version__": "capsieve._version",
     "analyze": "capsieve.paper.detector",
     "explain": "capsieve.paper.detector",
     "field_of_view": "capsieve.aperture",
+    "load_detector": "capsieve.detectors",
+    "screen": "capsieve.engine.screening",
 }
 
 

@@ -122,7 +122,7 @@ def screen(
         raise FileError(f"cannot write to {out}: it is a file; name a folder")
     with ExitStack() as stack:
         paths = [
-            stack.enter_context(spooled(out)) if str(item) == STANDARD_INPUT else item
+            stack.enter_context(spooled(out)) if str(item) == STANDARD_INPUT else Path(item)
             for item in wanted
         ]
         exams = find_exams(paths, one_exam=one_exam)

@@ -23,6 +23,7 @@ def index(pts: list[int], keys: list[int], hidden: list[int] | None = None) -> P
         place=places.astype(np.int64),
         key=np.isin(places, keys),
         hidden=np.isin(places, hidden or []),
+        packed=False,
         problems=(),
     )
 

@@ -115,13 +115,20 @@ START_OF_FRAME = bytes.fromhex("ffc0001108")
 
 
 def test_absurd_dimensions_are_refused(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg", times=[0.0], rows=32, cols=16_400)
+    with pytest.raises(FileError, match="16400 x 32, which no capsule frame is"):
+        Video(Place("video", str(path))).survey()
+
+
+def test_absurd_pictures_are_not_decoded(tmp_path: Path) -> None:
     path = make_video(tmp_path, "avi-mjpeg")
     size = (64).to_bytes(2, "big") + (96).to_bytes(2, "big")
     absurd = (16_000).to_bytes(2, "big") * 2
-    content = path.read_bytes().replace(START_OF_FRAME + size, START_OF_FRAME + absurd)
-    path.write_bytes(content.replace(b"\x60\0\0\0\x40\0\0\0", b"\x80\x3e\0\0" * 2))
-    with pytest.raises(FileError, match="16000 x 16000"):
-        Video(Place("video", str(path))).survey()
+    path.write_bytes(path.read_bytes().replace(START_OF_FRAME + size, START_OF_FRAME + absurd))
+    source = Video(Place("video", str(path)))
+    frames = [frame for segment in source.survey().segments for frame in source.frames(segment)]
+    assert len(frames) == 60
+    assert all(frame.pixels is None and "decoder" in frame.problem for frame in frames)
 
 
 def test_a_picture_that_is_suddenly_absurd_is_not_decoded(tmp_path: Path) -> None:

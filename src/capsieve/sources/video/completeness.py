@@ -32,7 +32,7 @@ def missing_frames(
     times = np.sort(stamps) * float(stream_time_base(stream))
     last = float(times[-1]) if len(times) else None
     if stream.frames > 0:
-        declared = max(stream.frames - hidden, 0)
+        declared = max(stream.frames - hidden - _repeated(container, index), 0)
         if declared <= found:
             return declared, ()
         what = f"the file declares {declared} frames and holds {found}: it is cut off or damaged"
@@ -47,6 +47,17 @@ def missing_frames(
         return None, ()
     what = f"the file declares {duration:.1f} s and holds {held:.1f} s: it is cut off or damaged"
     return None, (Problem(what, last),)
+
+
+def _repeated(container: "InputContainer", index: PacketIndex) -> int:
+    """Return how many packets of an AVI are empty: moments in which the last frame stands on.
+
+    FFmpeg leaves them out, but counts them in the decoding times, one for each packet.
+    """
+    known = index.dts[index.dts != NO_STAMP]
+    if container.format.name != "avi" or len(known) == 0:
+        return 0
+    return max(int(known.max() - known.min()) + 1 - len(index), 0)
 
 
 def _declared_duration(container: "InputContainer", stream: "VideoStream") -> float | None:

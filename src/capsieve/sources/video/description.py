@@ -44,12 +44,13 @@ def describe(
     return description
 
 
-def stamps_are_true(container: "InputContainer", stream: "VideoStream") -> bool:
+def stamps_are_true(container: "InputContainer", stream: "VideoStream", index: PacketIndex) -> bool:
     """Tell whether pictures come out in the order of the time stamps that the container tells.
 
     AVI stores no presentation times. FFmpeg works them out, but for codecs whose pictures refer to
     each other in more ways than those of MPEG-4 it cannot, and numbers them in the stored order.
+    Nor can it where packets hold several pictures.
     """
     context = stream.codec_context
     reordered = context.has_b_frames and context.name in ("h264", "hevc")
-    return not (container.format.name == "avi" and reordered)
+    return not index.packed and not (container.format.name == "avi" and reordered)

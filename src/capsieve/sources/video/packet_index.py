@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.sources.source import Problem
+from capsieve.sources.video.mpeg4 import is_not_coded, is_packed
 
 if TYPE_CHECKING:
     from av import Packet
@@ -47,7 +48,11 @@ class PacketIndex:
     place
         Where the packet begins in the file; negative where that is unknown.
     hidden
-        Whether the container says that the packet is decoded but not shown (edit lists of MP4).
+        Whether the packet is decoded but not shown: the container says so (edit lists of MP4), or
+        it says no more than that nothing changed (MPEG-4).
+    packed
+        Whether packets hold several pictures (MPEG-4): then the stamps belong to others than those
+        in the packet.
     problems
         Where the container could not be read.
     """
@@ -59,6 +64,7 @@ class PacketIndex:
     place: NDArray[np.int64]
     key: NDArray[np.bool_]
     hidden: NDArray[np.bool_]
+    packed: bool
     problems: tuple[Problem, ...]
 
     def __len__(self) -> int:
@@ -68,7 +74,8 @@ class PacketIndex:
 def index_packets(container: "InputContainer", stream: "VideoStream") -> PacketIndex:
     """Read all packets of a stream from where the container stands, and note them."""
     pts, dts, size, check, place = (array("q") for _ in range(5))
-    key, hidden = bytearray(), bytearray()
+    key, hidden, unchanged = bytearray(), bytearray(), bytearray()
+    packed = False
     problems: list[Problem] = []
     for packet in read_packets(container, stream, problems):
         pts.append(NO_STAMP if packet.pts is None else packet.pts)
@@ -77,17 +84,25 @@ def index_packets(container: "InputContainer", stream: "VideoStream") -> PacketI
         check.append(zlib.crc32(packet))
         place.append(-1 if packet.pos is None else packet.pos)
         key.append(packet.is_keyframe)
+        packed = packed or is_packed(packet, stream)
         hidden.append(packet.is_discard)
+        unchanged.append(is_not_coded(packet, stream))
     return PacketIndex(
         pts=np.array(pts, np.int64),
         dts=np.array(dts, np.int64),
         size=np.array(size, np.int64),
         check=np.array(check, np.int64).astype(np.uint32),
         place=np.array(place, np.int64),
-        key=np.frombuffer(bytes(key), np.bool_),
-        hidden=np.frombuffer(bytes(hidden), np.bool_),
+        key=_flags(key),
+        # In packed streams, the picture of the packet before comes out in its place.
+        hidden=_flags(hidden) if packed else _flags(hidden) | _flags(unchanged),
+        packed=packed,
         problems=tuple(problems),
     )
+
+
+def _flags(values: bytearray) -> NDArray[np.bool_]:
+    return np.frombuffer(bytes(values), np.bool_)
 
 
 def read_packets(

@@ -142,5 +142,5 @@ def _cut(
         index,
         time_base=stream_time_base(stream),
         least=least,
-        stamps_are_true=stamps_are_true(container, stream),
+        stamps_are_true=stamps_are_true(container, stream, index),
     )
