@@ -10,7 +10,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint types pytest soak bench web docs format lock upgrade clean
+.PHONY: help setup demo test lint types pytest soak bench web docs reference format lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -45,6 +45,9 @@ web: ## build the review page
 
 docs: .venv/.dev ## make the pictures of the documentation anew, with the program itself
 	$(PY) docs/make_pictures.py
+
+reference: .venv/.dev ## measure anew the range of inputs that the paper's detector was calibrated on
+	$(PY) tools/make_reference_range.py
 
 format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff check --fix

@@ -5,14 +5,12 @@ folder for temporary files. CPU times are those of one process in which everythi
 before.
 """
 
-import os
-import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
@@ -84,7 +82,7 @@ def looped(path: Path, target: Path, frames: int) -> None:
             pts, dts, data = stamps[place]
             packet = av.Packet(data)
             packet.pts, packet.dts = pts + turn * length, dts + turn * length
-            packet.time_base, packet.stream = stream.time_base, copy
+            packet.time_base, packet.stream = stream.time_base or Fraction(1), copy
             packet.is_keyframe = keys[place]
             sink.mux(packet)
 
@@ -126,22 +124,20 @@ def main() -> None:
             two = wall(lambda: screened(path, out / "two", 2))
             speed_up.append(one / two)
             rates.append(FRAMES / two)
-        print(
-            f"CPU time / bare loop of decoding and analyze   {median(ratios):.2f}  (at most 1.25)"
-        )
-        print(f"CPU time / decoding to RGB alone               {median(to_decoding):.2f}  (aim: 3)")
-        print(
-            f"two workers / one                              {median(speed_up):.2f}  (at least 1.7)"
-        )
-        print(f"frames per second, two workers                 {median(rates):.0f}  (aim: 833)")
+        line("CPU time / bare loop of decoding and analyze", f"{median(ratios):.2f}", "<= 1.25")
+        line("CPU time / decoding to RGB alone", f"{median(to_decoding):.2f}", "aim 3")
+        line("two workers, times as fast as one", f"{median(speed_up):.2f}", ">= 1.7")
+        line("frames per second, two workers", f"{median(rates):.0f}", "aim 833")
         sizes = []
         for count in (2_000, 20_000):
             looped(path, out / "looped.mp4", count)
             sizes.append(largest_process(out / "looped.mp4", out))
-        print(f"largest process at 2,000 frames                {sizes[0]:.0f} MB  (below 600)")
-        print(
-            f"at 20,000 frames / at 2,000                    {sizes[1] / sizes[0]:.2f}  (at most 1.10)"
-        )
+        line("largest process at 2,000 frames, MB", f"{sizes[0]:.0f}", "< 600")
+        line("at 20,000 frames / at 2,000", f"{sizes[1] / sizes[0]:.2f}", "<= 1.10")
+
+
+def line(what: str, figure: str, goal: str) -> None:
+    print(f"{what:<46}{figure:>8}   {goal}")
 
 
 if __name__ == "__main__":

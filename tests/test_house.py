@@ -86,7 +86,9 @@ def test_the_core_declares_what_it_imports_and_nothing_else() -> None:
 
 
 def test_the_tools_declare_what_tests_and_benchmarks_import() -> None:
-    paths = [path for room in ("tests", "benchmarks") for path in (ROOT / room).rglob("*.py")]
+    paths = [
+        path for room in ("tests", "benchmarks", "tools") for path in (ROOT / room).rglob("*.py")
+    ]
     own = {"capsieve", *(path.stem for path in paths), *(path.parent.name for path in paths)}
     extras = PROJECT["optional-dependencies"]
     declared = names(PROJECT["dependencies"] + extras["cluster"] + extras["dev"])

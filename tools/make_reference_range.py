@@ -40,11 +40,11 @@ def main() -> None:
         values = np.concatenate([exam[name] for exam in measured])
         low, high = np.quantile(values, [0.01, 0.99])
         quantiles[name] = [float(f"{low:.4g}"), float(f"{high:.4g}")]
-    content = {
-        "reference": "the demo study of the phantom, seed 0: 670 frames of 5 synthetic exams",
-        "quantiles": quantiles,
-    }
-    TARGET.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    reference = "the demo study of the phantom, seed 0: 670 frames of 5 synthetic exams"
+    lines = ",\n".join(f'    "{name}": {json.dumps(pair)}' for name, pair in quantiles.items())
+    TARGET.write_text(
+        f'{{\n  "reference": "{reference}",\n  "quantiles": {{\n{lines}\n  }}\n}}\n', "utf-8"
+    )
     print(TARGET.read_text(encoding="utf-8"), end="")
 
 

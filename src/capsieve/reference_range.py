@@ -13,7 +13,7 @@ MEASURES = {
     "brightness": "mean of red, green and blue inside the field of view, 0..255",
     "redness": "share of red in red + green + blue",
     "blueness": "share of blue in red + green + blue",
-    "field": "diameter of the field of view over the shorter side of the frame",
+    "field": "diameter of the field of view in the source's pixels",
 }
 """What is compared, and what it is."""
 

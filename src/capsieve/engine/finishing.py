@@ -86,7 +86,7 @@ def finish(
         thumbnails = write_tables(staging, exam, segments, rows, known, pictures=_MOST_PICTURES)
         record = _record(folder, exam, heads, known, identity, detector, views, run)
         write_record(record, staging)
-        write_exam_report(staging, thumbnails)
+        write_exam_report(staging, thumbnails, home=folder)
         _move(staging, folder)
     except OSError as error:
         if isinstance(error, FileError):
@@ -159,7 +159,6 @@ def _ledger(source: Source, survey: Survey, known: FirstPass) -> Ledger:
     events = [event for event in known.events if event.members[0].head == head]
     return known.tallies[head].ledger(
         declared=survey.declared,
-        discarded=int(survey.description.get("discarded", 0)),
         repeats=sum(len(event.copies) for event in events),
         events=len(events),
     )

@@ -1,7 +1,7 @@
 """capsieve.screen: exams in, flagged frames and evidence out."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,7 +217,7 @@ class _Screening:
             run.__exit__(None, None, None)
 
     @contextmanager
-    def _failing(self, name: str) -> Iterator[None]:
+    def _failing(self, name: str) -> Generator[None]:
         """Make an error the outcome of its exam, so that the others go on."""
         try:
             yield

@@ -51,6 +51,10 @@ class SegmentTask:
     detector: Detector
     views: tuple[View, ...]
 
+    def __str__(self) -> str:
+        """How messages name it."""
+        return f"segment {self.segment.number} of head {self.place.head} of {self.exam}"
+
 
 def screen_segment(task: SegmentTask) -> bytes:
     """Return the segment's rows as a Parquet file, see :data:`capsieve.store.schema.SEGMENT`."""

@@ -117,7 +117,8 @@ class Survey:
     size
         Bytes that were read.
     declared
-        How many frames the source claims to hold; None where it claims nothing. Never believed.
+        How many frames the source claims to hold, less those that it marks as not to be shown;
+        None where it claims nothing. Never believed.
     segments
         All that there is to decode, in order.
     description

@@ -43,14 +43,14 @@ class Tally:
                 self._note(row)
             self.found += 1
 
-    def ledger(self, *, declared: int | None, discarded: int, repeats: int, events: int) -> Ledger:
-        """Return the counts; `discarded` frames are declared but not meant to be shown."""
+    def ledger(self, *, declared: int | None, repeats: int, events: int) -> Ledger:
+        """Return the counts."""
         scored = self._reasons.total()
         flagged = self._reasons["polyp"]
         decoded = self._statuses["decoded"]
         return Ledger(
             declared=declared,
-            missing=max(0, (declared or 0) - discarded - self.found),
+            missing=max(0, (declared or 0) - self.found),
             found=self.found,
             decoded=decoded,
             undecodable=self._statuses["undecodable"],
