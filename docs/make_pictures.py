@@ -7,25 +7,61 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from capsieve.phantom.exam import PhantomFrame, render_frame
+from capsieve.phantom.still import polyp_frame
 from capsieve.phantom.study import StudyPlan, plan_study
+from capsieve.phantom.writing import write_study
 
 IMAGES = Path(__file__).parent / "images"
 ROWS, COLS = 4, 6
 SIZE = 256
 
+# No first-run pages, and no word to the network.
+BROWSER = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--hide-scrollbars", "--window-size=1200,1260"),
+)
+
+
+def capsieve(*arguments: str | Path, folder: str) -> None:
+    """Run the program in a folder."""
+    command = [sys.executable, "-m", "capsieve", *map(str, arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
 
 def nine_panels() -> None:
-    """Explain the demo's frame."""
+    """Explain a synthetic frame with a polyp."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "capsieve", "demo", "-o", folder]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        shutil.copy(Path(folder) / "nine-panels.png", IMAGES / "nine-panels.png")
+        Image.fromarray(polyp_frame()).save(Path(folder) / "frame.png")
+        capsieve("explain", "frame.png", "-o", IMAGES / "nine-panels.png", folder=folder)
+
+
+def report() -> None:
+    """Screen the first exam of the demo study, and photograph the report in a browser."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("docs/images/report.png stays as it is: its making needs the Debian package chromium")
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        study = plan_study("demo")
+        write_study(replace(study, exams=study.exams[:1]), Path(folder) / "study")
+        capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
+        page = Path(folder) / "results" / "patient-1" / "report.html"
+        picture = Path(folder) / "report.png"
+        profile = f"--user-data-dir={folder}/profile"
+        command = [browser, *BROWSER, profile, f"--screenshot={picture}", page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        with Image.open(picture) as shot:
+            # A palette takes half of the bytes, and the eye sees no difference.
+            shot.convert("RGB").quantize(256).save(IMAGES / "report.png", optimize=True)
 
 
 def contact_sheet() -> None:
@@ -75,4 +111,5 @@ def sort_frames(
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     nine_panels()
+    report()
     contact_sheet()

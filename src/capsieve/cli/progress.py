@@ -43,9 +43,9 @@ def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
         rates: dict[int, _Rate] = {}
 
         def listen(progress: "Progress") -> None:
-            rate = rates.setdefault(progress.number, _Rate(progress.resumed))
+            rate = rates.setdefault(progress.number, _Rate())
             count = f"{progress.number} of {progress.exams} " if progress.exams > 1 else ""
-            words = rate.words(progress.done, progress.total)
+            words = rate.words(progress.done, progress.total, before=progress.resumed)
             words = f"{words}, {progress.flagged} flagged" if words else ""
             show(f"Exam {count}{progress.exam}", progress.done, progress.total, words)
 
@@ -55,12 +55,11 @@ def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
 class _Rate:
     """Frames per second since the start, and the time that is left."""
 
-    def __init__(self, before: int = 0) -> None:
+    def __init__(self) -> None:
         self._started = time.monotonic()
-        self._before = before  # finished by an earlier run: they took no time
 
-    def words(self, finished: int, total: int) -> str:
-        count = finished - self._before
+    def words(self, finished: int, total: int, *, before: int = 0) -> str:
+        count = finished - before  # those of an earlier run took no time
         if count <= 0:
             return ""
         rate = count / max(time.monotonic() - self._started, 1e-9)

@@ -100,19 +100,24 @@ def command(
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
     say_first_run()
-    with exam_progress(quiet=quiet) as listener:
-        exams = screen(
-            inputs,
-            out,
-            detector=detector,
-            parameters=parameters,
-            field_of_view=_field(circle),
-            workers=workers,
-            cluster=cluster,
-            fresh=fresh,
-            one_exam=one_exam,
-            progress=listener,
-        )
+    try:
+        with exam_progress(quiet=quiet) as listener:
+            exams = screen(
+                inputs,
+                out,
+                detector=detector,
+                parameters=parameters,
+                field_of_view=_field(circle),
+                workers=workers,
+                cluster=cluster,
+                fresh=fresh,
+                one_exam=one_exam,
+                progress=listener,
+            )
+    except KeyboardInterrupt:
+        again = " without --fresh" if fresh else ""
+        click.echo(f"Interrupted; the same command{again} goes on from here.", err=True)
+        raise
     if as_json:
         click.echo(_json(exams))
     else:
@@ -144,7 +149,7 @@ def _say_exam(exam: "ScreenedExam", record: Any) -> None:
     before = "" if exam.anew else " (screened before)"
     click.echo(
         f"{exam.name}: {ledger['to_read']} of {ledger['found']} frames to read, "
-        f"in {ledger['events']} events{before}. {exam.report}"
+        f"in {_counted(ledger['events'], 'event')}{before}. {exam.report}"
     )
     for warning in record["warnings"]:
         click.echo(f"  {warning}")
@@ -154,9 +159,13 @@ def _what_is_missing(exam: "ScreenedExam") -> str:
     assert exam.record is not None
     ledger: Any = exam.record["ledger"]
     names = ("missing", "undecodable", "damaged", "unscorable")
-    counts = [f"{ledger[name]} frames {name}" for name in names if ledger[name]]
+    counts = [f"{_counted(ledger[name], 'frame')} {name}" for name in names if ledger[name]]
     problems = [problem["what"] for problem in exam.record["problems"] if not problem["frames"]]
     return "; ".join([*counts, *problems[:2]]) + f". See {exam.report}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _field(circle: "tuple[float, float, float] | str") -> "FieldChoice":

@@ -60,10 +60,10 @@ def compare(
 ) -> dict[str, Any]:
     """Return the part of the exam's record that tells which measures leave the range, how far."""
     found: dict[str, RangeMeasure] = {}
-    for name, (low, high) in reference.quantiles.items():
+    for name, (lowest, highest) in reference.quantiles.items():
         values = measures[name]
-        if name == "field":
-            low, high = low * (1 - _FIELD_SLACK), high * (1 + _FIELD_SLACK)
+        slack = _FIELD_SLACK if name == "field" else 0.0
+        low, high = lowest * (1 - slack), highest * (1 + slack)
         below = float((values < low).mean()) if len(values) else 0.0
         above = float((values > high).mean()) if len(values) else 0.0
         median = float(np.median(values)) if len(values) else None

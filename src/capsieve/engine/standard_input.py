@@ -34,15 +34,14 @@ def spooled(out: Path) -> Iterator[Path]:
         raise FileError(f"cannot write to {out}: {error.strerror}") from error
     try:
         path = folder / "standard-input"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+        try:
+            with path.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+        except OSError as error:
+            raise FileError(f"cannot keep what came in {out}: {error.strerror or error}") from error
         if os.path.getsize(path) == 0:
             raise FileError("nothing came through standard input; is the command before it right?")
         yield path
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot keep what came in {out}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

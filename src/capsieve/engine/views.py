@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from capsieve.aperture import FieldOfView, field_of_view
 from capsieve.engine.segment_work import View
+from capsieve.errors import FrameError
 from capsieve.sources.source import Source, Survey
 from capsieve.store.record import ViewRecord
 
@@ -53,6 +55,7 @@ def _chosen(frames: list[NDArray[Any]], choice: FieldChoice) -> FieldOfView:
     if choice == "auto":
         # Grey and colour may be mixed in a folder of images; the finder wants one kind.
         kinds = {frame.ndim for frame in frames}
-        return field_of_view([f for f in frames if f.ndim == max(kinds)])
+        with suppress(FrameError):  # too small: one odd image does not stop the exam
+            return field_of_view([f for f in frames if f.ndim == max(kinds)])
     rows, cols = frames[0].shape[:2]
     return FieldOfView("full", (rows - 1) / 2, (cols - 1) / 2, min(rows, cols) / 2, 0.0)

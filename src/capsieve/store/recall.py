@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -83,7 +84,7 @@ def _row(folder: Path, record: Record, frame: int, head: int) -> dict[str, Any]:
     filters = [("head", "==", head), ("frame", "==", frame)]
     try:
         rows = pq.read_table(folder / "frames.parquet", filters=filters).to_pylist()
-    except OSError as error:
+    except (OSError, pa.ArrowException) as error:
         raise FileError(
             f"cannot read {folder / 'frames.parquet'} ({error}); screen the exam anew, with --fresh"
         ) from error
@@ -132,7 +133,7 @@ def _read(place: Place, row: dict[str, Any]) -> SourceFrame:
         return source.frame_at(row["pts"])
     # Without a time stamp there is only the order to go by.
     decoded = (frame for part in source.survey().segments for frame in source.frames(part))
-    return next(islice(decoded, row["frame"], None))
+    return next(islice(decoded, row["frame"], None), SourceFrame(None))
 
 
 def _view(record: Record, head: int, rows: int, cols: int) -> FieldOfView | None:

@@ -68,7 +68,8 @@ def first_pass(segments: Mapping[int, int], rows: Rows) -> FirstPass:
             tally.add(table.select(COLUMNS).to_pylist())
             labels = table["label"].to_pylist()
             places = [place for place, label in enumerate(labels) if label == "polyp"]
-            for place, row in zip(places, table.take(places).to_pylist(), strict=True):
+            chosen = table.take(pa.array(places, pa.int64()))  # an empty list has no type
+            for place, row in zip(places, chosen.to_pylist(), strict=True):
                 flagged.append(_flagged(head, first + place, row))
     measured = {name: np.concatenate(parts) for name, parts in values.items()}
     return FirstPass(tallies, group(flagged), measured)
@@ -136,19 +137,21 @@ class _Writer:
         self._waiting.append(table)
         self._count += table.num_rows
         if self._count >= _ROW_GROUP:
-            self._flush()
+            self._flush(self._count - self._count % _ROW_GROUP)
 
-    def _flush(self) -> None:
-        if self._count:
-            self._file.write_table(pa.concat_tables(self._waiting).combine_chunks())
-        self._waiting, self._count = [], 0
+    def _flush(self, count: int) -> None:
+        """Write the first so many of the waiting rows."""
+        if count:
+            waiting = pa.concat_tables(self._waiting).combine_chunks()
+            self._file.write_table(waiting.slice(0, count), row_group_size=_ROW_GROUP)
+            self._waiting, self._count = [waiting.slice(count)], self._count - count
 
     def __enter__(self) -> "_Writer":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self._flush()
+            self._flush(self._count)
         self._file.close()
 
 
@@ -164,7 +167,7 @@ def _numbered(segments: Mapping[int, int], rows: Rows) -> Iterator[tuple[int, in
 
 def _exploded(lists: pa.ChunkedArray, head: int, first: int, schema: pa.Schema) -> pa.Table:
     """One row per feature, with the number of its frame."""
-    column: Any = pa.concat_arrays(lists.chunks)
+    column: Any = lists.combine_chunks()
     values = column.flatten()
     parents = column.value_parent_indices().to_numpy()
     numbered = {

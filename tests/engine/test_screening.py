@@ -1,0 +1,312 @@
+"""capsieve.screen: exams in, tables, record and report out."""
+
+import json
+import shutil
+import zipfile
+from hashlib import sha256
+
+import av
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import capsieve
+from capsieve import FieldOfView, OccupiedError, ParameterError, Parameters
+from capsieve.frames import pixel_digest
+from sample_exams import exam_frame, frames_of, tables_of, write_exam_images, write_exam_video
+
+FRAMES = 600  # more than two segments
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory):
+    return write_exam_video(tmp_path_factory.mktemp("source") / "exam.mp4", FRAMES)
+
+
+@pytest.fixture(scope="module")
+def screened(video, tmp_path_factory):
+    (exam,) = capsieve.screen(video, tmp_path_factory.mktemp("out"), workers=1)
+    assert exam.error is None
+    return exam
+
+
+def adds_up(ledger) -> bool:
+    return (
+        ledger["found"] == ledger["decoded"] + ledger["undecodable"]
+        and ledger["decoded"] == ledger["scored"] + ledger["unscorable"]
+        and ledger["scored"] == ledger["flagged"] + sum(ledger["rejected"].values())
+        and ledger["flagged"] == ledger["to_read"] + ledger["repeats"]
+    )
+
+
+def test_every_frame_of_a_plain_decoding_loop_is_there_with_its_time_and_pixels(video, screened):
+    table = frames_of(screened.folder)
+    with av.open(str(video)) as container:
+        plain = [
+            (frame.pts, frame.time, pixel_digest(frame.to_ndarray(format="rgb24")))
+            for frame in container.decode(video=0)
+        ]
+    columns = ("pts", "time_s", "sha1")
+    assert list(zip(*(table[name].to_pylist() for name in columns), strict=True)) == plain
+    assert table["frame"].to_pylist() == list(range(FRAMES))
+
+
+def test_every_score_is_that_of_analyze_with_the_recorded_field(video, screened):
+    view = screened.record["views"][0]
+    field = FieldOfView(view["shape"], view["row"], view["col"], view["radius"], view["confidence"])
+    rows = frames_of(screened.folder).to_pylist()
+    with av.open(str(video)) as container:
+        for row, frame in zip(rows[:60], container.decode(video=0), strict=False):
+            result = capsieve.analyze(frame.to_ndarray(format="rgb24"), field_of_view=field)
+            assert (row["label"], row["reason"]) == (result.label, result.reason)
+            assert (row["score"], row["radius_max"]) == (result.score, result.radius_max)
+            assert row["texture_max"] == result.texture_max
+
+
+def test_the_ledger_adds_up_and_agrees_with_the_table(screened):
+    ledger = screened.record["ledger"]
+    assert adds_up(ledger)
+    rows = frames_of(screened.folder).to_pylist()
+    assert ledger["found"] == len(rows) == ledger["declared"] == FRAMES
+    assert ledger["flagged"] == sum(row["label"] == "polyp" for row in rows) > 50
+    for reason, count in ledger["rejected"].items():
+        assert count == sum(row["reason"] == reason for row in rows)
+    assert ledger["rejected"]["texture-low"] > 0
+    assert ledger["rejected"]["texture-high"] > 0
+    assert screened.complete
+
+
+def test_the_record_tells_where_it_came_from(video, screened):
+    record = json.loads((screened.folder / "exam.json").read_text())
+    (source,) = record["sources"]
+    assert source["sha256"] == sha256(video.read_bytes()).hexdigest()
+    assert source["path"] == str(video)
+    assert source["description"]["colour"]
+    assert record["parameters"] == Parameters().to_dict()
+    assert record["versions"]["capsieve"] == capsieve.__version__
+    assert record["views"][0]["rows"] == 96
+
+
+def test_events_hold_exactly_the_flagged_frames(screened):
+    rows = frames_of(screened.folder).to_pylist()
+    events = {e["event"]: e for e in pq.read_table(screened.folder / "events.parquet").to_pylist()}
+    assert list(events) == list(range(1, len(events) + 1))
+    for number, event in events.items():
+        members = [row for row in rows if row["event"] == number]
+        assert all(row["label"] == "polyp" for row in members)
+        assert len(members) == event["frames"]
+        assert (members[0]["frame"], members[-1]["frame"]) == (
+            event["first_frame"],
+            event["last_frame"],
+        )
+        assert max(row["score"] for row in members) == event["score"]
+    assert all((row["event"] is None) == (row["label"] != "polyp") for row in rows)
+
+
+def test_features_belong_to_frames_that_passed_pre_selection(screened):
+    features = pq.read_table(screened.folder / "features.parquet").to_pylist()
+    rows = frames_of(screened.folder).to_pylist()
+    assert features
+    for feature in features:
+        assert not (rows[feature["frame"]]["reason"] or "").startswith("texture")
+    best = {}
+    for feature in features:
+        key = feature["frame"]
+        best[key] = max(best.get(key, 0), feature["radius"])
+    assert all(rows[frame]["radius_max"] == radius for frame, radius in best.items())
+
+
+def test_every_table_says_its_schema(screened):
+    for name in ("frames", "features", "events"):
+        metadata = pq.read_schema(screened.folder / f"{name}.parquet").metadata
+        assert json.loads(metadata[b"capsieve"]) == {"schema": 1, "table": name, "exam": "exam"}
+
+
+@pytest.mark.slow
+def test_results_do_not_depend_on_the_workers(video, screened, tmp_path):
+    for workers, cluster in ((2, None), (3, None), (None, "local:2")):
+        out = tmp_path / f"{workers}-{cluster}"
+        (exam,) = capsieve.screen(video, out, workers=workers, cluster=cluster)
+        assert tables_of(exam.folder) == tables_of(screened.folder)
+
+
+def test_a_finished_exam_is_not_done_again(video, screened):
+    before = (screened.folder / "exam.json").stat().st_mtime_ns
+    (again,) = capsieve.screen(video, screened.folder.parent, workers=1)
+    assert not again.anew
+    assert again.record == screened.record
+    assert (screened.folder / "exam.json").stat().st_mtime_ns == before
+
+
+@pytest.fixture
+def small(tmp_path):
+    return write_exam_images(tmp_path / "source" / "small", 12)
+
+
+def test_other_parameters_never_mix_and_fresh_starts_over(small, tmp_path):
+    out = tmp_path / "out"
+    (first,) = capsieve.screen(small, out, workers=1)
+    before = tables_of(first.folder)
+    other = Parameters(radius_threshold=90)
+    (refused,) = capsieve.screen(small, out, parameters=other, workers=1)
+    assert isinstance(refused.error, OccupiedError)
+    assert "radius_threshold: 37 there, 90 now" in str(refused.error)
+    assert "--fresh" in str(refused.error)
+    assert tables_of(first.folder) == before
+    (anew,) = capsieve.screen(small, out, parameters=other, workers=1, fresh=True)
+    assert anew.record
+    assert first.record
+    assert anew.record["ledger"]["flagged"] == 0 < first.record["ledger"]["flagged"]
+
+
+def test_a_changed_source_never_mixes(small, tmp_path):
+    out = tmp_path / "out"
+    capsieve.screen(small, out, workers=1)
+    (small / "frame3.png").unlink()
+    (refused,) = capsieve.screen(small, out, workers=1)
+    assert isinstance(refused.error, OccupiedError)
+    assert "sha256" in str(refused.error)
+
+
+def test_unfinished_work_of_other_settings_is_refused(small, tmp_path):
+    out = tmp_path / "out"
+    (done,) = capsieve.screen(small, out, workers=1)
+    assert done.record
+    plan = dict(done.record["identity"]) | {"capsieve": "0.0.1"}
+    shutil.rmtree(done.folder)
+    (done.folder / ".unfinished").mkdir(parents=True)
+    (done.folder / ".unfinished" / "plan.json").write_text(json.dumps(plan))
+    (refused,) = capsieve.screen(small, out, workers=1)
+    assert "unfinished work" in str(refused.error)
+    assert "capsieve: 0.0.1 there" in str(refused.error)
+
+
+def test_one_bad_exam_does_not_stop_the_others(small, tmp_path):
+    exams = small.parent
+    (exams / "broken.mp4").write_text("no video")
+    (exams / "empty.avi").touch()
+    write_exam_images(exams / "other", 3)
+    found = {e.name: e for e in capsieve.screen(exams, tmp_path / "out", workers=1)}
+    assert {name for name, exam in found.items() if exam.complete} == {"small", "other"}
+    assert str(exams / "broken.mp4") in str(found["broken"].error)
+    assert not (tmp_path / "out" / "broken").exists()
+    assert not (tmp_path / "out" / "empty").exists()
+
+
+def test_an_image_that_cannot_be_read_keeps_its_number_and_is_told(small, tmp_path):
+    (small / "frame5.png").write_bytes(b"\x89PNG\r\n\x1a\nrubbish")
+    (exam,) = capsieve.screen(small, tmp_path / "out", workers=1)
+    assert exam.record
+    ledger = exam.record["ledger"]
+    assert (ledger["found"], ledger["decoded"], ledger["undecodable"]) == (12, 11, 1)
+    assert adds_up(ledger)
+    assert not exam.complete
+    (problem,) = exam.record["problems"]
+    assert (problem["first_frame"], problem["file"]) == (5, "frame5.png")
+    row = frames_of(exam.folder).to_pylist()[5]
+    assert (row["status"], row["label"], row["file"]) == ("undecodable", None, "frame5.png")
+
+
+def test_a_frame_that_is_too_small_is_decoded_but_not_scored(small, tmp_path):
+    from PIL import Image
+
+    Image.fromarray(exam_frame(0)[:10, :10]).save(small / "frame5.png")
+    (exam,) = capsieve.screen(small, tmp_path / "out", workers=1)
+    assert exam.record
+    assert exam.record["ledger"]["unscorable"] == 1
+    assert adds_up(exam.record["ledger"])
+    assert "too small" in exam.record["problems"][0]["what"]
+
+
+def test_folder_and_archive_of_the_same_images_agree(small, tmp_path):
+    archive = tmp_path / "source" / "zipped.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for image in small.iterdir():
+            file.write(image, image.name)
+    folder, zipped = capsieve.screen([small, archive], tmp_path / "out", workers=1)
+    names = ["frame", "file", "sha1", "label", "score", "texture_max", "event"]
+    assert frames_of(folder.folder).select(names).equals(frames_of(zipped.folder).select(names))
+
+
+def test_two_streams_are_two_heads(tmp_path):
+    video = write_exam_video(tmp_path / "both.mp4", 40, streams=2)
+    (exam,) = capsieve.screen(video, tmp_path / "out", workers=1)
+    rows = frames_of(exam.folder).to_pylist()
+    assert [(r["head"], r["frame"]) for r in rows] == [(h, n) for h in (0, 1) for n in range(40)]
+    assert exam.record
+    assert exam.record["ledger"]["found"] == 80
+    assert len({row["sha1"] for row in rows[:40]} & {row["sha1"] for row in rows[40:]}) < 40
+
+
+def test_two_files_are_one_exam_when_asked(tmp_path):
+    one = write_exam_video(tmp_path / "front.mp4", 10)
+    two = write_exam_video(tmp_path / "back.mp4", 12)
+    (exam,) = capsieve.screen([one, two], tmp_path / "out", one_exam="both", workers=1)
+    assert exam.record
+    assert {h: ledger["found"] for h, ledger in exam.record["heads"].items()} == {"0": 10, "1": 12}
+
+
+def test_a_stated_field_of_view_is_taken(small, tmp_path):
+    circle = FieldOfView("circle", 47.5, 47.5, 40.0)
+    (exam,) = capsieve.screen(small, tmp_path / "out", field_of_view=circle, workers=1)
+    assert exam.record
+    assert exam.record["views"][0]["radius"] == 40.0
+    (other,) = capsieve.screen(small, tmp_path / "out", field_of_view="whole", workers=1)
+    assert "field_of_view" in str(other.error)
+
+
+def test_a_standing_capsule_is_read_once(tmp_path):
+    from PIL import Image
+
+    folder = tmp_path / "still"
+    folder.mkdir()
+    for number in range(8):
+        Image.fromarray(exam_frame(0)).save(folder / f"{number}.png")
+    (exam,) = capsieve.screen(folder, tmp_path / "out", workers=1)
+    assert exam.record
+    ledger = exam.record["ledger"]
+    assert (ledger["flagged"], ledger["to_read"], ledger["events"]) == (8, 1, 1)
+    assert frames_of(exam.folder)["repeats"].to_pylist() == [None] + [0] * 7
+
+
+def test_another_kind_of_exam_is_told(tmp_path):
+    from PIL import Image
+
+    folder = tmp_path / "blue"
+    folder.mkdir()
+    for number in range(5):
+        pixels = np.full((96, 96, 3), (10, 20, 90), np.uint8)
+        pixels[number * 10 : number * 10 + 8] += 20
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    (exam,) = capsieve.screen(folder, tmp_path / "out", workers=1)
+    assert exam.record
+    said = " ".join(exam.record["warnings"])
+    assert "darker" in said
+    assert "bluer" in said
+    assert exam.record["range"]["measures"]["blueness"]["above"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options", "error"),
+    [
+        ([], {}, capsieve.FileError),
+        (["absent.mp4"], {}, capsieve.FileError),
+        (["*.mp4"], {}, capsieve.FileError),
+        (["."], {"detector": "unheard-of"}, ParameterError),
+    ],
+)
+def test_a_wrong_call_is_told_before_anything_is_written(
+    inputs, options, error, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error):
+        capsieve.screen(inputs, "out", workers=1, **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_progress_counts_every_frame(small, tmp_path):
+    told = []
+    capsieve.screen(small, tmp_path / "out", workers=1, progress=told.append)
+    assert told[0].done == 0
+    assert told[-1].done == told[-1].total == 12
+    assert told[-1].flagged == 6

@@ -1,0 +1,73 @@
+"""Small exams that hold a polyp now and then."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from PIL import Image
+
+from capsieve.phantom import polyp_frame
+from sample_videos import KINDS, write_video
+
+__all__ = ["SIZE", "TABLES", "exam_frame", "frames_of", "run_command", "tables_of"]
+__all__ += ["write_exam_images", "write_exam_video"]
+
+SIZE = 96
+TABLES = ("frames.parquet", "features.parquet", "events.parquet")
+
+_POLYP = cv2.resize(polyp_frame(), (SIZE, SIZE), interpolation=cv2.INTER_AREA)
+
+
+def exam_frame(number: int) -> NDArray[np.uint8]:
+    """Return a frame: of every 20, six show a turning polyp, four are smooth, the rest is noise."""
+    place = number % 20
+    if place < 6:
+        turn = cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), 11.0 * number, 1.0)
+        return cv2.warpAffine(_POLYP, turn, (SIZE, SIZE), borderMode=cv2.BORDER_REPLICATE)
+    if place < 10:
+        return np.full((SIZE, SIZE, 3), 60 + number % 100, np.uint8)
+    return np.random.default_rng(number).integers(0, 255, (SIZE, SIZE, 3), np.uint8)
+
+
+def write_exam_video(path: Path, frames: int, *, streams: int = 1) -> Path:
+    """Write an exam as H.264 in MP4, with a frame rate that changes."""
+    times = np.cumsum([0.25 if number % 100 < 50 else 0.03 for number in range(frames)]).tolist()
+    pictures = [
+        [
+            av.VideoFrame.from_ndarray(exam_frame(n + 7 * s), "rgb24").reformat(format="yuv420p")
+            for n in range(frames)
+        ]
+        for s in range(streams)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_video(path, KINDS["mp4-h264"], pictures, times)
+
+
+def write_exam_images(folder: Path, frames: int) -> Path:
+    """Write an exam as a folder of PNG files."""
+    folder.mkdir(parents=True)
+    for number in range(frames):
+        Image.fromarray(exam_frame(number)).save(folder / f"frame{number}.png")
+    return folder
+
+
+def frames_of(folder: Path) -> pa.Table:
+    """Return the table of frames of a screened exam."""
+    return pq.read_table(folder / "frames.parquet")
+
+
+def tables_of(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of the three tables."""
+    return {name: (folder / name).read_bytes() for name in TABLES}
+
+
+def run_command(*arguments: str | Path, **options) -> "subprocess.CompletedProcess[str]":
+    """Run ``capsieve`` as a process of its own."""
+    command = [sys.executable, "-m", "capsieve", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
