@@ -2,7 +2,7 @@
 
 ``python -m benchmarks screening`` renders a phantom exam of 3,000 frames once and keeps it in the
 folder for temporary files. CPU times are those of one process in which everything was loaded
-before.
+before. Seconds are those of the whole command, start-up and report included.
 """
 
 import subprocess
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -47,9 +48,9 @@ def bare_loop(path: Path, field: capsieve.FieldOfView) -> int:
         return sum(detector.score(frame, field).label == "polyp" for frame in frames)
 
 
-def screened(path: Path, out: Path, workers: int) -> capsieve.ScreenedExam:
-    """Screen with that many workers."""
-    (done,) = capsieve.screen(path, out, workers=workers, fresh=True)
+def screened(path: Path, out: Path) -> capsieve.ScreenedExam:
+    """Screen in this process."""
+    (done,) = capsieve.screen(path, out, workers=1, fresh=True)
     assert done.complete
     return done
 
@@ -87,28 +88,36 @@ def looped(path: Path, target: Path, frames: int) -> None:
             sink.mux(packet)
 
 
+def command(path: Path, out: Path, workers: int) -> list[str]:
+    """Return the command line that a user would type."""
+    options = ["--workers", str(workers), "--fresh", "--quiet"]
+    return [sys.executable, "-m", "capsieve", "screen", str(path), "-o", str(out), *options]
+
+
+def run(path: Path, out: Path, workers: int) -> None:
+    """Run that command."""
+    subprocess.run(command(path, out, workers), check=True, stdout=subprocess.DEVNULL)
+
+
 def largest_process(path: Path, out: Path) -> float:
-    """Return the megabytes of the largest process of a run with two workers."""
-    code = (
-        "import resource, sys, capsieve\n"
-        "if __name__ == '__main__':\n"
-        "    capsieve.screen(sys.argv[1], sys.argv[2], workers=2, fresh=True)\n"
-        "    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
-        "    print(max(own, children) / 1024)\n"
-    )
-    script = out / "run.py"
-    script.write_text(code, encoding="utf-8")
-    command = [sys.executable, str(script), str(path), str(out / "memory")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return float(done.stdout)
+    """Return the most megabytes that a process of a run with two workers ever had."""
+    most = 0
+    with subprocess.Popen(command(path, out, 2), stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            with suppress(OSError, IndexError):  # they come and go
+                for pid in [str(process.pid), *children.read_text().split()]:
+                    status = Path(f"/proc/{pid}/status").read_text()
+                    most = max(most, int(status.split("VmHWM:")[1].split()[0]))
+            time.sleep(0.05)
+    return most / 1024
 
 
 def main() -> None:
     path = exam()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        record = screened(path, out / "one", 1).record
+        record = screened(path, out / "one").record
         assert record is not None
         view = record["views"][0]
         field = capsieve.FieldOfView("circle", view["row"], view["col"], view["radius"])
@@ -117,17 +126,19 @@ def main() -> None:
         for _ in range(ROUNDS):
             plain = cpu(lambda: decode(path))
             bare = cpu(lambda: bare_loop(path, field))
-            whole = cpu(lambda: screened(path, out / "one", 1))
+            whole = cpu(lambda: screened(path, out / "one"))
             ratios.append(whole / bare)
             to_decoding.append(whole / plain)
-            one = wall(lambda: screened(path, out / "one", 1))
-            two = wall(lambda: screened(path, out / "two", 2))
+            one = wall(lambda: run(path, out / "one", 1))
+            two = wall(lambda: run(path, out / "two", 2))
             speed_up.append(one / two)
             rates.append(FRAMES / two)
         line("CPU time / bare loop of decoding and analyze", f"{median(ratios):.2f}", "<= 1.25")
         line("CPU time / decoding to RGB alone", f"{median(to_decoding):.2f}", "aim 3")
-        line("two workers, times as fast as one", f"{median(speed_up):.2f}", ">= 1.7")
-        line("frames per second, two workers", f"{median(rates):.0f}", "aim 833")
+        line(
+            "two workers, times as fast as one (whole command)", f"{median(speed_up):.2f}", ">= 1.7"
+        )
+        line("frames per second, two workers (whole command)", f"{median(rates):.0f}", "aim 833")
         sizes = []
         for count in (2_000, 20_000):
             looped(path, out / "looped.mp4", count)
@@ -137,7 +148,7 @@ def main() -> None:
 
 
 def line(what: str, figure: str, goal: str) -> None:
-    print(f"{what:<46}{figure:>8}   {goal}")
+    print(f"{what:<52}{figure:>8}   {goal}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ def exam_frame(number: int) -> NDArray[np.uint8]:
     place = number % 20
     if place < 6:
         turn = cv2.getRotationMatrix2D((SIZE / 2, SIZE / 2), 11.0 * number, 1.0)
-        return cv2.warpAffine(_POLYP, turn, (SIZE, SIZE), borderMode=cv2.BORDER_REPLICATE)
+        turned = cv2.warpAffine(_POLYP, turn, (SIZE, SIZE), borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(turned, np.uint8)
     if place < 10:
         return np.full((SIZE, SIZE, 3), 60 + number % 100, np.uint8)
     return np.random.default_rng(number).integers(0, 255, (SIZE, SIZE, 3), np.uint8)

@@ -1,8 +1,10 @@
 import json
 import math
+import shutil
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -192,3 +194,126 @@ def test_no_window_opens_without_being_asked(run, frame_file, monkeypatch):
 
     monkeypatch.setattr(window, "show_in_window", lambda *a, **k: pytest.fail("a window"))
     assert run("explain", frame_file).exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A folder with the images of an exam, and the exam screened from them."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "exam").mkdir()
+    frames = [capsieve.phantom.polyp_frame(seed=seed, size=96) for seed in range(3)]
+    for number, pixels in enumerate([*frames, np.full((96, 96, 3), 90, np.uint8)]):
+        Image.fromarray(pixels).save(folder / "exam" / f"frame{number}.png")
+    parameters = Parameters(radius_threshold=30, texture_high=9.0)
+    (exam,) = capsieve.screen(folder / "exam", folder / "out", parameters=parameters, workers=1)
+    assert exam.complete
+    return folder
+
+
+@pytest.fixture
+def mine(study, tmp_path):
+    """The same study, to spoil; the first one is out of its sight."""
+    shutil.copytree(study, tmp_path / "study")
+    file = tmp_path / "study" / "out" / "exam" / "exam.json"
+    content = json.loads(file.read_text())
+    content["sources"][0]["path"] = str(tmp_path / "study" / "exam")
+    file.write_text(json.dumps(content))
+    return tmp_path / "study"
+
+
+def test_a_frame_of_a_screened_exam_has_the_result_of_the_table(run, study):
+    exam = study / "out" / "exam"
+    for row in pq.read_table(exam / "frames.parquet").to_pylist():
+        result = run("explain", exam, "--frame", str(row["frame"]), "--json")
+        assert result.exit_code == 0
+        content = json.loads(result.stdout)
+        for name in ("label", "reason", "score", "texture_max", "radius_max"):
+            assert content[name] == pytest.approx(row[name])
+        assert content["parameters"]["radius_threshold"] == 30
+
+
+def test_the_json_names_exam_frame_head_and_source(run, study):
+    exam = study / "out" / "exam"
+    content = json.loads(run("explain", exam, "--frame", "1", "--json").stdout)
+    assert (content["exam"], content["frame"], content["head"]) == (str(exam), 1, 0)
+    assert content["file"] == str(study / "exam")
+
+
+def test_a_frame_of_a_screened_exam_has_its_words_and_panels(run, study, tmp_path):
+    out = tmp_path / "panels.svg"
+    result = run("explain", study / "out" / "exam", "--frame", "0", "-o", out)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Polyp: ")
+    assert out.read_bytes().startswith(b"<?xml")
+
+
+def test_options_win_over_what_the_exam_was_screened_with(run, study):
+    exam = study / "out" / "exam"
+    result = run("explain", exam, "--frame", "0", "--channel", "red", "--json")
+    content = json.loads(result.stdout)
+    assert content["parameters"]["channel"] == "red"
+    assert content["parameters"]["radius_threshold"] == 30
+    result = run("explain", exam, "--frame", "0", "--field-of-view", "47.5,47.5,30", "--json")
+    placement = json.loads(result.stdout)["placement"]
+    assert placement["col_scale"] == pytest.approx(60 / 256, rel=0.02)
+
+
+def test_a_wrong_number_names_the_right_ones(run, study):
+    result = run("explain", study / "out" / "exam", "--frame", "4")
+    assert result.exit_code == 1
+    assert result.stderr == ("capsieve: the exam exam has no frame 4; they are numbered 0 to 3\n")
+
+
+def test_a_negative_number_is_wrong_usage(run, study):
+    assert run("explain", study / "out" / "exam", "--frame", "-1").exit_code == 2
+
+
+def test_a_folder_without_a_number_is_wrong_usage(run, study):
+    result = run("explain", study / "out" / "exam")
+    assert result.exit_code == 2
+    assert "say which frame, with --frame N" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--frame", "--head"])
+def test_a_number_or_a_head_of_a_single_file_is_wrong_usage(run, frame_file, option):
+    result = run("explain", frame_file, option, "0")
+    assert result.exit_code == 2
+    assert "--frame and --head are for a folder" in result.stderr
+
+
+def test_a_head_that_is_not_there_is_named(run, study):
+    exam = study / "out" / "exam"
+    assert run("explain", exam, "--frame", "0", "--head", "0").exit_code == 0
+    result = run("explain", exam, "--frame", "0", "--head", "1")
+    assert result.exit_code == 1
+    assert result.stderr == "capsieve: the exam exam has no head 1; it has 0\n"
+
+
+def test_a_folder_that_holds_no_exam_says_what_to_do(run, study):
+    result = run("explain", study / "out", "--frame", "0")
+    assert result.exit_code == 1
+    assert "run capsieve screen first" in result.stderr
+
+
+def test_a_study_that_moved_as_a_whole_is_explained(run, mine, tmp_path):
+    mine.rename(tmp_path / "elsewhere")
+    result = run("explain", tmp_path / "elsewhere" / "out" / "exam", "--frame", "0")
+    assert result.exit_code == 0
+
+
+def test_a_source_that_moved_alone_is_named(run, mine):
+    (mine / "exam").rename(mine / "moved")
+    result = run("explain", mine / "out" / "exam", "--frame", "0")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"capsieve: the exam's source {mine / 'exam'} is not there; put it back\n"
+    )
+
+
+def test_a_changed_source_is_refused(run, mine):
+    shutil.copy(mine / "exam" / "frame1.png", mine / "exam" / "frame0.png")
+    result = run("explain", mine / "out" / "exam", "--frame", "0")
+    assert result.exit_code == 1
+    assert "is not the one that was screened" in result.stderr
+    assert result.stdout == ""
+    assert run("explain", mine / "out" / "exam", "--frame", "1").exit_code == 0

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsieve import Parameters, __version__
@@ -17,7 +17,10 @@ def survey(sha256="a" * 64):
     return Survey(sha256, 10, None, (), {})
 
 
-def of(*, parameters=None, sources=((Place("video", "/data/a.mp4"), survey()),), settings=SETTINGS):
+SOURCES = [(Place("video", "/data/a.mp4"), survey())]
+
+
+def of(*, parameters=None, sources=SOURCES, settings=SETTINGS):
     return identity(PaperDetector(parameters or Parameters()), sources, settings)
 
 
@@ -62,10 +65,8 @@ def test_another_setting_is_named():
 
 
 def test_every_difference_is_listed():
-    other = of(
-        parameters=Parameters(radius_threshold=40, channel="red"),
-        settings={"field_of_view": "whole"},
-    )
+    parameters = Parameters(radius_threshold=40, channel="red")
+    other = of(parameters=parameters, settings={"field_of_view": "whole"})
     assert len(differences(of(), other)) == 3
 
 
@@ -77,6 +78,7 @@ PLAIN = st.recursive(
 OBJECTS = st.dictionaries(st.text(max_size=5), PLAIN, max_size=4)
 
 
+@settings(max_examples=40)
 @given(OBJECTS, OBJECTS)
 def test_what_differs_is_never_passed_over(one, other):
     assert bool(differences(one, other)) == (one != other)

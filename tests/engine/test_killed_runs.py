@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +34,11 @@ def undisturbed(exam, tmp_path_factory):
 def start(exam: Path, out: Path, workers: int) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "capsieve", "screen", str(exam), "-o", str(out), "--quiet"]
     command += ["--workers", str(workers)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, start_new_session=True, **quiet)
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(command, start_new_session=True, stdout=nowhere, stderr=nowhere)
 
 
-def until(condition, process: "subprocess.Popen[bytes]", seconds: float = 60.0) -> bool:
+def until(condition, process: "subprocess.Popen[Any]", seconds: float = 60.0) -> bool:
     """Wait for a condition while the process lives."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
@@ -136,7 +137,7 @@ def test_interrupted_it_says_that_the_same_command_goes_on(exam, tmp_path):
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         folder = tmp_path / "exam" / ".unfinished"
-        assert until(lambda: any(folder.glob("head-*.parquet")), process)  # pyright: ignore
+        assert until(lambda: any(folder.glob("head-*.parquet")), process)
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -1,0 +1,216 @@
+"""The work on one segment: every frame has its row."""
+
+import io
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+import capsieve
+from capsieve import FieldOfView, Parameters
+from capsieve.detectors import PaperDetector
+from capsieve.engine.segment_work import (
+    SegmentTask,
+    View,
+    row_of_lost,
+    screen_segment,
+    segment_file,
+)
+from capsieve.errors import FrameError
+from capsieve.frames import pixel_digest
+from capsieve.phantom import polyp_frame
+from capsieve.reference_range import paper_range
+from capsieve.sources.source import Place, SourceFrame, open_source
+from capsieve.store.schema import SEGMENT
+from stored_images import write_files
+
+POLYP = polyp_frame(size=96)
+SMOOTH = np.full((96, 96, 3), 90, np.uint8)
+FIELD = FieldOfView("circle", 47.5, 47.5, 44)
+VIEWS = (View(96, 96, FIELD),)
+RESULT = ("label", "reason", "score", "texture_max", "radius_max", "midpass_max", "threshold")
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """A detector that notes what it is given, and refuses what is all of one value."""
+
+    seen: list[Any]
+
+    name = "recorder"
+    parameters = Parameters()
+    reference = paper_range()
+
+    @property
+    def identity(self):
+        return {"name": self.name}
+
+    def score(self, frame, field_of_view=None):
+        self.seen.append((np.shape(frame)[:2], field_of_view))
+        if np.ptp(frame) == 0:
+            raise FrameError("all of one value; give a frame")
+        return capsieve.analyze(frame)
+
+
+def png(pixels):
+    with io.BytesIO() as file:
+        Image.fromarray(pixels).save(file, "PNG")
+        return file.getvalue()
+
+
+@pytest.fixture
+def task(tmp_path):
+    """Make images the first segment of a folder."""
+
+    def make(*contents, detector=None, views=VIEWS):
+        files = {
+            f"{number}.png": content if isinstance(content, bytes) else png(content)
+            for number, content in enumerate(contents)
+        }
+        place = Place("folder", str(write_files(tmp_path / "exam", files)), head=1)
+        (segment,) = open_source(place).survey().segments
+        return SegmentTask("exam 7", place, segment, detector or PaperDetector(), views)
+
+    return make
+
+
+@pytest.fixture
+def screened(task):
+    """Screen images as one segment; return its rows."""
+
+    def screen(*contents, **options):
+        return pq.read_table(io.BytesIO(screen_segment(task(*contents, **options))))
+
+    return screen
+
+
+def test_a_segment_has_the_columns_of_the_schema(screened):
+    assert screened(POLYP).schema.equals(SEGMENT)
+
+
+def test_rows_come_in_the_order_of_the_frames(screened):
+    rows = screened(POLYP, b"broken", SMOOTH).to_pylist()
+    assert [row["file"] for row in rows] == ["0.png", "1.png", "2.png"]
+    assert [row["status"] for row in rows] == ["decoded", "undecodable", "decoded"]
+
+
+def test_a_row_is_what_analyze_says(screened):
+    for row, pixels in zip(screened(POLYP, SMOOTH).to_pylist(), (POLYP, SMOOTH), strict=True):
+        expected = capsieve.analyze(pixels, field_of_view=FIELD)
+        assert {name: row[name] for name in RESULT} == {
+            name: getattr(expected, name) for name in RESULT
+        }
+        assert row["sha1"] == pixel_digest(pixels)
+        assert (row["rows"], row["cols"]) == (96, 96)
+        assert row["problem"] is None
+
+
+def test_the_ball_and_the_features_are_told_in_the_pixels_of_the_source(screened):
+    (row,) = screened(POLYP).to_pylist()
+    expected = capsieve.analyze(POLYP, field_of_view=FIELD)
+    best = expected.best
+    assert best is not None
+    ball = expected.placement.to_source(best.ball_row, best.ball_col)
+    assert (row["row"], row["col"]) == ball
+    assert row["radius"] == expected.placement.length_to_source(best.radius)
+    assert len(row["features"]) == len(expected.features)
+    (found,) = [one for one in row["features"] if one["feature"] == best.number]
+    assert (found["source_row"], found["source_col"]) == ball
+    assert found["source_radius"] == row["radius"]
+    for name in ("size", "eccentricity", "row", "col", "ball_row", "radius", "moment_rc"):
+        assert found[name] == getattr(best, name)
+
+
+def test_only_flagged_frames_have_pictures(screened):
+    polyp, smooth = screened(POLYP, SMOOTH).to_pylist()
+    assert (polyp["label"], smooth["label"]) == ("polyp", "normal")
+    assert len(polyp["signature"]) == 256
+    assert polyp["thumbnail"].startswith(b"\xff\xd8")
+    assert smooth["signature"] is smooth["thumbnail"] is None
+
+
+def test_scored_frames_have_their_mean_colour(screened):
+    _, smooth = screened(POLYP, SMOOTH).to_pylist()
+    assert [smooth[name] for name in ("red", "green", "blue")] == [90.0, 90.0, 90.0]
+
+
+def test_a_frame_without_a_ball_points_nowhere(screened):
+    (row,) = screened(SMOOTH).to_pylist()
+    assert row["row"] is row["col"] is row["radius"] is None
+    assert row["features"] == []
+
+
+def test_a_frame_that_the_detector_cannot_take_says_why(screened):
+    (refused, taken) = screened(SMOOTH, POLYP, detector=Recorder([])).to_pylist()
+    assert refused["status"] == "decoded"
+    assert refused["problem"] == "all of one value; give a frame"
+    assert refused["sha1"] == pixel_digest(SMOOTH)
+    assert all(refused[name] is None for name in (*RESULT, "red", "features", "thumbnail"))
+    assert taken["label"] == "polyp"
+
+
+def test_a_tiny_frame_is_unscorable(screened):
+    (row,) = screened(np.zeros((5, 5, 3), np.uint8)).to_pylist()
+    assert (row["status"], row["label"]) == ("decoded", None)
+    assert "too small" in row["problem"]
+
+
+def test_a_circle_that_does_not_fit_makes_a_frame_unscorable(screened):
+    (row,) = screened(POLYP, views=(View(96, 96, FieldOfView("circle", 10, 10, 400)),)).to_pylist()
+    assert row["label"] is None
+    assert row["problem"]
+
+
+def test_frames_of_another_size_are_taken_whole(screened):
+    seen = []
+    screened(POLYP, polyp_frame(size=128), detector=Recorder(seen))
+    assert seen == [((96, 96), FIELD), ((128, 128), None)]
+
+
+def test_every_size_has_its_own_field(screened):
+    other, seen = FieldOfView("circle", 63.5, 63.5, 50), []
+    views = (*VIEWS, View(128, 128, other))
+    screened(polyp_frame(size=128), POLYP, detector=Recorder(seen), views=views)
+    assert seen == [((128, 128), other), ((96, 96), FIELD)]
+
+
+def test_grey_and_deep_frames_are_scored(screened):
+    grey = POLYP.mean(axis=2)
+    rows = screened(grey.astype(np.uint8), (grey * 257).astype(np.uint16)).to_pylist()
+    assert [row["label"] for row in rows] == ["polyp", "polyp"]
+    assert all(row["red"] == row["blue"] > 0 for row in rows)
+
+
+def test_the_same_segment_gives_the_same_bytes(task):
+    same = task(POLYP, b"broken", SMOOTH)
+    assert screen_segment(same) == screen_segment(same)
+
+
+def test_a_task_does_its_work_after_pickling(task):
+    same = task(POLYP, SMOOTH)
+    assert screen_segment(pickle.loads(pickle.dumps(same))) == screen_segment(same)
+
+
+def test_a_lost_frame_keeps_its_name_and_its_time():
+    row = row_of_lost(SourceFrame(None, pts=9, time=0.5, file="9.png"), "cut off")
+    assert row == {
+        "file": "9.png",
+        "pts": 9,
+        "time_s": 0.5,
+        "status": "undecodable",
+        "problem": "cut off",
+    }
+
+
+def test_a_segment_without_rows_is_a_whole_file():
+    table = pq.read_table(io.BytesIO(segment_file(iter([]))))
+    assert table.num_rows == 0
+    assert table.schema.equals(SEGMENT)
+
+
+def test_a_task_has_a_name_for_messages(task):
+    assert str(task(SMOOTH)) == "segment 0 of head 1 of exam 7"

@@ -1,0 +1,75 @@
+"""How a process that works for another one behaves."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from capsieve.working_process import without_interrupt
+
+SILENT = """
+import os, sys
+from capsieve.working_process import be_silent
+be_silent()
+print("to standard output", flush=True)
+print("to standard error", file=sys.stderr, flush=True)
+os.write(1, b"past Python")
+"""
+
+SETTLED = """
+import os, signal, time
+import cv2
+from capsieve.working_process import settle
+settle(os.getppid())
+signal.raise_signal(signal.SIGINT)
+print("works on with", cv2.getNumThreads(), "thread", flush=True)
+time.sleep(120)
+"""
+
+PARENT = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", sys.argv[1]])
+time.sleep(120)
+"""
+
+
+def test_a_silent_process_says_nothing():
+    done = subprocess.run([sys.executable, "-c", SILENT], capture_output=True, check=True)
+    assert done.stdout == done.stderr == b""
+
+
+def test_a_settled_process_outlives_ctrl_c_but_not_its_parent():
+    command = [sys.executable, "-c", PARENT, SETTLED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == "works on with 1 thread\n"
+        parent.send_signal(signal.SIGKILL)
+        # The child holds the other end of the pipe: it ends when the child does.
+        rest, _ = parent.communicate(timeout=60)
+    assert rest == ""
+
+
+def test_an_interrupt_waits_for_the_end_of_the_block():
+    seen: list[int] = []
+    usual = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    try:
+        with without_interrupt():
+            signal.raise_signal(signal.SIGINT)
+            assert seen == []
+        assert seen == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def test_afterwards_interrupts_come_as_usual():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    with without_interrupt():
+        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
+def test_a_failure_in_the_block_lifts_it_too():
+    with pytest.raises(ZeroDivisionError), without_interrupt():
+        _ = 1 / 0
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
