@@ -138,7 +138,7 @@ def main() -> None:
         line(
             "two workers, times as fast as one (whole command)", f"{median(speed_up):.2f}", ">= 1.7"
         )
-        line("frames per second, two workers (whole command)", f"{median(rates):.0f}", "aim 833")
+        line("frames per second, two workers, whole command", f"{median(rates):.0f}", "aim 833")
         sizes = []
         for count in (2_000, 20_000):
             looped(path, out / "looped.mp4", count)

@@ -24,13 +24,13 @@ from capsieve.working_process import settle
 settle(os.getppid())
 signal.raise_signal(signal.SIGINT)
 print("works on with", cv2.getNumThreads(), "thread", flush=True)
-time.sleep(120)
+time.sleep(30)
 """
 
 PARENT = """
 import subprocess, sys, time
 subprocess.Popen([sys.executable, "-c", sys.argv[1]])
-time.sleep(120)
+time.sleep(30)
 """
 
 
@@ -46,7 +46,7 @@ def test_a_settled_process_outlives_ctrl_c_but_not_its_parent():
         assert parent.stdout.readline() == "works on with 1 thread\n"
         parent.send_signal(signal.SIGKILL)
         # The child holds the other end of the pipe: it ends when the child does.
-        rest, _ = parent.communicate(timeout=60)
+        rest, _ = parent.communicate(timeout=20)
     assert rest == ""
 
 

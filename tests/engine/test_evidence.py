@@ -42,7 +42,7 @@ def test_sixteen_bits_are_told_on_the_scale_of_eight(order):
 def test_only_what_the_camera_sees_counts():
     row, col = np.mgrid[:120, :160]
     inside = (row - 50) ** 2 + (col - 90) ** 2 <= 40**2
-    pixels = np.where(inside[..., None], np.uint8(COLOUR), np.uint8(0))
+    pixels = np.where(inside[..., None], np.array(COLOUR, np.uint8), np.uint8(0))
     assert mean_colour(pixels, FieldOfView("circle", 50, 90, 40)) == pytest.approx(COLOUR)
     assert mean_colour(pixels, None) < COLOUR
 

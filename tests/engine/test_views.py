@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capsieve import FieldOfView
-from capsieve.engine.views import SAMPLES, find_views, view_records
+from capsieve.engine.views import SAMPLES, FieldChoice, find_views, view_records
 from capsieve.phantom import polyp_frame
 from capsieve.sources.source import Place, Survey
 
@@ -32,7 +32,7 @@ class Samples:
     expected = frames
 
 
-def views_of(*frames, choice="auto"):
+def views_of(*frames, choice: FieldChoice = "auto"):
     return find_views(Samples(*frames), SURVEY, choice)
 
 

@@ -35,7 +35,7 @@ def test_writing_leaves_nothing_else(record, tmp_path):
 def test_what_is_no_json_leaves_the_old_record(record, tmp_path):
     write_record(record, tmp_path)
     with pytest.raises(ValueError, match="JSON"):
-        write_record({**record, "run": {"seconds": math.nan}}, tmp_path)
+        write_record(record | {"run": {"seconds": math.nan}}, tmp_path)
     assert read_record(tmp_path) == record
     assert [path.name for path in tmp_path.iterdir()] == [RECORD]
 

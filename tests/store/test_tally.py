@@ -19,6 +19,11 @@ def tally_of(*parts, head=0):
     return tally
 
 
+def span(stretch):
+    """Return the numbers of its frames."""
+    return range(stretch["first_frame"], stretch["last_frame"] + 1)
+
+
 def ledger_of(rows, *, declared=None, repeats=0, events=0):
     return tally_of(rows).ledger(declared=declared, repeats=repeats, events=events)
 
@@ -84,7 +89,7 @@ def test_stretches_name_exactly_the_frames_with_a_problem(rows):
     named = [
         (number, stretch["what"])
         for stretch in tally_of(rows).stretches
-        for number in range(stretch["first_frame"], stretch["last_frame"] + 1)
+        for number in span(stretch)
     ]
     assert named == [(n, one["problem"]) for n, one in enumerate(rows) if one["problem"]]
 
@@ -93,10 +98,10 @@ def test_stretches_name_exactly_the_frames_with_a_problem(rows):
 def test_a_stretch_is_as_long_as_it_can_be(rows):
     stretches = tally_of(rows).stretches
     for one, following in pairwise(stretches):
-        touching = one["last_frame"] + 1 == following["first_frame"]
+        touching = span(one).stop == span(following).start
         assert not (touching and one["what"] == following["what"])
     for one in stretches:
-        assert one["frames"] == one["last_frame"] - one["first_frame"] + 1
+        assert one["frames"] == len(span(one)) > 0
 
 
 def test_a_stretch_tells_its_head_its_times_and_its_first_file():

@@ -96,10 +96,10 @@ def _bar() -> Iterator[Show]:
 
         def show(what: str, done: int, total: int, words: str) -> None:
             if what not in tasks:
-                for earlier in tasks.values():  # a thousand exams are not a thousand bars
-                    progress.update(earlier, visible=False)
                 tasks[what] = progress.add_task(what, total=total, words="")
             progress.update(tasks[what], completed=done, total=max(done, total), words=words)
+            if done >= total and len(tasks) > 1:  # a thousand exams are not a thousand bars
+                progress.remove_task(tasks.pop(what))
 
         yield show
 
@@ -110,9 +110,8 @@ def _lines() -> Iterator[Show]:
     def show(what: str, done: int, total: int, words: str) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _EVERY_S:
+        if words and now - last >= _EVERY_S:
             last = now
-            tail = f", {words}" if words else ""
-            click.echo(f"{what}: {done} of {total} frames{tail}", err=True)
+            click.echo(f"{what}: {done} of {total} frames, {words}", err=True)
 
     yield show
