@@ -7,6 +7,7 @@ import capsieve
 
 PUBLIC = [
     "CapsieveError",
+    "Detector",
     "Explanation",
     "Feature",
     "FieldOfView",
@@ -15,14 +16,20 @@ PUBLIC = [
     "FrameError",
     "FrameResult",
     "MissingExtraError",
+    "OccupiedError",
     "ParameterError",
     "Parameters",
     "Placement",
+    "Progress",
+    "ScreenedExam",
+    "WorkerError",
     "__version__",
     "analyze",
     "explain",
     "field_of_view",
+    "load_detector",
     "phantom",
+    "screen",
 ]
 HEAVY = ["PIL", "click", "cv2", "matplotlib", "numba", "numpy", "scipy"]
 

@@ -63,9 +63,9 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
     panels = _explain_best(exams, out)
     say_found(exams)
     click.echo()
-    click.echo(f"The study and its truth:       {study}")
+    click.echo(f"The study and its truth:       {study.absolute()}")
     if panels is not None:
-        click.echo(f"The best event, step by step:  {panels}")
+        click.echo(f"The best event, step by step:  {panels.absolute()}")
     click.echo(f"To read, open in a browser:    {exams[0].report}")
     if not all(exam.complete for exam in exams):
         click.get_current_context().exit(1)

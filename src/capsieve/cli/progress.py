@@ -110,8 +110,9 @@ def _lines() -> Iterator[Show]:
     def show(what: str, done: int, total: int, words: str) -> None:
         nonlocal last
         now = time.monotonic()
-        if words and now - last >= _EVERY_S:
+        if done and now - last >= _EVERY_S:
             last = now
-            click.echo(f"{what}: {done} of {total} frames, {words}", err=True)
+            tail = f", {words}" if words else ""
+            click.echo(f"{what}: {done} of {total} frames{tail}", err=True)
 
     yield show

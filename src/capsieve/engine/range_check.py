@@ -45,13 +45,15 @@ def measures_of(
     """
     red, green, blue = (measured[name] for name in ("red", "green", "blue"))
     whole = red + green + blue
+    # The usual size comes first: a stray image of another size is not what the exam looks like.
+    usual = {view["head"]: view for view in reversed(views)}
     coloured = whole > 0
     return {
         "texture": measured["texture_max"],
         "brightness": whole / 3,
         "redness": red[coloured] / whole[coloured],
         "blueness": blue[coloured] / whole[coloured],
-        "field": np.array([2 * view["radius"] for view in views]),
+        "field": np.array([2 * view["radius"] for view in usual.values()]),
     }
 
 

@@ -23,12 +23,13 @@ FieldChoice = FieldOfView | Literal["auto", "whole"]
 
 
 def find_views(source: Source, survey: Survey, choice: FieldChoice) -> tuple[View, ...]:
-    """Return the fields of view of a head, one for each size of frame that was met."""
+    """Return the fields of view of a head, one for each size of frame; the usual size first."""
     frames = source.samples(survey, SAMPLES)
     by_size: dict[tuple[int, int], list[NDArray[Any]]] = defaultdict(list)
     for frame in frames:
         by_size[frame.shape[0], frame.shape[1]].append(frame)
-    return tuple(View(*size, _chosen(some, choice)) for size, some in by_size.items())
+    usual_first = sorted(by_size.items(), key=lambda item: -len(item[1]))
+    return tuple(View(*size, _chosen(some, choice)) for size, some in usual_first)
 
 
 def view_records(head: int, views: Sequence[View], choice: FieldChoice) -> list[ViewRecord]:

@@ -85,7 +85,7 @@ def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> 
             ledgers,
             ("found", "Found", ""),
             ("decoded", "Decoded", _damaged(ledgers[0])),
-            ("undecodable", "Undecodable", "there, but too broken to become a picture"),
+            ("undecodable", "Undecodable", "there, but no picture could be had of it"),
         ),
         _sum(
             ledgers,
