@@ -35,9 +35,10 @@ def write_exam(
     start: float = 0.0,
     size: int = SIZE,
     pictures: int = 4,
+    length: int | None = None,
     **changes: Any,
 ) -> dict[tuple[int, int], bytes]:
-    """Write an exam and return the thumbnails of its events.
+    """Write an exam and return the thumbnails of all its frames to read.
 
     Parameters
     ----------
@@ -53,6 +54,9 @@ def write_exam(
         First and last frame of a stretch of head 0.
     size, pictures
         Rows and columns of the frames, and how many different ones there are.
+    length
+        How many flagged frames each event has, of which the fourth is a near copy; by default one
+        to four.
     changes
         Entries of the record to be replaced.
     """
@@ -60,7 +64,7 @@ def write_exam(
     drawn = (_picture(seed, size) for seed in count())
     shown = list(islice(filter(None, drawn), pictures if events else 0))
     tables = [
-        _head(head, frames, events, timed, files, undecodable, start, size, shown, heads)
+        _head(head, frames, events, timed, files, undecodable, start, size, shown, heads, length)
         for head in range(heads)
     ]
     rows = {name: [row for table in tables for row in table[name]] for name in tables[0]}
@@ -72,8 +76,9 @@ def write_exam(
     ledgers = [_ledger(table) for table in tables]
     write_record(_record(folder.name, ledgers, files, undecodable, size) | changes, folder)  # pyright: ignore[reportArgumentType]
     return {
-        (row["head"], row["best_frame"]): shown[row["event"] % len(shown)][2]
-        for row in rows["events"]
+        (row["head"], row["frame"]): shown[row["event"] % len(shown)][2]
+        for row in rows["frames"]
+        if row.get("event") and row.get("repeats") is None
     }
 
 
@@ -110,6 +115,7 @@ def _head(
     size: int,
     shown: list[tuple[dict[str, Any], dict[str, Any], bytes]],
     heads: int,
+    flagged: int | None,
 ) -> dict[str, list[dict[str, Any]]]:
     rng = np.random.default_rng(head)
     steps = np.where(np.arange(frames) // max(1, frames // 9) % 3 == 2, 0.25, 1 / 35)
@@ -137,7 +143,7 @@ def _head(
     places = rng.permutation(events)
     for k in range(events):
         rank = k * heads + head + 1
-        length = 1 + k % 4
+        length = flagged or 1 + k % 4
         first = int((places[k] + 0.5) * (frames - length) / events)
         first = next(
             (
@@ -165,7 +171,7 @@ def _head(
                 "best_frame": first,
                 "score": score,
                 "frames": length,
-                "to_read": length - (length == 4),
+                "to_read": length - (length >= 4),
                 "first_time_s": member["time_s"],
                 "last_time_s": rows[first + length - 1]["time_s"],
                 "best_time_s": member["time_s"],
@@ -189,6 +195,7 @@ def _ledger(table: dict[str, list[dict[str, Any]]]) -> Ledger:
         found=len(rows),
         decoded=decoded,
         undecodable=len(rows) - decoded,
+        unscreened=0,
         damaged=0,
         unscorable=0,
         scored=decoded,
@@ -285,6 +292,7 @@ def _record(
             }
             for head in range(len(ledgers))
         ],
+        tables={},
         settings={"field_of_view": "auto"},
         identity={"schema": SCHEMA},
         run={

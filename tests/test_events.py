@@ -87,6 +87,15 @@ def test_a_slow_drift_is_shown_again():
     assert near_copies(members) == {1: 0, 2: 0, 4: 3, 5: 3}
 
 
+def test_of_near_copies_the_best_one_is_shown():
+    members = [
+        flagged(n, score=s, picture=picture(9)) for n, s in ((1, 40.0), (2, 44.0), (3, 44.0))
+    ]
+    (event,) = group(members)
+    assert event.copies == {1: 2, 3: 2}
+    assert event.best.frame == 2
+
+
 def test_one_spot_that_changes_is_no_copy():
     changed = np.full(256, 100, np.uint8)
     changed[40:43] = 140

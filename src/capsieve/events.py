@@ -51,7 +51,7 @@ class Event:
     members
         At least one.
     copies
-        For each member that is nearly a copy of an earlier one: the frame number of that one.
+        For each member that is nearly a copy of another one: the frame number of that one.
     """
 
     members: tuple[Flagged, ...]
@@ -91,18 +91,22 @@ def group(flagged: Iterable[Flagged]) -> list[Event]:
 
 
 def near_copies(members: Sequence[Flagged]) -> dict[int, int]:
-    """Return, for each frame that is nearly a copy of the last one shown before it, that one.
+    """Return, for each frame that need not be shown, the one that is shown in its place.
 
-    The comparison is with the last frame that is shown, not with the last frame: a slow drift adds
-    up until it is shown again.
+    Members that are nearly equal to the first of their run are one run: the comparison is with the
+    first and not with the last one, so that a slow drift adds up until a new run begins. Of each
+    run the member with the highest score is shown, the first of equals.
     """
-    copies: dict[int, int] = {}
-    shown: Flagged | None = None
+    runs: list[list[Flagged]] = []
     for member in members:
-        if shown is not None and _nearly_equal(shown.signature, member.signature):
-            copies[member.frame] = shown.frame
+        if runs and _nearly_equal(runs[-1][0].signature, member.signature):
+            runs[-1].append(member)
         else:
-            shown = member
+            runs.append([member])
+    copies: dict[int, int] = {}
+    for run in runs:
+        shown = max(run, key=lambda member: (member.score, -member.frame))
+        copies |= {member.frame: shown.frame for member in run if member is not shown}
     return copies
 
 

@@ -1,5 +1,6 @@
 """A file that appears whole or not at all."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from pathlib import Path
 from capsieve.errors import FileError
 
 __all__ = ["whole_file"]
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -36,7 +39,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+        room = "; make room, and run it again" if error.errno in _NO_ROOM else ""
+        raise FileError(f"cannot write {path}: {error.strerror or error}{room}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -181,6 +181,35 @@ def test_unfinished_work_of_other_settings_is_refused(small, tmp_path):
     assert "capsieve: 0.0.1 there" in str(refused.error)
 
 
+@pytest.mark.parametrize("name", ["frames.parquet", "features.parquet", "events.parquet"])
+def test_tables_that_are_gone_or_changed_are_not_called_done(small, tmp_path, name):
+    out = tmp_path / "out"
+    (done,) = capsieve.screen(small, out, workers=1)
+    (done.folder / name).write_bytes(b"PAR1")
+    (refused,) = capsieve.screen(small, out, workers=1)
+    assert "--fresh" in str(refused.error)
+    (done.folder / name).unlink()
+    (refused,) = capsieve.screen(small, out, workers=1)
+    assert "--fresh" in str(refused.error)
+    (anew,) = capsieve.screen(small, out, workers=1, fresh=True)
+    assert anew.complete
+
+
+def test_a_run_killed_after_its_last_step_leaves_nothing_for_ever(small, tmp_path):
+    (done,) = capsieve.screen(small, tmp_path / "out", workers=1)
+    assert done.record
+    (done.folder / ".unfinished").mkdir()
+    (done.folder / ".unfinished" / "plan.json").write_text(json.dumps(done.record["identity"]))
+    (again,) = capsieve.screen(small, tmp_path / "out", workers=1)
+    assert not again.anew
+    assert not (done.folder / ".unfinished").exists()
+
+
+def test_an_unknown_choice_of_the_field_of_view_is_refused(small, tmp_path):
+    with pytest.raises(ParameterError, match="'aut'"):
+        capsieve.screen(small, tmp_path / "out", field_of_view="aut")  # pyright: ignore
+
+
 def test_one_bad_exam_does_not_stop_the_others(small, tmp_path):
     exams = small.parent
     (exams / "broken.mp4").write_text("no video")

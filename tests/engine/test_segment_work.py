@@ -201,7 +201,7 @@ def test_a_lost_frame_keeps_its_name_and_its_time():
         "file": "9.png",
         "pts": 9,
         "time_s": 0.5,
-        "status": "undecodable",
+        "status": "unscreened",
         "problem": "cut off",
     }
 

@@ -76,8 +76,8 @@ def test_two_heads_of_images(tmp_path, form):
 
 def test_images_of_which_only_some_say_their_head(tmp_path):
     write_files(tmp_path, numbered(2, "{}-head-0.png") | {"0-head-1.png": b"", "c.png": b""})
-    with pytest.raises(FileError, match="say no head"):
-        find_exams([tmp_path])
+    (exam,) = find_exams([tmp_path])
+    assert "say no head" in str(exam.error)
 
 
 def test_a_folder_of_exams(tmp_path):
@@ -112,16 +112,17 @@ def test_two_folders_that_differ_in_the_head_are_one_exam(tmp_path):
 def test_images_and_videos_in_one_folder_must_be_named_apart(tmp_path):
     write_video(write_files(tmp_path / "a", numbered(1)) / "b.mp4")
     for typed in (tmp_path, tmp_path / "a"):
-        with pytest.raises(FileError, match=r"images and also b.mp4"):
-            find_exams([typed])
+        (exam,) = find_exams([typed])
+        assert (exam.name, exam.places) == ("a", ())
+        assert "images and also b.mp4" in str(exam.error)
 
 
 def test_a_folder_without_exams_suggests_where_they_are(tmp_path):
-    with pytest.raises(FileError, match="holds no exam"):
-        find_exams([tmp_path])
+    (exam,) = find_exams([tmp_path])
+    assert "holds no exam" in str(exam.error)
     write_files(tmp_path, {"truth/e/masks/a.png": b"", "exams/e/1.png": image_bytes()})
-    with pytest.raises(FileError, match=r"perhaps .*/exams"):
-        find_exams([tmp_path])
+    (exam,) = find_exams([tmp_path])
+    assert str(exam.error).endswith(f"perhaps {tmp_path}/exams")
 
 
 def test_links_to_folders_are_not_followed_in_a_search(tmp_path):
@@ -168,6 +169,53 @@ def test_a_broken_input_does_not_stop_the_others(tmp_path):
     assert [len(exam.places) for exam in exams] == [0, 0, 0, 1]
 
 
+def test_an_ambiguous_folder_does_not_stop_the_others(tmp_path):
+    write_video(tmp_path / "a.mkv")
+    write_video(write_files(tmp_path, {"x/1.png": b"", "y/1.png": image_bytes()}) / "x" / "a.mkv")
+    exams = find_exams([tmp_path])
+    assert names(exams) == ["a", "x", "y"]
+    assert [exam.error is None for exam in exams] == [True, False, True]
+
+
+def test_an_input_that_is_no_exam_does_not_stop_the_others(tmp_path):
+    write_files(tmp_path, {"readme.txt": b"x", "image.png": image_bytes(), "empty/a.txt": b""})
+    write_video(tmp_path / "one.mp4")
+    one, *others = find_exams([tmp_path / "readme.txt", f"{tmp_path}/*"])
+    assert (one.name, one.error) == ("one", None)
+    assert names(others) == ["readme", "empty", "image"]
+    assert all(other.error is not None and not other.places for other in others)
+
+
+def test_what_is_no_exam_takes_no_name_and_no_head_from_an_exam(tmp_path):
+    write_files(tmp_path, {"A.csv": b"x", "a.txt": b"x", "x-head-0.csv": b"x", "x.json": b"{}"})
+    for name in ("a.mp4", "x-head-0.mp4", "x-head-1.mp4"):
+        write_video(tmp_path / name)
+    a, x, *others = find_exams([f"{tmp_path}/*"])
+    assert (a.name, len(a.places)) == ("a", 1)
+    assert (x.name, len(x.places)) == ("x", 2)
+    assert sorted(names(others)) == ["A (2)", "a (3)", "x (2)", "x-head-0"]
+
+
+@pytest.mark.parametrize("inner", ["e/1.png", "clip.mp4", "e.zip", "deep/er/still/1.png"])
+def test_exams_that_lie_deeper_are_not_passed_over_in_silence(tmp_path, inner):
+    write_files(tmp_path, {"e0/1.png": image_bytes(), f"site/{inner}": image_bytes()})
+    write_files(tmp_path, {"notes/more/a.txt": b"", "notes/.hidden/1.png": b""})
+    (tmp_path / "empty").mkdir()
+    exam, site = find_exams([tmp_path])
+    assert (exam.name, exam.error) == ("e0", None)
+    assert (site.name, site.places) == ("site", ())
+    assert "name it as an INPUT too" in str(site.error)
+
+
+def test_a_deeper_folder_that_is_named_too_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path, {"s/e0/1.png": image_bytes(), "s/site/e1/1.png": image_bytes()})
+    for typed in (["s", "s/site"], ["s/../s/site", tmp_path / "s"], ["s", "s/s*"]):
+        exams = find_exams(typed)
+        assert sorted(names(exams)) == ["e0", "e1"]
+        assert all(exam.error is None for exam in exams)
+
+
 def test_a_broken_head_is_named(tmp_path):
     write_video(tmp_path / "x-head-0.mp4")
     write_files(tmp_path, {"x-head-1.mp4": b""})
@@ -187,8 +235,9 @@ def test_a_broken_head_is_named(tmp_path):
 )
 def test_what_is_no_exam_is_told(tmp_path, name, content, match):
     write_files(tmp_path, {name: content})
-    with pytest.raises(FileError, match=match):
-        find_exams([tmp_path / name])
+    (exam,) = find_exams([tmp_path / name])
+    assert (exam.name, exam.places) == ("a", ())
+    assert match in str(exam.error)
 
 
 def test_unknown_endings_are_tried_by_content(tmp_path):
@@ -205,12 +254,16 @@ def test_what_is_not_there(tmp_path):
         find_exams(["a\0b"])
     with pytest.raises(FileError, match="nothing to screen"):
         find_exams([])
+    with pytest.raises(FileError, match="no such file"):
+        find_exams([write_video(tmp_path / "a.mp4"), tmp_path / "absent.mp4"])
+
+
+def test_what_is_no_file_is_told(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match="standard input"):
-        find_exams([tmp_path / "pipe"])
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(FileError):
-        find_exams([tmp_path / "loop"])
+    pipe, loop = find_exams([tmp_path / "pipe", tmp_path / "loop"])
+    assert "standard input" in str(pipe.error)
+    assert "points nowhere" in str(loop.error)
 
 
 def test_heads_can_be_named_one_by_one(tmp_path):

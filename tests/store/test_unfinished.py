@@ -8,7 +8,7 @@ import pytest
 
 from capsieve.engine.segment_work import segment_file
 from capsieve.errors import FileError
-from capsieve.store.unfinished import WORK, Unfinished
+from capsieve.store.unfinished import Unfinished
 from segment_rows import row, scored
 
 ROWS = [scored("polyp"), scored("no-feature"), row(status="undecodable", problem="cut off")]
@@ -107,9 +107,28 @@ def test_removing_leaves_nothing(work, tmp_path):
 
 
 def test_where_the_folder_cannot_be_made_it_is_said(tmp_path):
-    (tmp_path / WORK).write_text("a file")
     with pytest.raises(FileError, match="cannot make"):
-        Unfinished(tmp_path).begin({})
+        Unfinished(tmp_path / "absent").begin({})
+
+
+def test_segments_without_a_plan_are_nobodys(tmp_path):
+    unfinished = Unfinished(tmp_path)
+    unfinished.begin({"threshold": 1})
+    unfinished.add(0, 0, CONTENT)
+    (unfinished.folder / "plan.json").unlink()
+    unfinished.begin({"threshold": 2})
+    assert not unfinished.has(0, 0)
+
+
+def test_a_flipped_byte_makes_a_segment_absent(tmp_path):
+    unfinished = Unfinished(tmp_path)
+    unfinished.begin({})
+    for place in range(8, len(CONTENT) - 8, max(1, len(CONTENT) // 60)):
+        spoiled = bytearray(CONTENT)
+        spoiled[place] ^= 0xFF
+        unfinished.add(0, 0, bytes(spoiled))
+        if unfinished.has(0, 0):  # a byte that carries nothing: the rows are the same
+            assert unfinished.rows(0, 0).equals(pq.read_table(io.BytesIO(CONTENT)))
 
 
 def test_a_segment_that_cannot_be_kept_is_an_error(tmp_path):

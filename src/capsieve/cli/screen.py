@@ -1,6 +1,7 @@
 """``capsieve screen``: whole exams."""
 
 import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,7 @@ def command(
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
     say_first_run()
+    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
     try:
         with exam_progress(quiet=quiet) as listener:
             exams = screen(
@@ -118,6 +120,8 @@ def command(
         again = " without --fresh" if fresh else ""
         click.echo(f"Interrupted; the same command{again} goes on from here.", err=True)
         raise
+    finally:
+        signal.signal(signal.SIGTERM, usual)
     if as_json:
         click.echo(_json(exams))
     else:
@@ -158,7 +162,7 @@ def _say_exam(exam: "ScreenedExam", record: Any) -> None:
 def _what_is_missing(exam: "ScreenedExam") -> str:
     assert exam.record is not None
     ledger: Any = exam.record["ledger"]
-    names = ("missing", "undecodable", "damaged", "unscorable")
+    names = ("missing", "undecodable", "unscreened", "damaged", "unscorable")
     counts = [f"{_counted(ledger[name], 'frame')} {name}" for name in names if ledger[name]]
     problems = [problem["what"] for problem in exam.record["problems"] if not problem["frames"]]
     return "; ".join([*counts, *problems[:2]]) + f". See {exam.report}"

@@ -11,7 +11,7 @@ from typing import Any
 from capsieve.aperture import FieldOfView
 from capsieve.detectors import Detector
 from capsieve.engine.executors.executor import Outcome
-from capsieve.engine.finishing import FILES, finish
+from capsieve.engine.finishing import FILES, finish, intact
 from capsieve.engine.identity import differences, identity
 from capsieve.engine.segment_work import SegmentTask
 from capsieve.engine.views import FieldChoice, find_views, view_records
@@ -201,8 +201,17 @@ def _earlier(folder: Path, content: dict[str, Any]) -> Record | None:
     if record["identity"] != content:
         different = differences(record["identity"], content)
         raise OccupiedError(_other(folder, "results", different))
-    # What was lost to dying workers is tried again; a source that is damaged stays so.
-    return None if plan is not None and not record["complete"] else record
+    if not intact(folder, record):
+        raise OccupiedError(
+            f"the tables in {folder} are gone or not those that were written; start over with "
+            "--fresh, or choose another output folder"
+        )
+    if plan is None:
+        return record
+    if record["ledger"]["unscreened"]:  # what was lost to dying workers is tried again
+        return None
+    unfinished.remove()
+    return record
 
 
 def _other(folder: Path, what: str, different: list[str]) -> str:

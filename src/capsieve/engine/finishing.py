@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,14 @@ from capsieve.store.tables import FirstPass, first_pass, write_tables
 from capsieve.store.tally import total
 from capsieve.store.unfinished import Unfinished
 
-__all__ = ["FILES", "finish"]
+__all__ = ["FILES", "TABLES", "finish", "intact"]
 
-FILES = ("frames.parquet", "features.parquet", "events.parquet", "report.html", RECORD)
+TABLES = ("frames.parquet", "features.parquet", "events.parquet")
+
+FILES = (*TABLES, "report.html", RECORD)
 """What a finished exam's folder holds; the record comes last and says that the others are whole."""
 
-_MOST_PICTURES = 200
+_MOST_PICTURES = 1200
 
 
 def finish(
@@ -84,7 +87,7 @@ def finish(
         staging.mkdir(exist_ok=True)
         known = first_pass(segments, rows)
         thumbnails = write_tables(staging, exam, segments, rows, known, pictures=_MOST_PICTURES)
-        record = _record(folder, exam, heads, known, identity, detector, views, run)
+        record = _record(folder, staging, exam, heads, known, identity, detector, views, run)
         write_record(record, staging)
         write_exam_report(staging, thumbnails, home=folder)
         _move(staging, folder)
@@ -114,6 +117,7 @@ def _move(staging: Path, folder: Path) -> None:
 
 def _record(
     folder: Path,
+    staging: Path,
     exam: str,
     heads: Sequence[tuple[Source, Survey]],
     known: FirstPass,
@@ -143,6 +147,7 @@ def _record(
         versions=versions(),
         sources=[_source_record(folder, source, survey) for source, survey in heads],
         views=views,
+        tables={name: _sha256(staging / name) for name in TABLES},
         settings=identity["settings"],
         identity=identity,
         run=run
@@ -152,6 +157,19 @@ def _record(
             "seconds": round(seconds, 1),
         },
     )
+
+
+def intact(folder: Path, record: Record) -> bool:
+    """Tell whether an exam's tables are those that its record vouches for."""
+    try:
+        return all(_sha256(folder / name) == sha for name, sha in record["tables"].items())
+    except OSError:
+        return False
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _ledger(source: Source, survey: Survey, known: FirstPass) -> Ledger:

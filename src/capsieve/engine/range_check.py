@@ -46,7 +46,9 @@ def measures_of(
     red, green, blue = (measured[name] for name in ("red", "green", "blue"))
     whole = red + green + blue
     # The usual size comes first: a stray image of another size is not what the exam looks like.
-    usual = {view["head"]: view for view in reversed(views)}
+    usual: dict[int, ViewRecord] = {}
+    for view in views:
+        usual.setdefault(view["head"], view)
     coloured = whole > 0
     return {
         "texture": measured["texture_max"],

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from capsieve.aperture import FieldOfView
 from capsieve.detectors import Detector, load_detector
 from capsieve.engine.exam_run import ExamRun, Request
 from capsieve.engine.executors.choose import choose_executor
@@ -15,7 +16,7 @@ from capsieve.engine.progress import Listener, Progress
 from capsieve.engine.segment_work import SegmentTask, screen_segment
 from capsieve.engine.standard_input import STANDARD_INPUT, spooled
 from capsieve.engine.views import FieldChoice
-from capsieve.errors import CapsieveError, FileError
+from capsieve.errors import CapsieveError, FileError, ParameterError
 from capsieve.parameters import Parameters
 from capsieve.sources.inputs import ExamInput, find_exams
 from capsieve.store.record import Record
@@ -117,6 +118,10 @@ def screen(
         raise FileError("there is nothing to screen; name a video or a folder")
     chosen = _detector(detector, parameters)
     request = Request(chosen, field_of_view, fresh)
+    if not isinstance(field_of_view, FieldOfView) and field_of_view not in ("auto", "whole"):
+        raise ParameterError(
+            "field_of_view", f"must be 'auto', 'whole' or a FieldOfView, not {field_of_view!r}"
+        )
     out = Path(out).absolute()
     if out.exists() and not out.is_dir():
         raise FileError(f"cannot write to {out}: it is a file; name a folder")
@@ -222,5 +227,10 @@ class _Screening:
         try:
             yield
         except CapsieveError as error:
-            self._screened[name] = ScreenedExam(name, self._out / name, None, error)
-            self._leave(name)
+            self._fail(name, error)
+        except OSError as error:
+            self._fail(name, FileError(f"cannot work in {self._out / name}: {error}"))
+
+    def _fail(self, name: str, error: CapsieveError) -> None:
+        self._screened[name] = ScreenedExam(name, self._out / name, None, error)
+        self._leave(name)

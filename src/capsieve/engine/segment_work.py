@@ -64,20 +64,21 @@ def screen_segment(task: SegmentTask) -> bytes:
 def segment_file(rows: Iterator[dict[str, Any]]) -> bytes:
     """Return rows as a Parquet file."""
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows), SEGMENT), buffer, compression="zstd")
+    table = pa.Table.from_pylist(list(rows), SEGMENT)
+    pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
     return buffer.getvalue()
 
 
 def row_of_lost(frame: SourceFrame, problem: str) -> dict[str, Any]:
-    """Return the row of a frame that was never decoded."""
-    return _identity(frame) | {"status": "undecodable", "problem": problem}
+    """Return the row of a frame that no worker lived to decode."""
+    return _identity(frame) | {"status": "unscreened", "problem": problem}
 
 
 def _rows(task: SegmentTask) -> Iterator[dict[str, Any]]:
     views = {(view.rows, view.cols): view.field for view in task.views}
     for frame in open_source(task.place).frames(task.segment):
         if frame.pixels is None:
-            yield row_of_lost(frame, frame.problem)
+            yield _identity(frame) | {"status": "undecodable", "problem": frame.problem}
             continue
         rows, cols = frame.pixels.shape[:2]
         row = _identity(frame) | {

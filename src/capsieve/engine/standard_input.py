@@ -5,10 +5,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from capsieve.errors import FileError
+from capsieve.store.lock import locked
 
 __all__ = ["STANDARD_INPUT", "is_spooled", "spooled"]
 
@@ -29,10 +30,11 @@ def spooled(out: Path) -> Iterator[Path]:
         raise FileError("nothing comes through standard input; pipe a video in, or name a file")
     try:
         out.mkdir(parents=True, exist_ok=True)
+        _clear_left_behind(out)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=out))
     except OSError as error:
         raise FileError(f"cannot write to {out}: {error.strerror}") from error
-    try:
+    with _held(folder):
         path = folder / "standard-input"
         try:
             with path.open("wb") as file:
@@ -42,8 +44,23 @@ def spooled(out: Path) -> Iterator[Path]:
         if os.path.getsize(path) == 0:
             raise FileError("nothing came through standard input; is the command before it right?")
         yield path
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep a folder locked while it is in use, and remove it after."""
+    with locked(folder):
+        try:
+            yield
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear_left_behind(out: Path) -> None:
+    """Remove what killed runs left: whole exams, that nobody works on."""
+    for folder in out.glob(f"{_PREFIX}*"):
+        with suppress(FileError), _held(folder):
+            pass
 
 
 def is_spooled(path: str) -> bool:

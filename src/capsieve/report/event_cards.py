@@ -1,9 +1,8 @@
 """The events of an exam as cards with pictures, and the rest as rows of a table."""
 
-import base64
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -11,13 +10,14 @@ from markupsafe import Markup
 from capsieve.report.exam_tables import Event, read_best
 from capsieve.report.formats import clock, count, plain, plural
 from capsieve.report.overlay import overlay
+from capsieve.report.strips import Strip, event_strips, jpeg_address
 
 __all__ = ["MOST_CARDS", "Card", "event_cards", "explain_command"]
 
 MOST_CARDS = 200
 """How many events get a picture; the others are rows of a table."""
 
-_MOST_BYTES = 2_700_000  # of pictures: with them the page stays below 4 MB
+_MOST_BYTES = 5_000_000  # of pictures: with them the page stays below 8 MB
 _UNKNOWN_SHAPE = (1, 1)
 
 
@@ -49,6 +49,8 @@ class Card:
         Rows and columns of the best frame.
     drawing
         Circle and ellipse, over the picture.
+    others
+        The other frames to read.
     """
 
     rank: str
@@ -65,6 +67,7 @@ class Card:
     picture: str
     shape: tuple[int, int]
     drawing: Markup
+    others: Strip
 
 
 def event_cards(
@@ -84,7 +87,8 @@ def event_cards(
     events
         All events, best first.
     thumbnails
-        JPEG of the whole frame, by head and number.
+        JPEG of the whole frame, by head and number. Best frames have theirs first; the other
+        frames to read have what the page's size then leaves.
     place
         What the commands call the exam's folder.
     zero
@@ -95,18 +99,21 @@ def event_cards(
     cards, rows
         The best events with pictures, and all others without.
     """
-    pictured = _pictured(events, thumbnails)
-    best = [(event.head, event.best_frame) for event in events[:pictured]]
+    pictured, left = _pictured(events, thumbnails)
+    first = events[:pictured]
+    best = [(event.head, event.best_frame) for event in first]
     shapes, features = read_best(folder, best)
+    strips = event_strips(folder, first, thumbnails, most_bytes=left, zero=zero)
     cards: list[Card] = []
-    for event, key in zip(events[:pictured], best, strict=True):
+    for event, key, others in zip(first, best, strips, strict=True):
         shape = shapes.get(key, _UNKNOWN_SHAPE)
         ball = None
         if event.row is not None and event.col is not None and event.radius:
             ball = (event.row, event.col, event.radius)
         drawn = overlay(shape, ball, features.get(key)) if key in shapes else Markup("")
-        picture = _address(thumbnails.get(key))
-        cards.append(_card(place, event, zero, picture=picture, shape=shape, drawing=drawn))
+        card = _card(place, event, zero)
+        picture = jpeg_address(thumbnails.get(key))
+        cards.append(replace(card, picture=picture, shape=shape, drawing=drawn, others=others))
     rows = [_card(place, event, zero) for event in events[pictured:]]
     return cards, rows
 
@@ -117,31 +124,21 @@ def explain_command(place: str, head: int, frame: int) -> tuple[str, str, str]:
     return start, f"--frame {frame}", f"--head {head}" if head else ""
 
 
-def _pictured(events: Sequence[Event], thumbnails: Mapping[tuple[int, int], bytes]) -> int:
-    """How many events get a picture: a number that keeps the page small."""
-    size = 0
+def _pictured(
+    events: Sequence[Event], thumbnails: Mapping[tuple[int, int], bytes]
+) -> tuple[int, int]:
+    """How many events get a card, and how many bytes their best frames leave for others."""
+    left = _MOST_BYTES
     for place, event in enumerate(events[:MOST_CARDS]):
-        size += len(thumbnails.get((event.head, event.best_frame), b""))
-        if size > _MOST_BYTES:
-            return place
-    return min(len(events), MOST_CARDS)
+        size = len(thumbnails.get((event.head, event.best_frame), b""))
+        if size > left:
+            return place, 0
+        left -= size
+    return min(len(events), MOST_CARDS), left
 
 
-def _address(jpeg: bytes | None) -> str:
-    if not jpeg:
-        return ""
-    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
-
-
-def _card(
-    place: str,
-    event: Event,
-    zero: float | None,
-    *,
-    picture: str = "",
-    shape: tuple[int, int] = _UNKNOWN_SHAPE,
-    drawing: Markup = Markup(""),  # noqa: B008
-) -> Card:
+def _card(place: str, event: Event, zero: float | None) -> Card:
+    """Return the texts of an event, without pictures."""
     return Card(
         rank=str(event.event),
         head=str(event.head),
@@ -154,9 +151,10 @@ def _card(
         to_read=count(event.to_read),
         file=plain(event.best_file or ""),
         command=explain_command(place, event.head, event.best_frame),
-        picture=picture,
-        shape=shape,
-        drawing=drawing,
+        picture="",
+        shape=_UNKNOWN_SHAPE,
+        drawing=Markup(""),
+        others=Strip(),
     )
 
 

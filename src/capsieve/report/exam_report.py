@@ -41,8 +41,8 @@ def write_exam_report(
     folder
         Holds the tables and exam.json.
     thumbnails
-        JPEG of the whole frame, scaled down, by head and frame; at least for the best frame of
-        every event.
+        JPEG of the whole frame, scaled down, by head and frame: of all frames to read of the
+        first events. Frames without one are named by number.
     home
         Where the folder will stand when it is finished, OUT/EXAM, which the page's commands name;
         by default where it is.

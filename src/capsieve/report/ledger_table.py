@@ -81,12 +81,7 @@ def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> 
     """
     return [
         _declared(ledgers),
-        _sum(
-            ledgers,
-            ("found", "Found", ""),
-            ("decoded", "Decoded", _damaged(ledgers[0])),
-            ("undecodable", "Undecodable", "there, but no picture could be had of it"),
-        ),
+        _found(ledgers),
         _sum(
             ledgers,
             ("decoded", "Decoded", ""),
@@ -105,6 +100,17 @@ def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> 
             ("repeats", "Near copies", "nearly the same as a flagged neighbour; shown once"),
         ),
     ]
+
+
+def _found(ledgers: Sequence[Ledger]) -> Sum:
+    parts = [
+        ("decoded", "Decoded", _damaged(ledgers[0])),
+        ("undecodable", "Undecodable", "there, but no picture could be had of it"),
+    ]
+    if any(ledger.get("unscreened") for ledger in ledgers):  # rare, and alarming: no row of zeros
+        meaning = "nothing is known of them: the program that looked at them died every time"
+        parts.append(("unscreened", "Not screened", meaning))
+    return _sum(ledgers, ("found", "Found", ""), *parts)
 
 
 def _sum(

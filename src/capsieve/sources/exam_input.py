@@ -1,7 +1,7 @@
 """What exams there are at one path: a video, an archive, a folder of images, a folder of exams."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from capsieve.sources.image_names import is_image_name, name_heads
 from capsieve.sources.natural_order import natural_key
 from capsieve.sources.source import Place
 
-__all__ = ["Found", "exams_at"]
+__all__ = ["Found", "exams_at", "known_path"]
 
 _MOST_HEADS = 2
 _TAKEN = "a video, a ZIP archive of images, a folder of images, or a folder of such exams"
@@ -21,7 +21,7 @@ _TAKEN = "a video, a ZIP archive of images, a folder of images, or a folder of s
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An exam, or one head of an exam, that was found at a path.
+    """An exam, or one head of an exam, that was found at a path; or what is there instead.
 
     Attributes
     ----------
@@ -33,47 +33,65 @@ class Found:
         Its heads; () where it cannot be opened.
     error
         Why it cannot be opened.
+    is_exam
+        False where there is no exam at the path, and the error says what to do about it.
     """
 
     path: Path
     stem: str
     places: tuple[Place, ...] = ()
     error: CapsieveError | None = None
+    is_exam: bool = True
 
 
-def exams_at(path: Path) -> list[Found]:
-    """Return what there is to screen at a path, in natural order.
-
-    An exam that cannot be opened is returned with its error, so that the others can go on.
+def known_path(path: Path) -> Path:
+    """Return the path that a file or folder is known by, however it was typed.
 
     Raises
     ------
     FileError
-        There is nothing at the path, or nothing that can be screened, or it could be meant in more
-        than one way.
+        There is nothing at the path.
     """
     try:
         if path.is_dir():
-            return _exams_in(path.resolve())
-        if path.is_file():
-            return [_file_exam(path.parent.resolve() / path.name)]
-        exists = os.path.lexists(path)
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
+            return path.resolve()
+        if os.path.lexists(path):
+            return path.parent.resolve() / path.name
+    except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error}") from error
-    if path.is_symlink():
-        raise FileError(f"cannot read {path}: it is a link that points nowhere; mend the link")
-    if exists:
-        raise FileError(
-            f"cannot read {path}: it is not a regular file; give a file, or - for standard input"
-        )
     raise FileError(f"cannot read {path}: there is no such file or folder; check the name")
 
 
+def exams_at(path: Path, *, named: Collection[Path] = ()) -> list[Found]:
+    """Return what there is to screen at a path, in natural order.
+
+    What cannot be screened is returned with its error, so that the others can go on.
+
+    Parameters
+    ----------
+    path
+        A path as :func:`known_path` gives it.
+    named
+        All such paths that were asked for: a folder among them speaks for itself.
+    """
+    if path.is_dir():
+        return _exams_in(path, named)
+    try:
+        return [_file_exam(path)]
+    except FileError as error:
+        return [Found(path, path.stem, error=error, is_exam=False)]
+
+
 def _file_exam(path: Path) -> Found:
+    """Return the exam that a file is, broken or not; an error says that it is none."""
     from capsieve.sources.video import is_video_name, video_streams
 
+    if not os.path.exists(path):
+        raise FileError(f"cannot read {path}: it is a link that points nowhere; mend the link")
+    if not os.path.isfile(path):
+        raise FileError(
+            f"cannot read {path}: it is not a regular file; give a file, or - for standard input"
+        )
     head = _first_bytes(path)
     if _is_zip(path, head):
         return _archive_exam(path)
@@ -166,32 +184,54 @@ def _look_into(folder: Path) -> _Inside:
     return inside
 
 
-def _exams_in(folder: Path) -> list[Found]:
+def _exams_in(folder: Path, named: Collection[Path]) -> list[Found]:
     try:
         inside = _look_into(folder)
+        exam = _image_exam(folder, inside)
     except FileError as error:
         return [Found(folder, folder.name, error=error)]
-    exam = _image_exam(folder, inside)
     if exam is not None:
         return [exam]
-    found = list(_children(inside))
-    if not found:
-        raise FileError(_nothing_in(folder, inside))
+    found = list(_children(inside, named))
+    if not any(exam.is_exam for exam in found):
+        error = FileError(_nothing_in(folder, inside))
+        return [Found(folder, folder.name, error=error, is_exam=False)]
     return sorted(found, key=lambda exam: natural_key(exam.path.name))
 
 
-def _children(inside: _Inside) -> Iterator[Found]:
+def _children(inside: _Inside, named: Collection[Path]) -> Iterator[Found]:
     for path in inside.films:
         yield _archive_exam(path) if path.suffix.lower() == ".zip" else _video_exam(path)
     for folder in inside.folders:
         try:
             inner = _look_into(folder)
+            exam = _image_exam(folder, inner)
         except FileError as error:
             yield Found(folder, folder.name, error=error)
             continue
-        exam = _image_exam(folder, inner)
         if exam is not None:
             yield exam
+        elif folder not in named and _holds_exams(inner):
+            error = FileError(
+                f"{folder} holds exams of its own, which were not screened; name it as an INPUT too"
+            )
+            yield Found(folder, folder.name, error=error, is_exam=False)
+
+
+def _holds_exams(inside: _Inside) -> bool:
+    """Whether there could be an exam in a folder, however deep."""
+    if inside.films:
+        return True
+    folders = list(inside.folders)
+    while folders:
+        try:
+            deeper = _look_into(folders.pop())
+        except FileError:
+            return True  # there could be
+        if deeper.images or deeper.films:
+            return True
+        folders += deeper.folders
+    return False
 
 
 def _image_exam(folder: Path, inside: _Inside) -> Found | None:

@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from capsieve.errors import CapsieveError, FileError, ParameterError
-from capsieve.sources.exam_input import Found, exams_at
+from capsieve.sources.exam_input import Found, exams_at, known_path
 from capsieve.sources.head_names import split_head
 from capsieve.sources.natural_order import natural_key
 from capsieve.sources.source import Place
@@ -24,7 +25,7 @@ _UNFIT = re.compile(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class ExamInput:
-    """An exam that the user asked for.
+    """An exam that the user asked for, or what was found in its stead.
 
     Attributes
     ----------
@@ -59,26 +60,27 @@ def find_exams(inputs: Sequence[str | Path], *, one_exam: str | None = None) -> 
     -------
     list of ExamInput
         In the order of the inputs, and in natural order inside each. One that cannot be opened
-        comes with its error, so that the others can go on.
+        comes with its error, so that the others can go on. So does, at the end, what is no exam.
 
     Raises
     ------
     FileError
-        There is no such file, nothing matches a pattern, a folder holds no exam or could be meant
-        in two ways, or two exams have the same name.
+        There is no such file, nothing matches a pattern, two exams have the same name, or the
+        inputs are not the heads of `one_exam`.
     ParameterError
         `one_exam` is no name for a folder.
     """
-    paths = [path for typed in inputs for path in _expand(typed)]
+    paths = [known_path(path) for typed in inputs for path in _expand(typed)]
     if not paths:
         raise FileError("nothing to screen was named; give a video, or a folder of images")
     if one_exam is not None:
         return [_one_exam(one_exam, paths)]
-    found = _without_repeats([exam for path in paths for exam in exams_at(path)])
-    found = [_with_valid_path(exam) for exam in found]
-    named = list(_join_heads(found))
-    _check_names(named)
-    return [exam for exam, _ in named]
+    found = [exam for path in paths for exam in exams_at(path, named=set(paths))]
+    found = [_with_valid_path(exam) for exam in _without_repeats(found)]
+    named = list(_join_heads([exam for exam in found if exam.is_exam]))
+    taken = _check_names(named)
+    others = _name_others([other for other in found if not other.is_exam], taken)
+    return [*(exam for exam, _ in named), *others]
 
 
 def _expand(typed: str | Path) -> Iterator[Path]:
@@ -106,7 +108,7 @@ def _one_exam(name: str, paths: Sequence[Path]) -> ExamInput:
         exams = list(map(_with_valid_path, exams_at(path)))
         if len(exams) > 1:
             raise FileError(
-                f"{path} holds {len(exams)} exams, and it should be one head of the exam {name}"
+                f"{path} holds more than one exam, and it should be one head of the exam {name}"
             )
         found += exams
     if len(_without_repeats(found)) < len(found):
@@ -173,14 +175,37 @@ def _fit_name(name: str) -> str:
     return fit or "exam"
 
 
-def _check_names(named: Sequence[tuple[ExamInput, Path]]) -> None:
-    """Refuse names that some file systems take for the same: they are folders of results."""
+def _check_names(named: Sequence[tuple[ExamInput, Path]]) -> set[str]:
+    """Refuse names that some file systems take for the same: they are folders of results.
+
+    Returns
+    -------
+    set of str
+        The names, in the form in which those that are taken for the same are equal.
+    """
     first: dict[str, Path] = {}
     for exam, path in named:
-        same = unicodedata.normalize("NFC", exam.name).casefold()
+        same = _folded(exam.name)
         if same in first:
             raise FileError(
                 f"{first[same]} and {path} would both be the exam {exam.name}; "
                 "screen them into different folders, or rename one"
             )
         first[same] = path
+    return set(first)
+
+
+def _name_others(others: Sequence[Found], taken: set[str]) -> Iterator[ExamInput]:
+    """Yield what is no exam; it has no results, so it gives way where its name is taken."""
+    for other in others:
+        name = stem = _fit_name(other.stem)
+        for number in count(2):
+            if _folded(name) not in taken:
+                break
+            name = f"{stem} ({number})"
+        taken = taken | {_folded(name)}
+        yield ExamInput(name, (), other.error)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

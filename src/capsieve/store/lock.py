@@ -4,7 +4,7 @@ import fcntl
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from capsieve.errors import FileError, OccupiedError
@@ -30,8 +30,9 @@ def locked(folder: Path) -> Iterator[None]:
     path = folder / LOCK
     handle = _held(path)
     try:
-        os.truncate(handle, 0)
-        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        with suppress(OSError):  # a full disk: the lock holds, it only does not say whose it is
+            os.truncate(handle, 0)
+            os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
         path.unlink(missing_ok=True)

@@ -24,8 +24,8 @@ RECORD = "exam.json"
 class Ledger(TypedDict):
     """Counts of frames that add up.
 
-    found = decoded + undecodable; decoded = unscorable + scored; scored = flagged + the sum of
-    rejected; flagged = to_read + repeats.
+    found = decoded + undecodable + unscreened; decoded = unscorable + scored; scored = flagged +
+    the sum of rejected; flagged = to_read + repeats.
     """
 
     declared: int | None  # by the container; never believed
@@ -33,6 +33,7 @@ class Ledger(TypedDict):
     found: int
     decoded: int
     undecodable: int
+    unscreened: int  # their worker died again and again: nothing is known of them
     damaged: int  # of the decoded: the decoder had to fill in what was lost
     unscorable: int  # decoded, but no frame that the detector can take
     scored: int
@@ -88,8 +89,8 @@ class ViewRecord(TypedDict):
 class RangeMeasure(TypedDict):
     """How an exam compares with the range that the detector was calibrated on."""
 
-    low: float  # the 1 % quantile of the reference
-    high: float  # the 99 % quantile
+    low: float  # the 1 % quantile of the reference; for the field of view with a slack below it
+    high: float  # the 99 % quantile; for the field of view with a slack above it
     median: float | None  # of the exam
     below: float  # share of the exam's frames below low
     above: float  # share above high
@@ -112,6 +113,7 @@ class Record(TypedDict):
     versions: dict[str, str]
     sources: list[SourceRecord]
     views: list[ViewRecord]
+    tables: dict[str, str]  # the sha256 of each
     settings: dict[str, Any]
     identity: dict[str, Any]  # all that decides about the tables
     run: dict[str, Any]  # when, how fast, by how many; the only part that differs between runs

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ MEASURED = ("texture_max", "red", "green", "blue")
 """The columns whose values are compared with the detector's reference."""
 
 _GROUPED = ["score", "row", "col", "radius", "signature"]
-_ROW_GROUP = 16_384  # rows written at once; few enough for little memory
+_ROW_GROUP = 4096  # rows written at once; few enough for little memory
 
 Rows = Callable[[int, int, list[str] | None], pa.Table]
 """Returns the rows of a segment: of which head, which number, which columns."""
@@ -89,10 +90,12 @@ def write_tables(
     Returns
     -------
     dict
-        Thumbnails of the first `pictures` events' best frames, by head and frame.
+        Thumbnails by head and frame, not more than `pictures`: of the best frames of the events
+        first, best event first, then of their other frames to read.
     """
     ranks, repeats = _by_frame(known.events)
     best = {(event.best.head, event.best.frame) for event in known.events}
+    wanted = _to_be_shown(known.events, pictures)
     files: dict[tuple[int, int], str | None] = {}
     thumbnails: dict[tuple[int, int], bytes] = {}
     frames = _Writer(folder / "frames.parquet", described(FRAMES, "frames", exam))
@@ -113,8 +116,8 @@ def write_tables(
             for place, key in enumerate(keys):
                 if key in best:
                     files[key] = table["file"][place].as_py()
-                    if ranks[key] <= pictures:
-                        thumbnails[key] = table["thumbnail"][place].as_py()
+                if key in wanted:
+                    thumbnails[key] = table["thumbnail"][place].as_py()
     events = [_event_row(rank, event, files) for rank, event in enumerate(known.events, 1)]
     schema = described(EVENTS, "events", exam)
     pq.write_table(pa.Table.from_pylist(events, schema), folder / "events.parquet", **_OPTIONS)
@@ -189,6 +192,18 @@ def _flagged(head: int, frame: int, row: dict[str, Any]) -> Flagged:
         radius=row["radius"],
         signature=row["signature"],
     )
+
+
+def _to_be_shown(events: Sequence[Event], pictures: int) -> set[tuple[int, int]]:
+    """Choose the frames of which the report gets a picture."""
+    best = ((event.best.head, event.best.frame) for event in events)
+    others = (
+        (member.head, member.frame)
+        for event in events
+        for member in event.members
+        if member.frame not in event.copies and member is not event.best
+    )
+    return set(islice(chain(best, others), pictures))
 
 
 def _by_frame(

@@ -54,6 +54,7 @@ class Tally:
             found=self.found,
             decoded=decoded,
             undecodable=self._statuses["undecodable"],
+            unscreened=self._statuses["unscreened"],
             damaged=self._damaged,
             unscorable=decoded - scored,
             scored=scored,

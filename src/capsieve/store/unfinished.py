@@ -44,11 +44,12 @@ class Unfinished:
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Make the folder, and note what the work is begun with."""
-        try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
         if not (self.folder / _PLAN).exists():
+            self.remove()  # nobody knows what segments without a plan belong to
+            try:
+                self.folder.mkdir()
+            except OSError as error:
+                raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
             with whole_file(self.folder / _PLAN) as temporary:
                 temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
 
@@ -60,13 +61,18 @@ class Unfinished:
     def has(self, head: int, number: int) -> bool:
         """Tell whether a segment is there and whole."""
         try:
-            return pq.read_schema(self._path(head, number)).equals(SEGMENT)
+            table = pq.read_table(self._path(head, number), page_checksum_verification=True)
+            return table.schema.equals(SEGMENT)
         except (OSError, pa.ArrowException):
             return False
 
     def rows(self, head: int, number: int, columns: list[str] | None = None) -> pa.Table:
         """Return a segment's rows."""
-        return pq.read_table(self._path(head, number), columns=columns)
+        path = self._path(head, number)
+        try:
+            return pq.read_table(path, columns=columns)
+        except (OSError, pa.ArrowException) as error:
+            raise FileError(f"cannot read {path} ({error}); start over with --fresh") from error
 
     def counts(self, head: int, number: int) -> tuple[int, int]:
         """Return how many frames a segment has, and how many of them are flagged."""
@@ -74,8 +80,15 @@ class Unfinished:
         return len(labels), labels.count("polyp")
 
     def remove(self) -> None:
-        """Remove all of it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove all of it; first out of sight at a stroke: no part may pass for the whole."""
+        gone = self.folder.with_name(f"{WORK}-gone")
+        try:
+            shutil.rmtree(gone, ignore_errors=True)
+            if self.folder.exists():
+                self.folder.replace(gone)
+                shutil.rmtree(gone)
+        except OSError as error:
+            raise FileError(f"cannot remove {self.folder}: {error.strerror}") from error
 
     def _path(self, head: int, number: int) -> Path:
         return self.folder / f"head-{head}-segment-{number:06d}.parquet"

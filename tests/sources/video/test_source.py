@@ -2,7 +2,9 @@
 
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
 
 import av
 import numpy as np
@@ -184,3 +186,24 @@ def test_samples_are_the_same_each_time(sample: Sample) -> None:
 
 def test_the_kind_video_opens_as_a_video(sample: Sample) -> None:
     assert isinstance(open_source(Place("video", str(sample("mp4-h264")))), Video)
+
+
+def test_threads_do_not_disturb_each_other(tmp_path: Path) -> None:
+    source = video(make_video(tmp_path, "mp4-h264", times=steady(240)))
+    segments = source.survey(least=50).segments
+
+    def decode(task: int) -> list[tuple[int | None, str, str]]:
+        rows = list[tuple[int | None, str, str]]()
+        for frame in source.frames(segments[task % len(segments)]):
+            # Pixels that are kept would keep alive what the decoders share.
+            content = b"" if frame.pixels is None else frame.pixels.tobytes()
+            rows.append((frame.pts, frame.problem, hashlib.sha256(content).hexdigest()))
+            sleep(0.0005 * (task % 4))  # others end meanwhile, at another place each
+        return rows
+
+    alone = [decode(task) for task in range(len(segments))]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(decode, range(8 * len(segments))))
+    assert len(segments) == 4
+    assert together == alone * 8
+    assert not any(problem for rows in alone for _, problem, _ in rows)

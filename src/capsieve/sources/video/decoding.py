@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,13 @@ _LATEST = 2 * _MOST_REORDERED  # packets that a picture may take to come out
 
 _NO_PICTURE = "the decoder gave no picture"
 _DAMAGED = "the picture is damaged: the decoder filled in what was lost"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The place of a packet: a new object for each, because its identity matters."""
+
+    number: int
 
 
 def expected_stamps(span: Span) -> list[int | None]:
@@ -70,7 +78,9 @@ def decoded(
     from av.error import FFmpegError
 
     for place, packet in enumerate(packets):
-        packet.opaque = place
+        # PyAV knows an opaque by its identity, for all threads of a process together. Small numbers
+        # are one object wherever they occur: what one thread frees, another would lose.
+        packet.opaque = _Place(place)
         if packet.is_corrupt:
             damage.note(place, "the container marks the picture's data as damaged")
         try:
@@ -89,7 +99,8 @@ def decoded(
 
 
 def _place(frame: "VideoFrame") -> int:
-    return frame.opaque if isinstance(frame.opaque, int) else -1
+    carried = frame.opaque
+    return carried.number if isinstance(carried, _Place) else -1
 
 
 def _in_known_order(

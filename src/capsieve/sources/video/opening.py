@@ -70,8 +70,7 @@ def open_video(
 ) -> Iterator[tuple["InputContainer", "VideoStream"]]:
     """Open a video file and yield it with one of its streams, made ready to be decoded.
 
-    Decoding uses one thread, and the number that a packet carries as ``opaque`` comes out with its
-    frame.
+    Decoding uses one thread, and what a packet carries as ``opaque`` comes out with its frame.
 
     Raises
     ------

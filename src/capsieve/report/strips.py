@@ -1,0 +1,192 @@
+"""The frames to read of an event besides its best one, as small pictures and as numbers.
+
+Every flagged frame that is no near copy is to be read, so the page must show it, or at least name
+it. Pictures weigh a page down: they are bounded, and what is beyond the bound is named by number.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError
+from capsieve.report.exam_tables import Event
+from capsieve.report.formats import clock, count
+from capsieve.report.overlay import overlay
+
+__all__ = ["LONGEST_STRIP", "SmallPicture", "Strip", "event_strips", "jpeg_address", "named"]
+
+LONGEST_STRIP = 24
+"""How many small pictures an event has; of more frames, so many are shown, evenly spread."""
+
+_MOST_NAMED = 16  # numbers or runs of numbers in one sentence
+_BATCH = 1 << 16
+_COLUMNS = ["frame", "time_s", "rows", "cols", "row", "col", "radius", "event", "repeats"]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallPicture:
+    """A frame to read.
+
+    Attributes
+    ----------
+    frame
+        Its number.
+    time
+        h:mm:ss from the exam's first frame; "" where it is unknown.
+    picture
+        Address of the picture.
+    shape
+        Rows and columns of the frame.
+    drawing
+        The ball, over the picture.
+    """
+
+    frame: str
+    time: str
+    picture: str
+    shape: tuple[int, int]
+    drawing: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The other frames to read of an event: pictures, and the rest in words."""
+
+    pictures: tuple[SmallPicture, ...] = ()
+    rest: str = ""
+
+
+def event_strips(
+    folder: Path,
+    events: Sequence[Event],
+    thumbnails: Mapping[tuple[int, int], bytes],
+    *,
+    most_bytes: int,
+    zero: float | None,
+) -> list[Strip]:
+    """Return a strip for each event.
+
+    Parameters
+    ----------
+    folder
+        The exam's.
+    events
+        The first ones, best first.
+    thumbnails
+        JPEG of the whole frame, by head and number.
+    most_bytes
+        What all pictures together may take; the first events are served first.
+    zero
+        The time of the exam's first frame; None where times are unknown.
+    """
+    frames = _frames_to_read(folder, max((event.event for event in events), default=0))
+    ranks = _numbers(frames, "event")
+    strips: list[Strip] = []
+    for event in events:
+        start, stop = np.searchsorted(ranks, [event.event, event.event + 1]).tolist()
+        mine = frames.slice(start, stop - start)
+        mine = mine.filter(pa.array(_numbers(mine, "frame") != event.best_frame))
+        numbers = _numbers(mine, "frame")
+        shown: list[int] = []
+        for place in _evenly_spread(numbers, event.head, thumbnails):
+            size = len(thumbnails[event.head, int(numbers[place])])
+            if size > most_bytes:
+                most_bytes = 0  # no later picture slips in because it is smaller
+                break
+            most_bytes -= size
+            shown.append(place)
+        rows = mine.take(pa.array(shown, pa.int64())).to_pylist()
+        pictures = [_small_picture(row, thumbnails[event.head, row["frame"]], zero) for row in rows]
+        rest = named(np.delete(numbers, shown).tolist())
+        strips.append(Strip(tuple(pictures), rest))
+    return strips
+
+
+def named(numbers: Sequence[int]) -> str:
+    """Name frames by their numbers, in order: ``frames 812, 815–819 and 4 more``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    texts = [
+        f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
+        for first, last in runs[:_MOST_NAMED]
+    ]
+    more = sum(last - first + 1 for first, last in runs[_MOST_NAMED:])
+    if more:
+        texts.append(f"{count(more)} more")
+    if not texts:
+        return ""
+    words = f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
+    return f"frame {words}" if len(numbers) == 1 else f"frames {words}"
+
+
+def jpeg_address(jpeg: bytes | None) -> str:
+    """Return the address of a picture that lies inside the page; "" where there is none."""
+    if not jpeg:
+        return ""
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
+
+
+def _frames_to_read(folder: Path, most: int) -> pa.Table:
+    """Read the frames to read of the first so many events, sorted by event and frame."""
+    path = folder / "frames.parquet"
+    try:
+        with pq.ParquetFile(path) as file:
+            parts = [_chosen(batch, most) for batch in file.iter_batches(_BATCH, columns=_COLUMNS)]
+            schema = pa.schema([file.schema_arrow.field(name) for name in _COLUMNS])
+    except (OSError, KeyError, pa.ArrowException) as error:
+        raise FileError(
+            f"cannot read {path} ({error}); screen the exam again, with --fresh"
+        ) from error
+    table = pa.Table.from_batches([part.select(_COLUMNS) for part in parts], schema)
+    return table.sort_by([("event", "ascending"), ("frame", "ascending")])
+
+
+def _chosen(batch: pa.RecordBatch, most: int) -> pa.RecordBatch:
+    ranks = batch.column("event").to_numpy(zero_copy_only=False).astype(np.float64)
+    shown = batch.column("repeats").is_null().to_numpy(zero_copy_only=False)
+    return batch.filter(pa.array((ranks <= most) & shown))  # a rank that is null is not a number
+
+
+def _evenly_spread(
+    numbers: NDArray[np.int64], head: int, thumbnails: Mapping[tuple[int, int], bytes]
+) -> list[int]:
+    """Return the places of those that get a picture, growing."""
+    possible = [
+        place for place, frame in enumerate(numbers.tolist()) if thumbnails.get((head, frame))
+    ]
+    if len(possible) <= LONGEST_STRIP:
+        return possible
+    steps = np.linspace(0, len(possible) - 1, LONGEST_STRIP).round().astype(int)
+    return [possible[step] for step in steps]
+
+
+def _small_picture(row: Mapping[str, Any], jpeg: bytes, zero: float | None) -> SmallPicture:
+    shape, drawing = (1, 1), Markup("")
+    if row["rows"] and row["cols"]:
+        shape = row["rows"], row["cols"]
+        if row["row"] is not None and row["col"] is not None and row["radius"]:
+            drawing = overlay(shape, (row["row"], row["col"], row["radius"]), None)
+    known = row["time_s"] is not None and zero is not None
+    return SmallPicture(
+        frame=str(row["frame"]),
+        time=clock(row["time_s"] - zero) if known else "",
+        picture=jpeg_address(jpeg),
+        shape=shape,
+        drawing=drawing,
+    )
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
+    return np.asarray(table[name].to_numpy(), dtype=np.int64)
