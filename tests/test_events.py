@@ -16,7 +16,7 @@ def spans(events):
     return [(e.members[0].frame, e.members[-1].frame) for e in events]
 
 
-def test_frames_close_in_number_with_balls_that_meet_are_one_event():
+def test_frames_close_in_number_with_balls_in_one_place_are_one_event():
     events = group([flagged(10), flagged(11, col=150.0), flagged(14, col=200.0)])
     assert spans(events) == [(10, 14)]
 
@@ -26,8 +26,8 @@ def test_a_gap_in_number_parts_events_where_time_is_unknown():
 
 
 def test_time_decides_where_it_is_known():
-    near = [flagged(10, time=1.0), flagged(40, time=2.9)]
-    far = [flagged(10, time=1.0), flagged(40, time=3.1)]
+    near = [flagged(10, time=1.0), flagged(40, time=1.9)]
+    far = [flagged(10, time=1.0), flagged(40, time=2.1)]
     assert len(group(near)) == 1
     assert len(group(far)) == 2
 
@@ -36,8 +36,9 @@ def test_slow_capsules_are_grouped_by_number():
     assert len(group([flagged(10, time=0.0), flagged(11, time=10.0)])) == 1
 
 
-def test_balls_that_do_not_meet_are_different_polyps():
-    assert len(group([flagged(10, col=100.0), flagged(11, col=201.0)])) == 2
+def test_a_ball_whose_centre_lies_outside_the_other_is_another_polyp():
+    assert len(group([flagged(10, col=100.0), flagged(11, col=149.0)])) == 1
+    assert len(group([flagged(10, col=100.0), flagged(11, col=151.0)])) == 2
 
 
 def test_two_polyps_seen_in_turn_are_two_events():

@@ -1,19 +1,12 @@
-import numpy as np
+"""``capsieve demo``: the whole way on a synthetic study."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
 from PIL import Image
 
-from capsieve.phantom import polyp_frame
-
-
-def test_demo_makes_its_frame_and_explains_it(run, tmp_path):
-    out = tmp_path / "new" / "demo"
-    result = run("demo", "-o", out)
-    assert result.exit_code == 0
-    assert result.stdout.startswith("Polyp: ")
-    assert sorted(path.name for path in out.iterdir()) == ["frame.png", "nine-panels.png"]
-    for path in out.iterdir():
-        assert str(path) in result.stdout
-    with Image.open(out / "frame.png") as image:
-        assert np.array_equal(np.asarray(image), polyp_frame())
+from capsieve.reference_range import paper_range
 
 
 def test_a_file_in_the_place_of_the_folder_is_wrong_usage(run, tmp_path):
@@ -23,6 +16,49 @@ def test_a_file_in_the_place_of_the_folder_is_wrong_usage(run, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_exit_code_1(run, tmp_path):
     (tmp_path / "file").touch()
-    result = run("demo", "-o", tmp_path / "file" / "demo")
+    result = run("demo", "-o", tmp_path / "file" / "demo", "--quiet")
     assert result.exit_code == 1
-    assert result.stderr.startswith("capsieve: cannot make the folder")
+    assert result.stderr.splitlines()[-1].startswith("capsieve: cannot ")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    from click.testing import CliRunner
+
+    from capsieve.cli.main import cli
+
+    out = tmp_path_factory.mktemp("demo")
+    return out, CliRunner().invoke(cli, ["demo", "-o", str(out), "--quiet"])
+
+
+@pytest.mark.slow
+def test_the_demo_screens_its_study_and_tells_where_the_reports_are(demo):
+    out, result = demo
+    assert result.exit_code == 0, result.output
+    for number in range(1, 6):
+        assert str(out / "results" / f"patient-{number}" / "report.html") in result.stdout
+    assert "5 of 5 exams, 670 frames" in result.stdout
+    with Image.open(out / "nine-panels.png") as image:
+        assert image.width > 800
+
+
+@pytest.mark.slow
+def test_the_demo_study_is_the_range_that_the_detector_was_calibrated_on(demo):
+    out, _ = demo
+    records = [json.loads(path.read_text()) for path in out.glob("results/*/exam.json")]
+    values = []
+    for path in out.glob("results/*/frames.parquet"):
+        values += pq.read_table(path)["texture_max"].to_pylist()
+    low, high = paper_range().quantiles["texture"]
+    assert 0.005 < sum(value < low for value in values) / len(values) < 0.015
+    assert 0.005 < sum(value > high for value in values) / len(values) < 0.015
+    for record in records:
+        assert not record["range"]["measures"]["field"]["warning"]
+
+
+@pytest.mark.slow
+def test_a_second_demo_finds_everything_done(demo, run):
+    out, _ = demo
+    result = run("demo", "-o", out, "--quiet")
+    assert result.exit_code == 0
+    assert result.stdout.count("screened before") == 5

@@ -57,7 +57,16 @@ def test_large_pictures_do_not_make_a_large_page(tmp_path: Path) -> None:
     folder = tmp_path / "exam"
     thumbnails = dict.fromkeys(write_exam(folder, events=6), b"\xff" * 1_000_000)
     cards, rows = event_cards(folder, read_events(folder), thumbnails, place="exam", zero=0.0)
-    assert (len(cards), len(rows)) == (2, 4)
+    assert (len(cards), len(rows)) == (5, 1)
+
+
+def test_best_frames_have_their_pictures_before_any_strip(tmp_path: Path) -> None:
+    folder = tmp_path / "exam"
+    thumbnails = dict.fromkeys(write_exam(folder, events=3, length=3), b"\xff" * 1_000_000)
+    cards, _ = event_cards(folder, read_events(folder), thumbnails, place="exam", zero=0.0)
+    assert all(card.picture for card in cards)
+    assert [len(card.others.pictures) for card in cards] == [2, 0, 0]
+    assert [bool(card.others.rest) for card in cards] == [False, True, True]
 
 
 def test_a_missing_picture_leaves_the_card(tmp_path: Path) -> None:

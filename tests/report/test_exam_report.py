@@ -169,6 +169,54 @@ def test_an_incomplete_exam_says_what_is_missing(tmp_path: Path) -> None:
     assert "frames 80 to 110" in text
 
 
+@pytest.mark.parametrize("complete", [True, False])
+def test_frames_that_nothing_is_known_of_stand_in_the_banner(
+    tmp_path: Path, complete: bool
+) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder, complete=complete)
+    record = read_record(folder)
+    for ledger in (record["ledger"], record["heads"]["0"]):
+        ledger["unscreened"] = 32
+        ledger["found"] += 32
+    write_record(record, folder)
+    text = Page(exam_report(folder, thumbnails)).text
+    assert re.search(r"32 frames\s+were not screened:", text)
+    assert text.index("Nothing is known of them") < text.index("frames to read")
+    assert re.search(r"Not screened\s*32\b", text)
+    assert "does not add up" not in text
+
+
+def test_every_frame_to_read_is_on_the_page_once(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    page = exam_report(folder, write_exam(folder, frames=900, heads=2, events=6, length=9))
+    frames = pq.read_table(folder / "frames.parquet").to_pylist()
+    expected = [
+        (row["head"], row["frame"]) for row in frames if row["event"] and row["repeats"] is None
+    ]
+    texts = [each["alt"] or "" for tag, each in Page(page).attributes if tag == "img"]
+    shown = [re.search(r"[Ff]rame (\d+) of head (\d)", text) for text in texts]
+    assert sorted((int(each[2]), int(each[1])) for each in shown if each) == expected
+    assert len(expected) == read_record(folder)["ledger"]["to_read"]
+
+
+def test_frames_without_a_picture_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder, events=1, length=3)
+    assert "also to read" not in Page(exam_report(folder, thumbnails)).text
+    first, second, third = thumbnails
+    text = Page(exam_report(folder, {first: thumbnails[first]})).text
+    assert f"also to read: frames {second[1]}\N{EN DASH}{third[1]}" in text
+    assert "frames.parquet" in text
+
+
+def test_the_range_is_not_said_to_be_quantiles_where_it_is_wider(tmp_path: Path) -> None:
+    measure = {"low": 375.0, "high": 625.0, "median": 500.0, "below": 0, "above": 0, "warning": ""}
+    with_field = {"reference": "a study", "measures": {"field": measure}}
+    assert "25 % wider" in Page(a_page(tmp_path / "1", range=with_field)).text
+    assert "25 % wider" not in Page(a_page(tmp_path / "2")).text
+
+
 def test_a_complete_exam_has_no_banner(tmp_path: Path) -> None:
     assert "not complete" not in Page(a_page(tmp_path)).text
 
@@ -216,6 +264,6 @@ def test_a_long_exam_makes_a_small_page_with_every_event(tmp_path: Path) -> None
     ids = Page(page).values("id")
     assert {f"event-{rank}" for rank in range(1, 701)} <= set(ids)
     assert page.count("<article") == 200
-    assert len(page) < 4_000_000
+    assert len(page) < 8_000_000
     start = page.index('<svg class="timeline"')
     assert page.index("</svg>", start) - start < 150_000

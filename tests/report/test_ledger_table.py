@@ -49,6 +49,25 @@ def test_what_was_declared_leads_to_what_was_found(
         assert sum(signs[row.sign] * as_numbers(row.counts)[0] for row in rows) == 300
 
 
+def test_frames_that_were_not_screened_are_a_part_of_those_found(record: Record) -> None:
+    ledgers: list[Any] = [ledger for _, ledger in ledger_columns(record)]
+    names = [row.name for row in ledger_sums(ledgers, parameters={})[1].rows]
+    assert names == ["Found", "Decoded", "Undecodable"]
+    for ledger in (ledgers[0], ledgers[2]):
+        ledger["unscreened"] = 7
+        ledger["found"] += 7
+    found = ledger_sums(ledgers, parameters={})[1]
+    assert found.rows[-1].name == "Not screened"
+    assert found.rows[-1].counts == ("7", "0", "7")
+    assert found.adds_up
+
+
+def test_a_record_that_does_not_know_unscreened_frames_adds_up(record: Record) -> None:
+    ledger: Any = record["heads"]["0"]
+    del ledger["unscreened"]
+    assert all(each.adds_up for each in ledger_sums([ledger], parameters={}))
+
+
 def test_an_unknown_reason_is_shown_by_its_name(record: Record) -> None:
     ledger: Any = record["heads"]["0"]
     ledger["rejected"]["too-odd"] = 4

@@ -105,30 +105,29 @@ def event_strips(
             shown.append(place)
         rows = mine.take(pa.array(shown, pa.int64())).to_pylist()
         pictures = [_small_picture(row, thumbnails[event.head, row["frame"]], zero) for row in rows]
-        rest = named(np.delete(numbers, shown).tolist())
+        rest = named(np.delete(numbers, shown))
         strips.append(Strip(tuple(pictures), rest))
     return strips
 
 
-def named(numbers: Sequence[int]) -> str:
+def named(numbers: Sequence[int] | NDArray[np.int64]) -> str:
     """Name frames by their numbers, in order: ``frames 812, 815–819 and 4 more``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    texts = [
-        f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
-        for first, last in runs[:_MOST_NAMED]
-    ]
-    more = sum(last - first + 1 for first, last in runs[_MOST_NAMED:])
+    frames = np.asarray(numbers, dtype=np.int64)
+    if not frames.size:
+        return ""
+    ends = np.flatnonzero(np.diff(frames) != 1)[:_MOST_NAMED]  # of runs, but for the last one
+    firsts = frames[[0, *(ends + 1)]].tolist()[:_MOST_NAMED]
+    lasts = frames[[*ends, -1]].tolist()[:_MOST_NAMED]
+    texts = [_span(first, last) for first, last in zip(firsts, lasts, strict=True)]
+    more = frames.size - sum(lasts) + sum(firsts) - len(firsts)
     if more:
         texts.append(f"{count(more)} more")
-    if not texts:
-        return ""
     words = f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
-    return f"frame {words}" if len(numbers) == 1 else f"frames {words}"
+    return f"frame {words}" if frames.size == 1 else f"frames {words}"
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
 
 
 def jpeg_address(jpeg: bytes | None) -> str:
@@ -178,10 +177,10 @@ def _small_picture(row: Mapping[str, Any], jpeg: bytes, zero: float | None) -> S
         shape = row["rows"], row["cols"]
         if row["row"] is not None and row["col"] is not None and row["radius"]:
             drawing = overlay(shape, (row["row"], row["col"], row["radius"]), None)
-    known = row["time_s"] is not None and zero is not None
+    time = row["time_s"]
     return SmallPicture(
         frame=str(row["frame"]),
-        time=clock(row["time_s"] - zero) if known else "",
+        time="" if time is None or zero is None else clock(time - zero),
         picture=jpeg_address(jpeg),
         shape=shape,
         drawing=drawing,

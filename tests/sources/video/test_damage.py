@@ -8,7 +8,7 @@ import pytest
 
 from capsieve.sources.source import Place, SourceFrame, Survey
 from capsieve.sources.video import Video
-from sample_videos import make_video
+from sample_videos import make_video, steady
 
 
 def read(path: Path) -> tuple[Survey, list[SourceFrame]]:
@@ -25,10 +25,10 @@ def cut(path: Path, share: float) -> None:
     path.write_bytes(content[: round(len(content) * share)])
 
 
-def spoil(path: Path, start: float, length: int) -> None:
+def spoil(path: Path, start: float, length: int, *, zeros: bool = False) -> None:
     content = bytearray(path.read_bytes())
     first = round(len(content) * start)
-    content[first : first + length] = random.Random(1).randbytes(length)
+    content[first : first + length] = bytes(length) if zeros else random.Random(1).randbytes(length)
     path.write_bytes(content)
 
 
@@ -74,6 +74,60 @@ def test_no_damaged_picture_passes_for_a_sound_one(kind: str, tmp_path: Path) ->
         if not frame.problem:
             assert frame.pixels is not None
             np.testing.assert_array_equal(frame.pixels, whole[frame.pts])
+
+
+@pytest.mark.parametrize("length", [300, 30_000])
+@pytest.mark.parametrize("zeros", [True, False])
+def test_no_damaged_jpeg_passes_for_a_sound_one(length: int, zeros: bool, tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg", rows=256, cols=256)
+    whole = {frame.pixels.tobytes() for frame in read(path)[1] if frame.pixels is not None}
+    assert len(whole) == 60
+    spoil(path, 0.5, length, zeros=zeros)
+    _, frames = read(path)
+    sound = {f.pixels.tobytes() for f in frames if f.pixels is not None and not f.problem}
+    assert sound <= whole
+    assert len(sound) == len(frames) - 1
+    assert any(frame.problem for frame in frames)
+
+
+def test_a_jpeg_without_its_end_may_be_damaged(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg")
+    content = path.read_bytes()
+    end = content.index(b"\xff\xd9", len(content) // 2)
+    path.write_bytes(content[:end] + bytes(2) + content[end + 2 :])
+    _, frames = read(path)
+    assert len(frames) == 60
+    (problem,) = {frame.problem for frame in frames} - {""}
+    assert "lack the beginning or the end" in problem
+    assert sum(frame.problem != "" for frame in frames) == 1
+
+
+def test_what_is_left_of_a_damaged_jpeg_is_shown(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg", rows=256, cols=256)
+    whole = read(path)[1]
+    spoil(path, 0.5, 300)
+    (place,) = (n for n, frame in enumerate(read(path)[1]) if frame.problem)
+    damaged, original = read(path)[1][place].pixels, whole[place].pixels
+    assert damaged is not None
+    assert original is not None
+    np.testing.assert_array_equal(damaged[:16], original[:16])
+
+
+def test_the_place_of_a_loss_is_left_open_where_it_is_unknown(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg", times=steady(240))
+    spoil(path, 0.5, 120_000, zeros=True)
+    (problem,) = read(path)[0].problems
+    assert "declares 240 frames" in problem.what
+    assert problem.time is None
+
+
+@pytest.mark.parametrize("kind", ["mp4-h264-faststart", "mkv-h264"])
+def test_the_place_of_a_loss_is_the_end_where_times_are_stored(kind: str, tmp_path: Path) -> None:
+    path = make_video(tmp_path, kind, times=steady(60, 5))
+    cut(path, 0.5)
+    survey, frames = read(path)
+    assert survey.problems[-1].time == pytest.approx(frames[-1].time)
+    assert "cut off" in survey.problems[-1].what
 
 
 def test_a_picture_that_cannot_be_decoded_keeps_its_row(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from capsieve.sources.source import SourceFrame
 from capsieve.sources.video.colour import RGB
 from capsieve.sources.video.cutting import Span
 from capsieve.sources.video.damage import Damage
+from capsieve.sources.video.damaged_jpeg import is_cut_jpeg, what_is_left
+from capsieve.sources.video.opening import LIMITS
 from capsieve.sources.video.packet_index import seconds
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ _MOST_REORDERED = 16
 _LATEST = 2 * _MOST_REORDERED  # packets that a picture may take to come out
 
 _NO_PICTURE = "the decoder gave no picture"
+_CUT = "the picture may be damaged: its data lack the beginning or the end of a JPEG"
 _DAMAGED = "the picture is damaged: the decoder filled in what was lost"
 
 
@@ -86,8 +89,11 @@ def decoded(
         try:
             frames = context.decode(packet)
         except FFmpegError as error:
-            frames = []
-            damage.note(place, f"the decoder failed ({error.strerror})")
+            frames = what_is_left(context, packet, options=LIMITS)
+            failed = f"the decoder failed ({error.strerror})"
+            damage.note(place, _DAMAGED if frames else failed)
+        if is_cut_jpeg(context, packet):
+            damage.note(place, _CUT)
         for frame in frames:
             yield _place(frame), frame
         yield place, None

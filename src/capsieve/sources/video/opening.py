@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from capsieve.errors import FileError
 from capsieve.sources.video.boxes import lacks_its_index
+from capsieve.sources.video.damaged_jpeg import FAIL_AT_ERRORS
 
 if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-__all__ = ["is_video_name", "open_video", "video_streams"]
+__all__ = ["LIMITS", "is_video_name", "open_video", "video_streams"]
 
 _ENDINGS = (
     *(".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".m2v", ".vob", ".ts"),
@@ -26,11 +27,17 @@ _FORMATS = "mov,matroska,avi,mpeg,mpegts,mpegvideo,h264,hevc,m4v,mjpeg,asf"
 
 _MOST_PIXELS = 100_000_000
 _LONGEST_SIDE = 16_384
-# The decoder refuses larger pictures before it takes memory for them.
-_LIMITS = {"max_pixels": str(_MOST_PIXELS)}
-_OPTIONS = {"protocol_whitelist": "file", "format_whitelist": _FORMATS, **_LIMITS}
+LIMITS = {"max_pixels": str(_MOST_PIXELS)}
+"""What every decoder is told: to refuse larger pictures before it takes memory for them."""
 
-_STRICT = {"strict": "1"}
+_OPTIONS = {"protocol_whitelist": "file", "format_whitelist": _FORMATS, **LIMITS}
+
+_BY_CODEC = {
+    # Without it the H.264 decoder guesses from the first frames how far pictures are reordered,
+    # and drops some when it learns better.
+    "h264": {"strict": "1"},
+    "mjpeg": FAIL_AT_ERRORS,
+}
 
 
 def is_video_name(path: str | os.PathLike[str]) -> bool:
@@ -96,10 +103,7 @@ def open_video(
         context = stream.codec_context
         context.thread_count = 1
         context.copy_opaque = True
-        # Without it the H.264 decoder guesses from the first frames how far pictures are reordered,
-        # and drops some when it learns better.
-        reordering = _STRICT if context.name == "h264" else {}
-        context.options = {**_LIMITS, **reordering}
+        context.options = {**LIMITS, **_BY_CODEC.get(context.name, {})}
         yield container, stream
 
 
