@@ -71,8 +71,8 @@ def group(flagged: Iterable[Flagged]) -> list[Event]:
     apart than the mean of the radii. Of several such events the one with the nearest ball is
     taken. The events are ranked by the score of their best frame, then by their length.
 
-    On the phantom's demo study a longer gap and balls that merely touch make half as many events,
-    but a fifth of them then holds a polyp and something else, and its best frame may hide the polyp.
+    On the phantom's demo study twice the gap and balls that merely touch make half as many events,
+    but a fifth of them holds a polyp and something else, and its best frame may hide the polyp.
 
     Parameters
     ----------

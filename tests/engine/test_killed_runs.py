@@ -53,7 +53,7 @@ def moments(folder: Path, chance: random.Random, usual: float):
     unfinished = folder / ".unfinished"
 
     def segments() -> int:
-        return len(list(unfinished.glob("head-*.parquet")))
+        return len(list(unfinished.glob("head-*.checked")))
 
     def any_time(process):
         time.sleep(chance.uniform(0.0, usual))
@@ -122,7 +122,7 @@ def test_killed_workers_lose_nothing(exam, undisturbed, tmp_path):
     expected, _ = undisturbed
     process = start(exam, tmp_path, workers=2)
     folder = tmp_path / "exam" / ".unfinished"
-    assert until(lambda: any(folder.glob("head-*.parquet")), process)
+    assert until(lambda: any(folder.glob("head-*.checked")), process)
     for pid in children_of(process.pid):
         if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)
@@ -137,7 +137,7 @@ def test_interrupted_it_says_that_the_same_command_goes_on(exam, tmp_path):
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         folder = tmp_path / "exam" / ".unfinished"
-        assert until(lambda: any(folder.glob("head-*.parquet")), process)
+        assert until(lambda: any(folder.glob("head-*.checked")), process)
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130

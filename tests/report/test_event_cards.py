@@ -55,14 +55,14 @@ def test_only_the_best_events_have_pictures(tmp_path: Path) -> None:
 
 def test_large_pictures_do_not_make_a_large_page(tmp_path: Path) -> None:
     folder = tmp_path / "exam"
-    thumbnails = dict.fromkeys(write_exam(folder, events=6), b"\xff" * 1_000_000)
+    thumbnails = dict.fromkeys(write_exam(folder, events=6), b"\xff" * 700_000)
     cards, rows = event_cards(folder, read_events(folder), thumbnails, place="exam", zero=0.0)
     assert (len(cards), len(rows)) == (5, 1)
 
 
 def test_best_frames_have_their_pictures_before_any_strip(tmp_path: Path) -> None:
     folder = tmp_path / "exam"
-    thumbnails = dict.fromkeys(write_exam(folder, events=3, length=3), b"\xff" * 1_000_000)
+    thumbnails = dict.fromkeys(write_exam(folder, events=3, length=3), b"\xff" * 700_000)
     cards, _ = event_cards(folder, read_events(folder), thumbnails, place="exam", zero=0.0)
     assert all(card.picture for card in cards)
     assert [len(card.others.pictures) for card in cards] == [2, 0, 0]

@@ -65,7 +65,7 @@ def segment_file(rows: Iterator[dict[str, Any]]) -> bytes:
     """Return rows as a Parquet file."""
     buffer = io.BytesIO()
     table = pa.Table.from_pylist(list(rows), SEGMENT)
-    pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+    pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
 
 

@@ -17,7 +17,7 @@ __all__ = ["MOST_CARDS", "Card", "event_cards", "explain_command"]
 MOST_CARDS = 200
 """How many events get a picture; the others are rows of a table."""
 
-_MOST_BYTES = 5_000_000  # of pictures: with them the page stays below 8 MB
+_MOST_BYTES = 3_500_000  # of pictures: with them the page stays below 6 MB
 _UNKNOWN_SHAPE = (1, 1)
 
 

@@ -117,7 +117,7 @@ def read_heads(folder: Path) -> list[HeadFrames]:
                 "frame": _numbers(batch["frame"], np.int64),
                 "time": _numbers(batch["time_s"], np.float64),
                 "score": _numbers(batch["score"], np.float64),
-                "undecodable": _equal(batch["status"], "undecodable"),
+                "undecodable": ~_equal(batch["status"], "decoded"),
                 "flagged": _equal(batch["label"], "polyp"),
                 "smooth": _equal(batch["reason"], "texture-low"),
                 "busy": _equal(batch["reason"], "texture-high"),
