@@ -40,9 +40,14 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
     from capsieve.cli.progress import exam_progress, frame_progress
     from capsieve.cli.screen import say_found
     from capsieve.engine.screening import screen
+    from capsieve.errors import FileError
     from capsieve.phantom.study import plan_study
     from capsieve.phantom.writing import write_study
 
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {out}: {error.strerror}") from error
     say_first_run()
     click.echo("Rendering a synthetic study: five patients, 16 polyps.", err=True)
     plan = plan_study("demo")
