@@ -8,7 +8,7 @@ from pathlib import Path
 
 from capsieve.errors import FileError
 
-__all__ = ["whole_file"]
+__all__ = ["reach_the_disk", "whole_file"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -33,9 +33,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
         yield temporary
-        _reach_the_disk(temporary)  # or a power failure could leave the name without the content
+        reach_the_disk(temporary)  # or a power failure could leave the name without the content
         temporary.replace(path)
-        _reach_the_disk(path.parent)
+        reach_the_disk(path.parent)
     except OSError as error:
         if isinstance(error, FileError):
             raise
@@ -45,7 +45,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def _reach_the_disk(path: Path) -> None:
+def reach_the_disk(path: Path) -> None:
+    """Wait until a file's content, or a folder's names, would survive a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

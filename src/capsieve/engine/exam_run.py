@@ -1,6 +1,6 @@
 """One exam under way: what is there already, what is to do, and the end of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -119,25 +119,25 @@ class ExamRun:
     ) -> None:
         self._stack.close()
 
-    def tasks(self) -> Iterator[SegmentTask]:
-        """Yield what is still to be done."""
+    def tasks(self) -> list[SegmentTask]:
+        """Return what is still to be done."""
         self._unfinished.begin(self._identity)
         choice = self._request.field_of_view
         self._views = {s.place.head: find_views(s, survey, choice) for s, survey in self._heads}
         self._total = sum(part.frames for _, survey in self._heads for part in survey.segments)
+        missing: list[SegmentTask] = []
         for source, survey in self._heads:
+            place, views = source.place, self._views[source.place.head]
             for segment in survey.segments:
-                if self._unfinished.has(source.place.head, segment.number):
-                    frames, flagged = self._unfinished.counts(source.place.head, segment.number)
+                if self._unfinished.has(place.head, segment.number):
+                    frames, flagged = self._unfinished.counts(place.head, segment.number)
                     self._resumed += frames
                     self._count(frames, flagged)
+                else:
+                    detector = self._request.detector
+                    missing.append(SegmentTask(self._name, place, segment, detector, views))
         self._count(0, 0)
-        for source, survey in self._heads:
-            place = source.place
-            for segment in survey.segments:
-                if not self._unfinished.has(place.head, segment.number):
-                    views = self._views[place.head]
-                    yield SegmentTask(self._name, place, segment, self._request.detector, views)
+        return missing
 
     def take(self, outcome: Outcome[SegmentTask, bytes]) -> None:
         """Keep what a worker handed over.

@@ -29,6 +29,7 @@ from capsieve.store.schema import SCHEMA, SEGMENT
 from capsieve.store.tables import FirstPass, first_pass, write_tables
 from capsieve.store.tally import total
 from capsieve.store.unfinished import Unfinished
+from capsieve.whole_file import reach_the_disk
 
 __all__ = ["FILES", "TABLES", "finish", "intact"]
 
@@ -105,14 +106,10 @@ def finish(
 
 def _move(staging: Path, folder: Path) -> None:
     for name in FILES:
-        handle = os.open(staging / name, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+        reach_the_disk(staging / name)
     for name in FILES:
         (staging / name).replace(folder / name)
-    handle = os.open(folder, os.O_RDONLY)
-    os.fsync(handle)
-    os.close(handle)
+    reach_the_disk(folder)
 
 
 def _record(

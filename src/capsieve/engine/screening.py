@@ -200,7 +200,7 @@ class _Screening:
         if run.record is not None:
             self._end(exam.name, run.record, anew=False)
             return []
-        tasks = list(run.tasks())
+        tasks = run.tasks()
         self._waiting[exam.name] = len(tasks)
         self._finish_if_done(exam.name)
         return tasks
