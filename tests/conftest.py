@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -9,3 +10,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# A shell's background jobs ignore Ctrl-C, and their children with them: those that tests interrupt
+# must not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
