@@ -7,6 +7,7 @@ SUBJECTS = {
     "agreement": "agreement with independent implementations",
     "frame": "one frame, one thread",
     "phantom": "the synthetic colon",
+    "robustness": "one frame, many settings",
     "screening": "a whole exam",
     "startup": "time to start",
 }

@@ -13,9 +13,9 @@ import capsieve
 from benchmarks.timing import medians
 from capsieve.paper.disc import disc
 from capsieve.paper.extension import extend
-from capsieve.paper.geometry import find_features
+from capsieve.paper.geometry import Components
 from capsieve.paper.gray import channel_of
-from capsieve.paper.midpass import midpass
+from capsieve.paper.midpass import midpass, smooth_inside
 from capsieve.paper.segmentation import threshold
 from capsieve.paper.texture import texture_energy
 from capsieve.paper.vignetting import correct_vignetting
@@ -94,22 +94,32 @@ def stages(frame: NDArray[np.uint8]):
     gray = channel_of(frame)
     corrected, _ = correct_vignetting(gray, circle)
     extended = extend(corrected, circle)
-    u, highest = midpass(extended, circle)
+    sigmas = (parameters.midpass_fine, parameters.midpass_coarse)
+    out, fine, coarse = (np.empty_like(gray) for _ in range(3))
+
+    def smooth_twice():
+        for sigma, smoothed in zip(sigmas, (fine, coarse), strict=True):
+            smooth_inside(extended, circle, sigma=sigma, out=smoothed)
+        return midpass(fine, coarse, circle, out=out)
+
+    u, highest = smooth_twice()
+    u = u.copy()
     theta = threshold(highest)
-    out = np.empty_like(gray)
-    rules = {
-        "size_low": derived.size_low,
-        "size_high": derived.size_high,
-        "eccentricity_max": parameters.eccentricity_max,
-        "radius_search": derived.radius_search,
-    }
+
+    def find_features():
+        return Components(u, theta, radius_search=derived.radius_search).features(
+            size_low=derived.size_low,
+            size_high=derived.size_high,
+            eccentricity_max=parameters.eccentricity_max,
+        )
+
     return {
         "  gray": lambda: channel_of(frame, out=out),
         "  vignetting": lambda: correct_vignetting(gray, circle, out=out),
         "  extension": lambda: extend(extended, circle, out=extended),
         "  texture": lambda: texture_energy(extended, circle, out=out),
-        "  mid-pass": lambda: midpass(extended, circle, out=out),
-        "  features and balls": lambda: find_features(u, theta, **rules),
+        "  mid-pass": smooth_twice,
+        "  features and balls": find_features,
     }
 
 

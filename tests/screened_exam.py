@@ -15,7 +15,7 @@ from capsieve.detectors import PaperDetector
 from capsieve.store.record import Ledger, Record, Stretch, write_record
 from capsieve.store.schema import EVENTS, FEATURES, FRAMES, SCHEMA, described
 
-__all__ = ["SIZE", "write_exam"]
+__all__ = ["SIZE", "record_of", "write_exam"]
 
 SIZE = 128
 """Rows and columns of the frames."""
@@ -80,6 +80,18 @@ def write_exam(
         for row in rows["frames"]
         if row.get("event") and row.get("repeats") is None
     }
+
+
+def record_of(exam: str, *, frames: int, flagged: int) -> Record:
+    """Return the record of an exam that was screened without a problem."""
+    table = {"frames": [{"status": "decoded", "reason": "no-feature"}], "events": []}
+    ledger = _ledger(table)
+    for name in ("declared", "found", "decoded", "scored"):
+        ledger[name] = frames
+    for name in ("flagged", "to_read", "events"):
+        ledger[name] = flagged
+    ledger["rejected"] = {"no-feature": frames - flagged}
+    return _record(exam, [ledger], False, None, SIZE)
 
 
 def _picture(seed: int, size: int) -> tuple[dict[str, Any], dict[str, Any], bytes] | None:

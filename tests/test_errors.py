@@ -9,6 +9,7 @@ ONE_OF_EACH = [
     errors.FrameError("the frame is empty"),
     errors.ParameterError("width", "must be a number, not 'wide'"),
     errors.FileError("no such file: a.png"),
+    errors.LeakError("patient 3 is in train and in test"),
     errors.MissingExtraError("needs an extra"),
 ]
 
@@ -19,6 +20,7 @@ ONE_OF_EACH = [
         (errors.FrameError, ValueError),
         (errors.ParameterError, ValueError),
         (errors.FileError, OSError),
+        (errors.LeakError, ValueError),
         (errors.MissingExtraError, ImportError),
     ],
 )

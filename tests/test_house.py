@@ -20,7 +20,9 @@ DISTRIBUTIONS = {
     "PIL": "pillow",
     "cv2": "opencv-python-headless",
     "llvmlite": "numba",
+    "MLstatkit": "mlstatkit",
     "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
 }
 
 

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from capsieve._version import __version__
     from capsieve.aperture import FieldOfView, field_of_view
     from capsieve.detectors import Detector, load_detector
+    from capsieve.engine.evaluating import evaluate
     from capsieve.engine.progress import Progress
     from capsieve.engine.screening import ScreenedExam, screen
     from capsieve.errors import (
         CapsieveError,
         FileError,
         FrameError,
+        LeakError,
         MissingExtraError,
         OccupiedError,
         ParameterError,
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
     from capsieve.parameters import Parameters
     from capsieve.placement import Placement
     from capsieve.results import Explanation, Feature, FrameResult
+    from capsieve.statistics.evaluation import Evaluation
+    from capsieve.statistics.metric import Metric
 
 __all__ = [
     "CapsieveError",
     "Detector",
+    "Evaluation",
     "Explanation",
     "Feature",
     "FieldOfView",
@@ -38,6 +43,8 @@ __all__ = [
     "Frame",
     "FrameError",
     "FrameResult",
+    "LeakError",
+    "Metric",
     "MissingExtraError",
     "OccupiedError",
     "ParameterError",
@@ -48,6 +55,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "analyze",
+    "evaluate",
     "explain",
     "field_of_view",
     "load_detector",
@@ -58,6 +66,7 @@ __all__ = [
 _HOMES = {
     "CapsieveError": "capsieve.errors",
     "Detector": "capsieve.detectors",
+    "Evaluation": "capsieve.statistics.evaluation",
     "Explanation": "capsieve.results",
     "Feature": "capsieve.results",
     "FieldOfView": "capsieve.aperture",
@@ -65,6 +74,8 @@ _HOMES = {
     "Frame": "capsieve.frames",
     "FrameError": "capsieve.errors",
     "FrameResult": "capsieve.results",
+    "LeakError": "capsieve.errors",
+    "Metric": "capsieve.statistics.metric",
     "MissingExtraError": "capsieve.errors",
     "OccupiedError": "capsieve.errors",
     "ParameterError": "capsieve.errors",
@@ -75,6 +86,7 @@ _HOMES = {
     "WorkerError": "capsieve.errors",
     "__version__": "capsieve._version",
     "analyze": "capsieve.paper.detector",
+    "evaluate": "capsieve.engine.evaluating",
     "explain": "capsieve.paper.detector",
     "field_of_view": "capsieve.aperture",
     "load_detector": "capsieve.detectors",

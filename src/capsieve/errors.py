@@ -6,6 +6,7 @@
     |-- FileError         (OSError)      a file: absent, unreadable, broken or of an unknown kind
     |   `-- OccupiedError                a folder that another run is working in, or that holds
     |                                    results of other settings
+    |-- LeakError         (ValueError)   training and test frames that are not independent
     |-- WorkerError       (RuntimeError) workers that died, or that do not fit
     `-- MissingExtraError (ImportError)  an optional dependency that the work at hand needs
 
@@ -16,6 +17,7 @@ __all__ = [
     "CapsieveError",
     "FileError",
     "FrameError",
+    "LeakError",
     "MissingExtraError",
     "OccupiedError",
     "ParameterError",
@@ -54,6 +56,10 @@ class FileError(CapsieveError, OSError):
 
 class OccupiedError(FileError):
     """A folder that another run is working in, or that holds results of other settings."""
+
+
+class LeakError(CapsieveError, ValueError):
+    """Frames that were tuned on and frames that are judged are not independent of each other."""
 
 
 class WorkerError(CapsieveError, RuntimeError):

@@ -22,6 +22,7 @@ from capsieve.engine.segment_work import (
 )
 from capsieve.errors import FrameError
 from capsieve.frames import pixel_digest
+from capsieve.look import look
 from capsieve.phantom import polyp_frame
 from capsieve.reference_range import paper_range
 from capsieve.sources.source import Place, SourceFrame, open_source
@@ -136,6 +137,13 @@ def test_only_flagged_frames_have_pictures(screened):
 def test_scored_frames_have_their_mean_colour(screened):
     _, smooth = screened(POLYP, SMOOTH).to_pylist()
     assert [smooth[name] for name in ("red", "green", "blue")] == [90.0, 90.0, 90.0]
+
+
+def test_decoded_frames_have_their_look_unless_there_is_nothing_to_be_seen(screened):
+    polyp, smooth, broken = screened(POLYP, SMOOTH, b"broken").to_pylist()
+    assert polyp["look"] == look(POLYP)
+    assert len(polyp["look"]) == 32
+    assert smooth["look"] is broken["look"] is None
 
 
 def test_a_frame_without_a_ball_points_nowhere(screened):

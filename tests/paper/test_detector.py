@@ -364,8 +364,9 @@ def test_what_a_frame_leaves_behind_never_reaches_the_next(polyp, monkeypatch):
     def poisoned(name, shape):
         return np.full(shape, np.nan, np.float32)
 
-    for module in ("detector", "gaussian", "midpass", "texture", "vignetting"):
+    for module in ("gaussian", "preprocessing", "staged", "texture", "vignetting"):
         monkeypatch.setattr(f"capsieve.paper.{module}.scratch", poisoned)
+    monkeypatch.setattr("capsieve.paper.staged.borrow", lambda shape: poisoned("", shape))
     found = explain(polyp)
     assert found.texture_max == expected.texture_max
     assert found.features == expected.features

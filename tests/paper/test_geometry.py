@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 from scipy import ndimage
 from skimage.measure import label, regionprops
 
-from capsieve.paper.geometry import eccentricity, find_features, rejection
+from capsieve.paper.geometry import Components, eccentricity, rejection
 from reference import ball as literal_ball
 from reference import components as literal
 
-RULES = {"size_low": 30, "size_high": 900, "eccentricity_max": 6.5, "radius_search": 42}
+RULES = {"size_low": 30, "size_high": 900, "eccentricity_max": 6.5}
+_NO_LABELS = np.zeros((0, 0), np.int32)
+
+
+def find_features(u, theta, *, labels=_NO_LABELS, **rules):
+    """All features, with balls of at most a third of 128 pixels."""
+    return Components(u, theta, radius_search=42, labels=labels).features(**rules)
 
 
 def bumps(seed, shape=(128, 128)):
@@ -109,8 +115,7 @@ def test_a_disc_is_round_and_turning_changes_nothing():
     ],
 )
 def test_bounds_are_inclusive(size, stretch, expected):
-    rules = {name: RULES[name] for name in ("size_low", "size_high", "eccentricity_max")}
-    assert rejection(size, stretch, **rules) == expected
+    assert rejection(size, stretch, **RULES) == expected
 
 
 def test_the_comparison_with_theta_is_inclusive_and_exact():
@@ -124,3 +129,15 @@ def test_the_comparison_with_theta_is_inclusive_and_exact():
 
 def test_a_plane_without_features_has_none():
     assert find_features(np.zeros((64, 64), np.float32), 0.11, **RULES) == ()
+
+
+def test_a_ball_does_not_depend_on_the_rules_that_came_before():
+    u = bumps(3)
+    strict = {"size_low": 100, "size_high": 120, "eccentricity_max": 1.5}
+    components = Components(u, 0.12, radius_search=42)
+    found = [components.features(**rules) for rules in (strict, RULES, strict, RULES)]
+    assert found[0] == found[2] == find_features(u, 0.12, **strict)
+    assert found[1] == found[3] == find_features(u, 0.12, **RULES)
+    assert sum(feature.radius > 0 for feature in found[1]) > sum(
+        feature.radius > 0 for feature in found[0]
+    )

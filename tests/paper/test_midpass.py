@@ -5,10 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsieve.paper import midpass as steps
 from capsieve.paper.disc import disc
-from capsieve.paper.midpass import midpass
 from capsieve.paper.segmentation import threshold
 from reference import midpass as literal
+
+
+def midpass(frame, circle, fine=7.0, coarse=30.0):
+    """Both Gaussians and their ratio."""
+    smoothed = [steps.smooth_inside(frame, circle, sigma=sigma) for sigma in (fine, coarse)]
+    return steps.midpass(*smoothed, circle)
 
 
 def noise(shape, seed=0):

@@ -14,7 +14,8 @@ import pytest
 from capsieve.errors import FileError, ParameterError
 from capsieve.phantom import writing
 from capsieve.phantom.exam import render_frame
-from capsieve.phantom.study import plan_study
+from capsieve.phantom.plan import plan_exam
+from capsieve.phantom.study import StudyExam, StudyPlan, plan_study
 
 SMALL: dict[str, Any] = {"patients": 2, "frames": 6, "polyps": 1, "size": 96}
 
@@ -32,9 +33,6 @@ def digests(folder: Path):
 @pytest.fixture(scope="module")
 def exact():
     """A study with exactly known sequences."""
-    from capsieve.phantom.plan import plan_exam
-    from capsieve.phantom.study import StudyExam, StudyPlan
-
     plan = plan_exam(11, sequence_lengths=(3, 2), normal_frames=6, size=96)
     return StudyPlan("custom", 0, (StudyExam("patient-1", "1", plan),))
 
@@ -140,6 +138,31 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path):
     after = (tmp_path / "cut" / "truth" / "patient-1" / "frames.csv").stat().st_mtime_ns
     assert before == after
     assert digests(tmp_path / "cut") == digests(tmp_path / "whole")
+
+
+def test_findings_are_what_spoils_the_frame(tmp_path):
+    # A colon so full of bubbles and liquid that some frames of a few are spoiled, by one or both.
+    plan = plan_exam(5, frames=8, polyps=1, size=64, bubbles=6.0, liquid=6.0)
+    study = StudyPlan("custom", 0, (StudyExam("patient-1", "1", plan),))
+    writing.write_study(study, tmp_path, file_format="png", workers=1)
+    labels = rows(tmp_path / "labels.csv")
+    spoiled = [render_frame(plan, number).truth.spoiled for number in range(8)]
+    assert any(spoiled)
+    assert [tuple(filter(None, row["finding"].split("; "))) for row in labels] == spoiled
+    poses = rows(tmp_path / "truth" / "patient-1" / "frames.csv")
+    assert [tuple(row["spoiled"].split()) for row in poses] == spoiled
+
+
+def test_a_study_without_findings_is_not_gone_on_with(tmp_path):
+    study = plan_study(seed=1, patients=1, frames=1, polyps=0, size=64)
+    file = writing.write_study(study, tmp_path, file_format="png", workers=1)
+    found = json.loads(file.read_text())
+    del found["labels"]  # as it was before labels had findings
+    file.write_text(json.dumps(found))
+    before = digests(tmp_path)
+    with pytest.raises(FileError, match=r"fewer columns.*--fresh"):
+        writing.write_study(study, tmp_path, file_format="png", workers=1)
+    assert digests(tmp_path) == before
 
 
 def test_two_studies_are_never_mixed(tmp_path):

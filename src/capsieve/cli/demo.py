@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_TRAINING = "4"  # the paper's training patient
+
 _EXAMPLE = """\b
 Example:
   capsieve demo
@@ -32,13 +34,16 @@ Example:
 @click.option("--fresh", is_flag=True, help="Start over, whatever the folder holds.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
-    """Render a synthetic study, screen it, and tell what was found.
+    """Render a synthetic study, screen it, and judge what was found by the truth.
 
-    The study has five patients and 16 polyps. An interrupted demo goes on where it was.
+    The study has five patients and 16 polyps. As in the paper, the threshold is chosen on patient
+    4. An interrupted demo goes on where it was.
     """
+    from capsieve.cli.evaluate import say_evaluation
     from capsieve.cli.output import say_first_run
     from capsieve.cli.progress import exam_progress, frame_progress
     from capsieve.cli.screen import say_found
+    from capsieve.engine.evaluating import evaluate
     from capsieve.engine.screening import screen
     from capsieve.errors import FileError
     from capsieve.phantom.study import plan_study
@@ -65,13 +70,24 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
         exams = screen(
             study / "exams", out / "results", workers=workers, fresh=fresh, progress=listener
         )
+    click.echo("Judging it by the truth.", err=True)
+    evaluation = evaluate(
+        out / "results",
+        study / "labels.csv",
+        out / "evaluation",
+        regions=study,
+        train_patients=[_TRAINING],
+    )
     panels = _explain_best(exams, out)
     say_found(exams)
+    click.echo()
+    say_evaluation(evaluation)
     click.echo()
     click.echo(f"The study and its truth:       {study.absolute()}")
     if panels is not None:
         click.echo(f"The best event, step by step:  {panels.absolute()}")
-    click.echo(f"To read, open in a browser:    {exams[0].report}")
+    click.echo(f"An exam, to read:              {exams[0].report}")
+    click.echo(f"All figures, in a browser:     {(out / 'evaluation' / 'report.html').absolute()}")
     if not all(exam.complete for exam in exams):
         click.get_current_context().exit(1)
 

@@ -21,13 +21,20 @@ Example:
   capsieve demo
   capsieve screen exam.mp4 -o results
   capsieve explain frame.png -o panels.png
+  capsieve evaluate results --labels labels.csv -o evaluation
 """
 
 # Name, module below capsieve.cli, line in the overview.
 _COMMANDS = {
-    "demo": ("demo", "Explain a synthetic frame; nothing else is needed."),
+    "demo": ("demo", "The whole way on a synthetic study; nothing else is needed."),
+    "evaluate": ("evaluate", "Judge results by labels: every table and figure, with intervals."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
+    "robustness": (
+        "robustness",
+        "Change each parameter a little: how much do the results change?",
+    ),
     "screen": ("screen", "Screen whole exams: videos, folders, archives."),
+    "splits": ("splits", "Split labelled frames by patient or by blocks, never at random."),
     "phantom": ("phantom", "Render synthetic exams with their truth."),
     "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),
 }

@@ -13,6 +13,7 @@ from capsieve.detectors import Detector
 from capsieve.engine.evidence import mean_colour, signature, thumbnail
 from capsieve.errors import FrameError
 from capsieve.frames import pixel_digest
+from capsieve.look import look
 from capsieve.results import Feature, FrameResult
 from capsieve.sources.source import Place, Segment, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
@@ -83,6 +84,7 @@ def _rows(task: SegmentTask) -> Iterator[dict[str, Any]]:
         rows, cols = frame.pixels.shape[:2]
         row = _identity(frame) | {
             "sha1": pixel_digest(frame.pixels),
+            "look": look(frame.pixels),
             "status": "decoded",
             "problem": frame.problem or None,
             "rows": rows,

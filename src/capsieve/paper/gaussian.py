@@ -21,7 +21,7 @@ __all__ = ["Smoother", "gaussian_taps", "smooth", "smoother"]
 _ZEROS = np.zeros((1, STRIP), np.float32)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # a search over parameters tries many
 def gaussian_taps(sigma: float, half: int) -> NDArray[np.float32]:
     """Return k_0 .. k_half of a kernel exp(-m^2 / (2 sigma^2)) on 2 half + 1 taps with sum 1.
 
@@ -102,7 +102,7 @@ class Smoother:
         return scratch("plane", kernels.scratch_shape(self.rows, self.cols, self.half))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def smoother(rows: int, cols: int, sigma: float, wanted: Disc | None = None) -> Smoother:
     """Return L_sigma on frames of that size, with the result wanted in a disc or everywhere."""
     spans = wanted.spans if wanted else None

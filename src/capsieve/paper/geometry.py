@@ -19,7 +19,7 @@ from capsieve.paper.ball import best_ball_radius
 from capsieve.paper.kernels import components as kernels
 from capsieve.results import Feature, Rejection
 
-__all__ = ["eccentricity", "find_features", "rejection"]
+__all__ = ["Components", "eccentricity", "rejection"]
 
 _DEGENERATE = 1e-9
 _NO_LABELS = np.zeros((0, 0), np.int32)
@@ -47,62 +47,87 @@ def rejection(
     return "eccentricity" if eccentricity > eccentricity_max else ""
 
 
-def find_features(
-    midpass: NDArray[np.float32],
-    threshold: float,
-    *,
-    size_low: int,
-    size_high: int,
-    eccentricity_max: float,
-    radius_search: int,
-    labels: NDArray[Any] = _NO_LABELS,
-) -> tuple[Feature, ...]:
-    """Return every connected component of u >= Theta, with its ball where it passes the rules.
+class Components:
+    """The connected components of u >= Theta, and their balls, each fitted when it is needed.
+
+    A ball does not depend on the rules: what one call of :meth:`features` fitted, the next finds.
 
     Parameters
     ----------
     midpass
-        u, zero outside the mask.
+        u, zero outside the mask. It must not change as long as this lives.
     threshold
         Theta.
-    size_low, size_high, eccentricity_max
-        S_L, S_U and E_max, all inclusive.
     radius_search
         The largest radius that the ball search tries.
     labels
-        Where to write the number of the feature at each pixel: int32, zero everywhere.
+        Where to write the number of the component at each pixel: int32, zero everywhere.
     """
-    theta = np.float32(threshold)
-    if float(theta) < threshold:  # the least float32 that is not below Theta
-        theta = np.nextafter(theta, np.float32(np.inf))
-    features: list[Feature] = []
-    for number, moments in enumerate(kernels.components(midpass, theta, labels).tolist(), 1):
-        size, row, col, rr, rc, cc, ball_row, ball_col = moments
-        stretch = eccentricity(rr, rc, cc)
-        rejected = rejection(
-            int(size),
-            stretch,
-            size_low=size_low,
-            size_high=size_high,
-            eccentricity_max=eccentricity_max,
-        )
-        radius = (
-            0 if rejected else best_ball_radius(midpass, ball_row, ball_col, largest=radius_search)
-        )
-        features.append(
-            Feature(
-                number=number,
-                size=int(size),
-                eccentricity=stretch,
-                row=row,
-                col=col,
-                ball_row=ball_row,
-                ball_col=ball_col,
-                radius=radius,
-                rejected=rejected,
-                moment_rr=rr,
-                moment_rc=rc,
-                moment_cc=cc,
+
+    __slots__ = ("_features", "_midpass", "_moments", "_radius_search")
+
+    def __init__(
+        self,
+        midpass: NDArray[np.float32],
+        threshold: float,
+        *,
+        radius_search: int,
+        labels: NDArray[Any] = _NO_LABELS,
+    ) -> None:
+        theta = np.float32(threshold)
+        if float(theta) < threshold:  # the least float32 that is not below Theta
+            theta = np.nextafter(theta, np.float32(np.inf))
+        self._midpass = midpass
+        self._radius_search = radius_search
+        self._moments = [
+            (*moments, eccentricity(*moments[3:6]))
+            for moments in kernels.components(midpass, theta, labels).tolist()
+        ]
+        self._features: dict[tuple[int, Rejection], Feature] = {}
+
+    def features(
+        self, *, size_low: int, size_high: int, eccentricity_max: float
+    ) -> tuple[Feature, ...]:
+        """Return every component as a feature, with its ball where it passes the rules.
+
+        Parameters
+        ----------
+        size_low, size_high, eccentricity_max
+            S_L, S_U and E_max, all inclusive.
+        """
+        features: list[Feature] = []
+        for number, moments in enumerate(self._moments, 1):
+            rejected = rejection(
+                int(moments[0]),
+                moments[-1],
+                size_low=size_low,
+                size_high=size_high,
+                eccentricity_max=eccentricity_max,
             )
+            feature = self._features.get((number, rejected))
+            if feature is None:
+                feature = self._features[number, rejected] = self._feature(number, rejected)
+            features.append(feature)
+        return tuple(features)
+
+    def _feature(self, number: int, rejected: Rejection) -> Feature:
+        size, row, col, rr, rc, cc, ball_row, ball_col, stretch = self._moments[number - 1]
+        radius = 0
+        if not rejected:
+            radius = best_ball_radius(
+                self._midpass, ball_row, ball_col, largest=self._radius_search
+            )
+        return Feature(
+            number=number,
+            size=int(size),
+            eccentricity=stretch,
+            row=row,
+            col=col,
+            ball_row=ball_row,
+            ball_col=ball_col,
+            radius=radius,
+            rejected=rejected,
+            moment_rr=rr,
+            moment_rc=rc,
+            moment_cc=cc,
         )
-    return tuple(features)

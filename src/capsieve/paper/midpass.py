@@ -11,36 +11,41 @@ from numpy.typing import NDArray
 from capsieve.paper.disc import Disc
 from capsieve.paper.gaussian import smoother
 from capsieve.paper.kernels import midpass as kernels
-from capsieve.paper.scratch import scratch
 
-__all__ = ["midpass"]
+__all__ = ["midpass", "smooth_inside"]
 
 
-def midpass(
+def smooth_inside(
     frame: NDArray[np.float32],
     disc: Disc,
     *,
-    fine: float = 7.0,
-    coarse: float = 30.0,
+    sigma: float,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Return L_sigma f inside the mask; outside it the values are arbitrary."""
+    out = np.empty_like(frame) if out is None else out
+    smoother(*frame.shape, sigma, disc)(frame, out)
+    return out
+
+
+def midpass(
+    fine: NDArray[np.float32],
+    coarse: NDArray[np.float32],
+    disc: Disc,
+    *,
     out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], float]:
     """Return u and its maximum.
 
     Parameters
     ----------
-    frame
-        f, the pre-processed frame.
+    fine, coarse
+        The frame smoothed with sigma_1 and with sigma_2, see :func:`smooth_inside`.
     disc
         The mask.
-    fine, coarse
-        sigma_1 < sigma_2.
+    out
+        Where to write.
     """
-    out = np.empty_like(frame) if out is None else out
-    fine_frame, coarse_frame = scratch("work 1", frame.shape), scratch("work 2", frame.shape)
-    rows, cols = frame.shape
-    smoother(rows, cols, fine, disc)(frame, fine_frame)
-    smoother(rows, cols, coarse, disc)(frame, coarse_frame)
-    largest = kernels.positive_ratio(
-        fine_frame, coarse_frame, disc.spans.starts, disc.spans.stops, out
-    )
-    return out, float(largest)
+    out = np.empty_like(fine) if out is None else out
+    highest = kernels.positive_ratio(fine, coarse, disc.spans.starts, disc.spans.stops, out)
+    return out, float(highest)

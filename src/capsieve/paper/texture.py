@@ -64,7 +64,7 @@ def _whole_split(rows: int, cols: int, sigma: float, iterations: int) -> _Split:
     return _split(rows, cols, sigma, iterations, whole(rows, cols))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _disc_split(disc: Disc, sigma: float, iterations: int) -> _Split:
     return _split(disc.rows, disc.cols, sigma, iterations, disc.spans)
 

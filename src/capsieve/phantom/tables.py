@@ -59,7 +59,10 @@ def sighting_rows(truth: FrameTruth) -> list[dict[str, Any]]:
 
 
 def label_row(exam: StudyExam, truth: FrameTruth, file: str) -> dict[str, Any]:
-    """Return the label; where two polyps count, the one with more pixels is named."""
+    """Return the label; where two polyps count, the one with more pixels is named.
+
+    The finding is what spoils or fills the frame, whatever its label, as in frames.csv.
+    """
     counting = [polyp for polyp in truth.polyps if polyp.counts]
     named = max(counting, key=lambda polyp: polyp.pixels, default=None)
     return {
@@ -70,6 +73,7 @@ def label_row(exam: StudyExam, truth: FrameTruth, file: str) -> dict[str, Any]:
         "label": truth.label,
         "polyp": f"{exam.name}/{named.id}" if named else "",
         "patient": exam.patient,
+        "finding": "; ".join(truth.spoiled),
     }
 
 

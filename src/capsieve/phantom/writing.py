@@ -28,7 +28,7 @@ __all__ = ["Format", "write_study"]
 Format = Literal["mp4", "png"]
 
 _DEPTH_STEP = 0.01  # mm per grey level of a depth map: 16 bits reach 655 mm
-_LABELS = ("exam", "head", "frame", "file", "label", "polyp", "patient")
+_LABELS = ("exam", "head", "frame", "file", "label", "polyp", "patient", "finding")
 _POLYPS = (
     *("exam", "patient", "polyp", "kind", "size_mm", "position_mm", "bearing_deg"),
     *("redness", "roughness", "frames"),
@@ -116,6 +116,7 @@ def _gather(study: StudyPlan, out: Path) -> None:
 def _settings(study: StudyPlan, file_format: Format, depth: bool) -> dict[str, Any]:
     return {
         "schema": tables.TABLES_SCHEMA,
+        "labels": list(_LABELS),  # exams with and without a column are never mixed
         "capsieve": __version__,
         "study": study.name,
         "seed": study.seed,
@@ -143,8 +144,10 @@ def _prepare(out: Path, settings: dict[str, Any], *, fresh: bool) -> None:
             found = json.loads(file.read_text(encoding="utf-8"))
             found.pop("complete", None)
             if found != wanted:
+                older = found == {name: wanted[name] for name in wanted if name != "labels"}
+                which = "this study with labels of fewer columns" if older else "another study"
                 raise FileError(
-                    f"{out} holds another study; choose another folder, or start over with --fresh"
+                    f"{out} holds {which}; choose another folder, or start over with --fresh"
                 )
         elif any(out.iterdir()):
             raise FileError(f"{out} is not empty and not a study; choose another folder")

@@ -4,27 +4,21 @@ One file that needs nothing else: pictures, drawings and style lie inside, and a
 policy forbids the browser to fetch anything. The same folder gives the same bytes.
 """
 
-import base64
 from collections.abc import Mapping
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from capsieve.report import formats, provenance
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
 from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
 from capsieve.report.ledger_table import ledger_columns, ledger_sums
+from capsieve.report.page_parts import digest, part, template
 from capsieve.report.range_table import range_rows
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
 from capsieve.store.record import Record, read_record
 from capsieve.whole_file import whole_file
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 __all__ = ["REPORT", "exam_report", "write_exam_report"]
 
@@ -75,9 +69,9 @@ def exam_report(
     place = _place(home or folder, record["exam"])
     cards, rows = event_cards(folder, events, thumbnails, place=place, zero=scale.zero)
     columns = ledger_columns(record)
-    style, script = _part("exam.css"), _part("exam.js")
+    style, script = part("exam.css"), part("exam.js")
     style = style.replace("YELLOW", YELLOW).replace("GREEN", GREEN)
-    return _template().render(
+    return template("exam.html").render(
         record=record,
         exam=formats.plain(record["exam"]),
         ledger=record["ledger"],
@@ -108,9 +102,9 @@ def exam_report(
         versions=provenance.rows_of(record["versions"]),
         formats=formats,
         style=style,
-        style_digest=_digest(style),
+        style_digest=digest(style),
         script=script,
-        script_digest=_digest(script),
+        script_digest=digest(script),
     )
 
 
@@ -140,27 +134,3 @@ def _detector(content: Mapping[str, Any]) -> str:
     version = content.get("version")
     words = "paper (the published algorithm)" if name == "paper" else name
     return words if version is None else f"{words}, version {formats.plain(version)}"
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("capsieve.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("exam.html")
-
-
-@cache
-def _part(name: str) -> str:
-    return files("capsieve.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    """How a content security policy names the one text that it allows."""
-    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}"

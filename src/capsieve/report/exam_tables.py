@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError
 from capsieve.results import Feature
+from capsieve.store.reader import TableName, table_batches
 
 __all__ = ["BestFeature", "Event", "HeadFrames", "read_best", "read_events", "read_heads"]
-
-_BATCH = 1 << 16
 
 _FRAME_COLUMNS = (
     "head",
@@ -110,7 +107,7 @@ class BestFeature:
 def read_heads(folder: Path) -> list[HeadFrames]:
     """Read the frames of every head, in the order of the heads."""
     parts: list[dict[str, NDArray[Any]]] = []
-    for batch in _batches(folder / "frames.parquet", _FRAME_COLUMNS):
+    for batch in table_batches(folder, "frames", _FRAME_COLUMNS):
         parts.append(
             {
                 "head": _numbers(batch["head"], np.int64),
@@ -143,7 +140,7 @@ def read_events(folder: Path) -> list[Event]:
     names = tuple(Event.__dataclass_fields__)
     rows = [
         row
-        for batch in _batches(folder / "events.parquet", names)
+        for batch in table_batches(folder, "events", names)
         for row in pa.RecordBatch.from_pydict(batch).to_pylist()
     ]
     return sorted((Event(**row) for row in rows), key=lambda event: event.event)
@@ -167,11 +164,11 @@ def read_best(
         For each frame its rows and columns, and its best feature where it has one.
     """
     shapes: dict[tuple[int, int], tuple[int, int]] = {}
-    for row in _rows_of(folder / "frames.parquet", ("head", "frame", "rows", "cols"), keys):
+    for row in _rows_of(folder, "frames", ("head", "frame", "rows", "cols"), keys):
         if row["rows"] and row["cols"]:
             shapes[row["head"], row["frame"]] = row["rows"], row["cols"]
     features: dict[tuple[int, int], BestFeature] = {}
-    for row in _rows_of(folder / "features.parquet", None, keys):
+    for row in _rows_of(folder, "features", None, keys):
         key = row["head"], row["frame"]
         # The largest ball, and of equals the first one, as FrameResult.best has it.
         if row["radius"] and (key not in features or row["radius"] > features[key].feature.radius):
@@ -193,7 +190,10 @@ def _best_feature(row: dict[str, Any]) -> BestFeature:
 
 
 def _rows_of(
-    path: Path, columns: tuple[str, ...] | None, keys: Collection[tuple[int, int]]
+    folder: Path,
+    table: TableName,
+    columns: tuple[str, ...] | None,
+    keys: Collection[tuple[int, int]],
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of some frames."""
     wanted: dict[int, NDArray[np.int64]] = {
@@ -202,26 +202,13 @@ def _rows_of(
     }
     if not wanted:
         return
-    for batch in _batches(path, columns):
+    for batch in table_batches(folder, table, columns):
         head, frame = (_numbers(batch[name], np.int64) for name in ("head", "frame"))
         chosen = np.zeros(head.size, dtype=bool)
         for number, frames in wanted.items():
             chosen |= (head == number) & np.isin(frame, frames)
         if chosen.any():
             yield from pa.RecordBatch.from_pydict(batch).filter(pa.array(chosen)).to_pylist()
-
-
-def _batches(path: Path, columns: tuple[str, ...] | None) -> Iterator[dict[str, pa.Array]]:
-    try:
-        with pq.ParquetFile(path) as table:
-            for batch in table.iter_batches(
-                batch_size=_BATCH, columns=None if columns is None else list(columns)
-            ):
-                yield dict(zip(batch.schema.names, batch.columns, strict=True))
-    except (OSError, KeyError, pa.ArrowException) as error:
-        raise FileError(
-            f"cannot read {path} ({error}); screen the exam again, with --fresh"
-        ) from error
 
 
 def _numbers(column: pa.Array, kind: type) -> NDArray[Any]:

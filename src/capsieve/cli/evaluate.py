@@ -1,0 +1,201 @@
+"""``capsieve evaluate``: how good the sieve is, how sure that is, how much reading it saves."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from capsieve.statistics.evaluation import Evaluation
+
+__all__ = ["command", "say_evaluation"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve evaluate results --labels labels.csv -o evaluation
+  capsieve evaluate results --labels labels.csv --train-patient 4 -o evaluation
+  capsieve evaluate results --labels labels.csv --against results-red -o comparison
+"""
+
+
+@click.command("evaluate", epilog=_EXAMPLE)
+@click.argument("results", type=click.Path(path_type=Path), metavar="OUT")
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="What the frames truly show: a table, or the folder of a known collection.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="EVAL",
+    help="Folder for report.html, metrics.json, tables/ and figures/.",
+)
+@click.option("--layout", metavar="NAME", help="The labels' layout, where it is not recognised.")
+@click.option(
+    "--regions",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Where the polyps lie on the frames: boxes (COCO, YOLO) or masks.",
+)
+@click.option(
+    "--splits",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Parts of the study, from capsieve splits.",
+)
+@click.option(
+    "--train-patient",
+    "train_patients",
+    multiple=True,
+    metavar="NAME",
+    help="A patient on whose frames the operating point is chosen; may be given several times.",
+)
+@click.option(
+    "--specificity",
+    type=click.FloatRange(0, 100, min_open=True),
+    default=90.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="The specificity that the operating point must reach where it is chosen.",
+)
+@click.option("--threshold", type=float, help="Judge this threshold instead of the screened one.")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="OUT2",
+    help="Results of another detector or setting on the same frames, to compare with.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(100),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="Rounds of the bootstrap.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Of the bootstrap: the same seed gives the same intervals.",
+)
+@click.option(
+    "--reading-speed",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="FPS",
+    help="Frames that a reader looks at in a second.",
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(0),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="A polyp is found in time where it is flagged so soon after its first frame.",
+)
+@click.option(
+    "--gap",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Flagged frames no further apart are one alarm.",
+)
+@click.option(
+    "--shortest",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Alarms that are shorter are not counted.",
+)
+@click.option(
+    "--allow-leaks",
+    is_flag=True,
+    help="Go on although training and test share patients or pictures; the report says so.",
+)
+@click.option("--no-galleries", is_flag=True, help="Put no pictures of frames into the report.")
+@click.option("--json", "as_json", is_flag=True, help="Print metrics.json, and only that.")
+def command(
+    results: Path,
+    labels: Path,
+    out: Path,
+    layout: str | None,
+    regions: Path | None,
+    splits: Path | None,
+    train_patients: tuple[str, ...],
+    specificity: float,
+    threshold: float | None,
+    against: Path | None,
+    rounds: int,
+    seed: int,
+    reading_speed: float,
+    within: float,
+    gap: float,
+    shortest: float,
+    allow_leaks: bool,
+    no_galleries: bool,
+    as_json: bool,
+) -> None:
+    """Judge the results in OUT by labels: every table and figure of the paper, with intervals.
+
+    FILE has a row per frame: exam and frame, or file; label (polyp, normal, other); and where known
+    polyp, patient, head, block, finding. Kvasir-Capsule and Capsule Vision 2024 are read as they
+    come.
+    """
+    from capsieve.engine.evaluating import evaluate
+
+    if splits is not None and train_patients:
+        raise click.UsageError("--splits and --train-patient both say what to train on: say one.")
+    evaluation = evaluate(
+        results,
+        labels,
+        out,
+        layout=layout,
+        regions=regions,
+        splits=splits,
+        train_patients=train_patients,
+        target_specificity=specificity / 100,
+        threshold=threshold,
+        against=against,
+        rounds=rounds,
+        seed=seed,
+        reading_speed=reading_speed,
+        within=within,
+        gap=gap,
+        shortest=shortest,
+        allow_leaks=allow_leaks,
+        galleries=not no_galleries,
+    )
+    if as_json:
+        click.echo((out / "metrics.json").read_text(encoding="utf-8"), nl=False)
+    else:
+        say_evaluation(evaluation)
+        click.echo(f"To read, open in a browser: {(out / 'report.html').absolute()}")
+
+
+def say_evaluation(evaluation: "Evaluation") -> None:
+    """Print the answers, and on stderr what a careful reader must know."""
+    from capsieve.report.evaluation.summary import summary_sentences
+    from capsieve.report.formats import plain
+
+    for question, answer in summary_sentences(evaluation):
+        click.secho(question, bold=True)
+        click.echo(f"  {answer}")
+    for leak in evaluation.leaks:
+        click.echo(f"capsieve: leak, overridden: {leak}", err=True)
+    for warning in evaluation.warnings:
+        click.echo(f"capsieve: {warning[:1].upper()}{warning[1:]}", err=True)
+    for problem in evaluation.problems:
+        examples = f" ({'; '.join(map(plain, problem.examples[:3]))})" if problem.examples else ""
+        used = "used" if problem.used else "not used"
+        click.echo(f"capsieve: {problem.rows:,} {used}: {plain(problem.what)}{examples}", err=True)

@@ -1,0 +1,202 @@
+"""``capsieve robustness``: how much results change when a parameter changes a little."""
+
+import json
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from capsieve.cli.circle import Circle
+
+if TYPE_CHECKING:
+    from capsieve.engine.robustness_run import Robustness
+    from capsieve.engine.views import FieldChoice
+
+__all__ = ["command", "say_robustness"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve robustness exams/ --labels labels.csv -o robustness
+  capsieve robustness exams/ --labels labels.csv --normals 4000 --seed 1 -o robustness
+  capsieve robustness exams/ --labels labels.csv --parameter R_P --change 5 --change 20 -o r
+"""
+
+_SHOWN = 5  # frames that could not be analysed, by name
+
+
+@click.command("robustness", epilog=_EXAMPLE)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="What the frames truly show: a table, or the folder of a known collection.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="OUT",
+    help="Folder for robustness.json, .csv, .md and .tex.",
+)
+@click.option("--layout", metavar="NAME", help="The labels' layout, where it is not recognised.")
+@click.option(
+    "--change",
+    "percents",
+    type=float,
+    multiple=True,
+    metavar="PERCENT",
+    help="How much to change a parameter; may be given several times. By default 10 and -10.",
+)
+@click.option(
+    "--parameter",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="What to change: a parameter's name or symbol; may be given several times. By default "
+    "the paper's seven: sigma1, sigma2, M_L, M_U, S_L, S_U, E_max.",
+)
+@click.option(
+    "--normals",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Analyse only so many normal frames, drawn at random; polyp frames are all kept.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Of the draw: the same seed gives the same frames.",
+)
+@click.option(
+    "--parameters",
+    "parameters_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE.toml",
+    help="The base, where it is not the paper's; see capsieve parameters.",
+)
+@click.option(
+    "--field-of-view",
+    "circle",
+    type=Circle("auto", "whole"),
+    default="auto",
+    show_default=True,
+    metavar="auto|whole|ROW,COL,RADIUS",
+    help="As in capsieve screen.",
+)
+@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print robustness.json, and only that.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def command(
+    inputs: tuple[str, ...],
+    labels: Path,
+    out: Path,
+    layout: str | None,
+    percents: tuple[float, ...],
+    names: tuple[str, ...],
+    normals: int | None,
+    seed: int,
+    parameters_file: Path | None,
+    circle: "tuple[float, float, float] | str",
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Change each parameter a little, and see how much sensitivity and specificity change.
+
+    INPUT is what capsieve screen takes. Only frames that are labelled polyp or normal are
+    analysed, once for all changes together.
+
+    Exit status: 0 when every wanted frame was analysed, 1 when some could not be.
+    """
+    from capsieve.cli.output import say_first_run
+    from capsieve.cli.progress import exam_progress
+    from capsieve.engine.robustness_run import study_robustness
+    from capsieve.parameters import Parameters
+    from capsieve.report.robustness_files import robustness_content, write_robustness
+    from capsieve.statistics.flags import number_of
+    from capsieve.statistics.perturbation import CHANGES, PARAMETERS
+
+    parameters = None if parameters_file is None else Parameters.load(parameters_file)
+    say_first_run()
+    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
+    try:
+        with exam_progress(quiet=quiet) as listener:
+            study = study_robustness(
+                inputs,
+                labels,
+                layout=layout,
+                parameters=parameters,
+                names=names or PARAMETERS,
+                percents=percents or CHANGES,
+                normals=normals,
+                seed=seed,
+                field_of_view=_field(circle),
+                workers=workers,
+                progress=listener,
+            )
+    finally:
+        signal.signal(signal.SIGTERM, usual)
+    write_robustness(study, out)
+    if as_json:
+        click.echo(json.dumps(robustness_content(study), indent=2, allow_nan=False))
+    else:
+        say_robustness(study)
+        click.echo(f"Wrote {out / 'robustness.json'}, .csv, .md and .tex")
+    for name, why in study.failed:
+        click.echo(f"capsieve: {name} failed: {' '.join(why.split())}", err=True)
+    if study.unscored:
+        for name, why in study.unscored[:_SHOWN]:
+            click.echo(f"capsieve: {name}: {' '.join(why.split())}", err=True)
+        count = number_of(len(study.unscored), "frame")
+        click.echo(
+            f"capsieve: {count} could not be analysed; robustness.json names every one", err=True
+        )
+    if not study.complete:
+        click.get_current_context().exit(1)
+
+
+def say_robustness(study: "Robustness") -> None:
+    """Print the table, and what to know of it."""
+    from capsieve.report.evaluation.cells import interval_text, metric_text
+    from capsieve.report.evaluation.table_files import table_text
+    from capsieve.report.robustness_files import study_table
+    from capsieve.statistics.robustness import base_metrics
+
+    table = study_table(study)
+    click.echo(table_text(table))
+    click.echo(f"\n{table.caption}")
+    for metric in base_metrics(study.base_rates, unit=study.unit):
+        words = "; ".join(
+            f"{interval.method} {interval_text(interval, metric.unit)}, {interval.why}"
+            for interval in metric.intervals
+        )
+        click.echo(f"{metric.name}, base: {metric_text(metric)}. {words or metric.note}")
+    left = study.frames
+    click.echo(
+        f"Not in the study: {left['other']:,} frames with another finding, "
+        f"{left['unlabelled']:,} without a label, "
+        f"{left['normal'] - study.normals_drawn:,} normal frames that were not drawn."
+    )
+    for change in study.changes:
+        if change.why:
+            click.echo(f"Not possible: {change.symbol} {change.percent:+g} %: {change.why}")
+    for problem in study.problems:
+        fate = "used nevertheless" if problem.used else "not used"
+        click.echo(f"Labels: {problem.what}: {problem.rows:,}, {fate}.")
+    for warning in study.warnings:
+        click.echo(f"Labels: {warning}")
+
+
+def _field(circle: "tuple[float, float, float] | str") -> "FieldChoice":
+    from capsieve.aperture.field import FieldOfView
+
+    if isinstance(circle, str):
+        return circle  # pyright: ignore[reportReturnType]
+    row, col, radius = circle
+    return FieldOfView("circle", row, col, radius)

@@ -1,0 +1,1 @@
+"""An evaluation as files: numbers, tables, figures, pictures and a page."""

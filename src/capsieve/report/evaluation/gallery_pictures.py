@@ -1,0 +1,168 @@
+"""The frames of a gallery as pictures, each exactly the frame that was scored."""
+
+import io
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.errors import CapsieveError
+from capsieve.report.evaluation.drawing import drawing_style, mathematical
+from capsieve.report.evaluation.galleries import Gallery, Tile, left_out_words
+from capsieve.report.style import INK, SOFT_INK, YELLOW
+from capsieve.store.recall import recall
+from capsieve.store.record import RECORD
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Fetch", "Picture", "draw", "gallery_figure", "recalling"]
+
+Fetch = Callable[[str, int, int], "NDArray[Any] | None"]
+"""Exam, head, frame -> the frame's pixels, or None where the source is not there."""
+
+_WIDTH = 240  # columns of a picture
+_QUALITY = 85
+_ACROSS = 4  # pictures in a row of the figure
+_TILE = 2.2  # inches
+_WORDS = 0.72  # inches below a picture
+_HEADER = 0.42
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """A tile with its frame, scaled down; pixels are None where the source is not there."""
+
+    tile: Tile
+    pixels: NDArray[np.uint8] | None
+
+    def jpeg(self) -> bytes | None:
+        """Return the picture as a small JPEG file."""
+        from PIL import Image
+
+        if self.pixels is None:
+            return None
+        with io.BytesIO() as file:
+            Image.fromarray(self.pixels).save(file, "JPEG", quality=_QUALITY, optimize=True)
+            return file.getvalue()
+
+
+def recalling(results: Path) -> Fetch:
+    """Return a way to fetch frames of screened exams from their sources, verified.
+
+    What is not there, or is not what was screened any more, gives None.
+
+    Parameters
+    ----------
+    results
+        The folder with a folder per exam, or an exam's own.
+    """
+
+    def fetch(exam: str, head: int, frame: int) -> NDArray[Any] | None:
+        folder = results if (results / RECORD).is_file() else results / exam
+        try:
+            return recall(folder, frame, head=head).pixels
+        except CapsieveError:
+            return None
+
+    return fetch
+
+
+def draw(gallery: Gallery, fetch: Fetch | None) -> tuple[Picture, ...]:
+    """Fetch the frames of a gallery and scale them down."""
+    return tuple(
+        Picture(tile, None if fetch is None else _small(fetch(tile.exam, tile.head, tile.frame)))
+        for tile in gallery.tiles
+    )
+
+
+def gallery_figure(gallery: Gallery, pictures: tuple[Picture, ...]) -> "Figure":
+    """Draw a gallery as a figure: pictures with their circles, and the words below each."""
+    from matplotlib.figure import Figure
+
+    across = min(_ACROSS, max(len(pictures), 3))
+    down = -(-len(pictures) // across)
+    caption = textwrap.wrap(_caption(gallery), round(across * _TILE * 15.5))
+    top = _HEADER + 0.17 * len(caption)
+    width, height = across * (_TILE + 0.12) + 0.12, top + down * (_TILE + _WORDS) + 0.05
+    with drawing_style():
+        figure = Figure(figsize=(width, height))
+        title = mathematical(gallery.title)
+        figure.text(0.12 / width, 1 - 0.1 / height, title, va="top", weight="bold", fontsize=11)
+        for number, line in enumerate(caption):
+            figure.text(
+                0.12 / width, 1 - (0.34 + 0.17 * number) / height, mathematical(line),
+                va="top", fontsize=8, color=SOFT_INK,
+            )  # fmt: skip
+        for number, picture in enumerate(pictures):
+            row, col = divmod(number, across)
+            left = 0.12 + col * (_TILE + 0.12)
+            bottom = height - top - row * (_TILE + _WORDS) - _TILE
+            place = (left / width, bottom / height, _TILE / width, _TILE / height)
+            _draw_tile(figure, place, picture)
+            for line, (words, color) in enumerate(
+                (
+                    (picture.tile.title, INK),
+                    (picture.tile.rule, INK),
+                    (picture.tile.where, SOFT_INK),
+                )
+            ):
+                figure.text(
+                    left / width, (bottom - 0.05 - 0.16 * line) / height,
+                    mathematical(_cut(words, 40)), va="top", fontsize=7.8, color=color,
+                    weight="bold" if line == 0 else "normal",
+                )  # fmt: skip
+        return figure
+
+
+def _draw_tile(
+    figure: "Figure", place: tuple[float, float, float, float], picture: Picture
+) -> None:
+    from matplotlib.patches import Circle
+
+    axes = figure.add_axes(place)
+    axes.set_axis_off()
+    rows, cols = (1, 1) if picture.pixels is None else picture.pixels.shape[:2]
+    axes.set_xlim(-0.5, cols - 0.5)
+    axes.set_ylim(rows - 0.5, -0.5)
+    if picture.pixels is None:
+        axes.fill([-0.5, 0.5, 0.5, -0.5], [-0.5, -0.5, 0.5, 0.5], color="#e8edf2", hatch="//")
+        axes.text(
+            0, 0, "no picture:\nthe source is not there\nor has changed", ha="center", va="center",
+            fontsize=8, bbox={"facecolor": "white", "edgecolor": "none", "pad": 2},
+        )  # fmt: skip
+        return
+    axes.imshow(picture.pixels, interpolation="nearest", aspect="equal")
+    if picture.tile.ball is not None:
+        scale = cols / picture.tile.shape[1]
+        row, col, radius = picture.tile.ball
+        for color, line in (("#101418", 3.4), (YELLOW, 1.7)):
+            centre = scale * (col + 0.5) - 0.5, scale * (row + 0.5) - 0.5
+            axes.add_patch(Circle(centre, scale * radius, fill=False, color=color, linewidth=line))
+
+
+def _small(pixels: NDArray[Any] | None) -> NDArray[np.uint8] | None:
+    """Eight bits, three colours, at most so many columns."""
+    import cv2
+
+    if pixels is None:
+        return None
+    eight = pixels if pixels.dtype == np.uint8 else (pixels >> 8).astype(np.uint8)
+    colours = np.repeat(eight[:, :, None], 3, axis=2) if eight.ndim == 2 else eight[:, :, :3]
+    rows, cols = colours.shape[:2]
+    scale = min(1.0, _WIDTH / cols)
+    size = max(1, round(cols * scale)), max(1, round(rows * scale))
+    small = cv2.resize(np.ascontiguousarray(colours), size, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, dtype=np.uint8)
+
+
+def _caption(gallery: Gallery) -> str:
+    return f"{gallery.caption} {left_out_words(gallery)}".strip()
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

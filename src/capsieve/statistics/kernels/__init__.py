@@ -1,0 +1,1 @@
+"""Compiled loops of the statistics. Importing this package imports numba; do it late."""

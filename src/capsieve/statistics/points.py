@@ -1,0 +1,133 @@
+"""The operating points of an evaluation, and who had a say in them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from capsieve.errors import FileError, ParameterError
+from capsieve.statistics.evaluation import OperatingPoint
+from capsieve.statistics.flags import number_of
+from capsieve.statistics.judged import NORMAL, Judged
+from capsieve.statistics.operating_point import smallest_threshold
+from capsieve.statistics.settings import Settings
+
+__all__ = ["TEST", "TRAIN", "operating_points", "screened_threshold", "step_of", "with_training"]
+
+TRAIN = "train"
+TEST = "test"
+
+
+def with_training(judged: Judged, patients: tuple[str, ...]) -> Judged:
+    """Return the frames parted into those of the training patients and all others.
+
+    Raises
+    ------
+    ParameterError
+        A patient that the labels do not name, or no patient left to test on.
+    """
+    unknown = [name for name in patients if name not in judged.patients]
+    if unknown:
+        known = ", ".join(judged.patients[:10]) or "none"
+        raise ParameterError(
+            "train_patients", f"the labels name no patient {unknown[0]!r}; they name {known}"
+        )
+    codes = [judged.patients.index(name) for name in patients]
+    train = np.isin(judged.patient, codes)
+    if not (judged.truth[~train] >= 0).any():
+        raise ParameterError(
+            "train_patients", "no labelled frame is left to test on; name fewer patients"
+        )
+    part = np.where(train, 0, 1).astype(np.int16)
+    return replace(judged, parts=(TRAIN, TEST), part=part)
+
+
+def step_of(detector: Mapping[str, Any]) -> float | None:
+    """Return the steps of a detector's threshold: the paper's R_P is a whole number."""
+    return 1.0 if detector.get("name") == "paper" else None
+
+
+def screened_threshold(
+    detector: Mapping[str, Any], parameters: Mapping[str, Any], judged: Judged
+) -> float:
+    """Return the threshold that the exams were screened with.
+
+    The paper's detector states it as R_P. For others it is what the flags say: the lowest score of
+    a flagged frame.
+    """
+    if detector.get("name") == "paper" and "radius_threshold" in parameters:
+        return float(parameters["radius_threshold"])
+    flagged, others = judged.score[judged.flagged], judged.score[~judged.flagged]
+    if not len(flagged):
+        highest = np.nanmax(others, initial=0.0)
+        return float(np.nextafter(max(highest, 0.0), np.inf))
+    lowest = float(flagged.min())
+    if (others >= lowest).any():
+        raise FileError(
+            "the flags in these results do not follow from one threshold of the score; state one "
+            "with --threshold"
+        )
+    return lowest
+
+
+def operating_points(
+    judged: Judged,
+    settings: Settings,
+    *,
+    detector: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> tuple[OperatingPoint, ...]:
+    """Return the thresholds to judge, the one that figures mark first.
+
+    First comes the one that the user stated, else the one chosen on a training part, else the one
+    that the exams were screened with. The last one is fitted to the very frames that it is judged
+    on: it tells what this study could reach at best, not what to expect.
+    """
+    step = step_of(detector)
+    target = f"{100 * settings.target_specificity:g} %"
+    points: list[OperatingPoint] = []
+    if settings.threshold is not None:
+        points.append(OperatingPoint("stated", settings.threshold, "Stated by the user."))
+    if TRAIN in judged.parts:
+        train = judged.part == judged.parts.index(TRAIN)
+        points.append(_chosen(judged, train, settings, step, target))
+    if settings.threshold is None:
+        value = screened_threshold(detector, parameters, judged)
+        points.append(OperatingPoint("screened", value, "As the exams were screened."))
+    normal = judged.truth == NORMAL
+    if np.isfinite(judged.score[normal]).any():
+        value = smallest_threshold(
+            judged.score[normal],
+            target_specificity=settings.target_specificity,
+            step=step,
+            candidates=judged.score[judged.truth >= 0],
+        )
+        how = (
+            f"The smallest threshold whose specificity on all normal frames reaches {target}. "
+            "It is judged on the frames that chose it, so it looks better than it is."
+        )
+        points.append(OperatingPoint("fitted", value, how, optimistic=True))
+    return tuple(points)
+
+
+def _chosen(
+    judged: Judged, train: np.ndarray, settings: Settings, step: float | None, target: str
+) -> OperatingPoint:
+    normal = train & (judged.truth == NORMAL)
+    value = smallest_threshold(
+        judged.score[normal],
+        target_specificity=settings.target_specificity,
+        step=step,
+        candidates=judged.score[train & (judged.truth >= 0)],
+    )
+    names = sorted(
+        {judged.patients[code] for code in np.unique(judged.patient[train]) if code >= 0}
+    )
+    who = f"patient {names[0]}" if len(names) == 1 else number_of(len(names), "patient")
+    who = who if names else "the training part"
+    how = (
+        f"The smallest threshold whose specificity on the {int(normal.sum()):,} normal frames of "
+        f"{who} reaches {target}: the paper's procedure."
+    )
+    return OperatingPoint("chosen", value, how)

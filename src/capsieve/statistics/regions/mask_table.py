@@ -1,0 +1,48 @@
+"""A table of frames and their masks: CSV with the columns file and mask."""
+
+from pathlib import Path
+
+from capsieve.errors import FileError
+from capsieve.statistics.regions.csv_rows import columns_of, read_rows
+from capsieve.statistics.regions.problem_list import ProblemList
+from capsieve.statistics.regions.region import MaskFile, Region, RegionSet
+
+__all__ = ["read_mask_table", "recognises_mask_table"]
+
+_NAME = "frames.csv"
+
+
+def recognises_mask_table(path: Path) -> bool:
+    """Whether this is such a table, or a folder with a frames.csv that is one."""
+    return _table(path) is not None
+
+
+def read_mask_table(path: Path) -> RegionSet:
+    """Read which mask belongs to which frame; none is opened.
+
+    Paths of masks start at the table's folder. A column polyp names the polyp; without it a
+    column sequence stands in. A row without a mask is a frame without an outline.
+    """
+    table = _table(path)
+    if table is None:
+        raise FileError(f"{path} is no CSV file with the columns file and mask")
+    regions = []
+    problems = ProblemList()
+    for line, row in read_rows(table):
+        where = f"line {line} of {table.name}"
+        if not row.get("mask"):
+            continue
+        if not row.get("file"):
+            problems.add("the mask has no frame", f"{where}: {row['mask']}")
+            continue
+        sequence = row.get("sequence")
+        polyp = row.get("polyp") or (f"sequence {sequence}" if sequence else None)
+        shape = MaskFile(str(table.parent / row["mask"].replace("\\", "/")))
+        regions.append(Region(None, None, None, row["file"], shape, polyp, where=where))
+    return RegionSet(tuple(regions), problems.result(), "table of masks", str(path))
+
+
+def _table(path: Path) -> Path | None:
+    table = path / _NAME if path.is_dir() else path
+    fits = table.is_file() and table.suffix.lower() == ".csv"
+    return table if fits and {"file", "mask"} <= columns_of(table) else None

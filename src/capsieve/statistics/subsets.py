@@ -1,0 +1,10 @@
+"""Names of the subsets that figures are given for."""
+
+__all__ = ["named"]
+
+_WORDS = {"all": "", "train": " (training part)", "test": " (test part)"}
+
+
+def named(name: str, subset: str) -> str:
+    """Return a metric's name with the subset that it is of: nothing added for "all"."""
+    return name + _WORDS.get(subset, f" (part {subset})")

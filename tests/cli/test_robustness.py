@@ -1,0 +1,99 @@
+"""``capsieve robustness`` as a user meets it."""
+
+import csv
+import json
+
+import pytest
+
+from sample_exams import write_exam_images
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A short exam of images: polyp frames and normal frames by turns, and one without a label."""
+    images = write_exam_images(tmp_path / "exams" / "small", 14)
+    labels = tmp_path / "labels.csv"
+    with labels.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["exam", "file", "label", "polyp"])
+        for number in range(13):
+            word = "polyp" if number < 6 else "normal"
+            writer.writerow(["small", f"frame{number}.png", word, "1" if number < 6 else ""])
+    return images, labels
+
+
+def arguments(study, out, *more):
+    images, labels = study
+    return ("robustness", images, "--labels", labels, "-o", out, "--workers", "1", *more)
+
+
+def test_it_prints_the_table_and_writes_four_files(run, study, tmp_path):
+    out = tmp_path / "out"
+    result = run(*arguments(study, out, "--quiet", "--parameter", "sigma1", "--normals", "5"))
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[3:6]] == ["Base", "sigma1", "sigma1"]
+    assert "on 6 polyp frames of 1 polyp and 5 of 7 (drawn at random, seed 0)" in result.stdout
+    assert "1 without a label, 2 normal frames that were not drawn" in result.stdout
+    assert "Wilson" in result.stdout
+    assert sorted(path.name for path in out.iterdir()) == [
+        "robustness.csv",
+        "robustness.json",
+        "robustness.md",
+        "robustness.tex",
+    ]
+
+
+def test_json_is_the_file_and_nothing_else(run, study, tmp_path):
+    out = tmp_path / "out"
+    result = run(
+        *arguments(study, out, "--quiet", "--json", "--change", "20", "--parameter", "M_U")
+    )
+    printed = json.loads(result.stdout)
+    assert printed == json.loads((out / "robustness.json").read_text())
+    (change,) = printed["changes"]
+    assert (change["parameter"], change["percent"], change["value"]) == (
+        "threshold_high",
+        20,
+        0.192,
+    )
+    assert change["sensitivity_frames"]["denominator"] == 6
+    assert printed["frames"]["unlabelled"] == 1
+    assert printed["settings"]["parameters"]["threshold_high"] == 0.16
+
+
+def test_a_frame_that_does_not_decode_is_named_and_exit_code_1(run, study, tmp_path):
+    (study[0] / "frame8.png").write_bytes(b"rubbish")
+    result = run(*arguments(study, tmp_path / "out", "--quiet", "--parameter", "M_U"))
+    assert result.exit_code == 1
+    assert "small/frame8.png: undecodable" in result.stderr
+    assert "1 frame could not be analysed" in result.stderr
+    assert "Base" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--parameter", "sigma7"), "sigma7: no such parameter"),
+        (("--change", "0"), "a percentage above -100 and not 0"),
+        (("--parameter", "M_L", "--change", "80"), "not a single change is possible"),
+    ],
+)
+def test_a_wrong_wish_is_one_line_and_exit_code_1(run, study, tmp_path, options, words):
+    result = run(*arguments(study, tmp_path / "out", *options))
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_impossible_change_is_told(run, study, tmp_path):
+    options = ("--parameter", "M_L", "--change", "80", "--change", "5", "--quiet")
+    result = run(*arguments(study, tmp_path / "out", *options))
+    assert result.exit_code == 0
+    assert "Not possible: M_L +80 %: threshold_low: cannot become 0.198" in result.stdout
+
+
+def test_help_has_an_example(run):
+    result = run("robustness", "--help")
+    assert result.exit_code == 0
+    assert "capsieve robustness exams/ --labels labels.csv -o robustness" in result.stdout

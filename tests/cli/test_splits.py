@@ -1,0 +1,79 @@
+import csv
+import json
+
+import pytest
+
+from capsieve.statistics.splits import read_splits
+
+
+@pytest.fixture
+def labels(tmp_path):
+    path = tmp_path / "labels.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["exam", "frame", "label", "polyp", "patient"])
+        for patient in range(10):
+            for frame in range(30):
+                polyp = frame < 3
+                writer.writerow(
+                    [f"exam-{patient}", frame, "polyp" if polyp else "normal",
+                     "1" if polyp else "", patient]
+                )  # fmt: skip
+    return path
+
+
+def test_a_split_is_written_and_its_parts_are_printed(run, labels, tmp_path):
+    result = run("splits", labels, "-o", tmp_path / "splits.csv")
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert lines[0] == ["Part", "Groups", "Frames", "Polyp", "Normal", "Other", "Polyps"]
+    assert lines[1] == ["train", "7", "210", "21", "189", "0", "7"]
+    assert lines[2] == ["test", "3", "90", "9", "81", "0", "3"]
+    assert set(read_splits(tmp_path / "splits.csv").parts) == {"train", "test"}
+
+
+def test_folds_as_json(run, labels, tmp_path):
+    result = run("splits", labels, "-o", tmp_path / "folds.csv", "--folds", "5", "--json")
+    content = json.loads(result.stdout)
+    assert content["schema"] == 1
+    assert [(part["part"], part["frames"]) for part in content["parts"]] == [
+        (str(number), 60) for number in range(1, 6)
+    ]
+    assert content["kind"] == "patient"
+
+
+def test_a_split_by_frames_is_not_offered(run, labels, tmp_path):
+    result = run("splits", labels, "-o", tmp_path / "splits.csv", "--by", "frame")
+    assert result.exit_code == 2
+    assert "resemble each other" in result.stderr
+    assert not (tmp_path / "splits.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--by", "colour"), ("--folds", "3", "--test", "0.2"), ("--test", "1"), ("--folds", "1"),
+     ("--seed", "-1")],
+)  # fmt: skip
+def test_wrong_usage_is_exit_code_2(run, labels, tmp_path, options):
+    assert run("splits", labels, "-o", tmp_path / "splits.csv", *options).exit_code == 2
+
+
+def test_too_many_folds_fail(run, labels, tmp_path):
+    result = run("splits", labels, "-o", tmp_path / "splits.csv", "--folds", "11")
+    assert result.exit_code == 1
+    assert "11 parts need as many groups, and there are 10" in result.stderr
+    assert not (tmp_path / "splits.csv").exists()
+
+
+def test_what_is_not_clear_is_told_on_stderr(run, labels, tmp_path):
+    with labels.open("a") as file:
+        file.write("exam-1,99,polip,,1\n")
+    result = run("splits", labels, "-o", tmp_path / "splits.csv")
+    assert result.exit_code == 0
+    assert "not one of polyp, normal, other" in result.stderr
+    assert "polip" not in result.stdout
+
+
+def test_the_help_has_an_example(run):
+    result = run("splits", "--help")
+    assert "Example:\n    capsieve splits" in result.stdout

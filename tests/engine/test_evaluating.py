@@ -1,0 +1,209 @@
+"""``capsieve.evaluate``: from results and labels to numbers and files."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import capsieve
+from capsieve import FileError, LeakError, ParameterError
+from made_results import FALSE_POSITIVES, FOUND, LENGTHS, NORMALS, write_paper_study, write_results
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory):
+    """The paper's own counts, evaluated as the paper did: trained on patient 4."""
+    study = tmp_path_factory.mktemp("paper")
+    results, labels = write_paper_study(study)
+    out = study / "evaluation"
+    return capsieve.evaluate(results, labels, out, train_patients=["4"], galleries=False), out
+
+
+def test_the_papers_counts_give_the_papers_figures(paper):
+    evaluation, _ = paper
+    assert f"{evaluation.metric('frames.all.sensitivity').value:.1%}" == "47.4%"
+    assert f"{evaluation.metric('polyps.all.sensitivity').value:.2%}" == "81.25%"
+    assert f"{evaluation.metric('frames.all.specificity').value:.1%}" == "90.2%"
+    assert f"{evaluation.metric('frames.train.specificity').value:.0%}" == "91%"
+    assert f"{evaluation.metric('preselection.normal.passed').value:.2%}" == "47.84%"
+
+
+def test_the_papers_threshold_is_chosen_on_its_training_patient(paper):
+    evaluation, _ = paper
+    assert (evaluation.points[0].key, evaluation.points[0].threshold) == ("chosen", 37.0)
+
+
+def test_the_papers_sequences_and_flags_come_out(paper):
+    table = paper[0].table("sequences")
+    assert sorted(table.column("frames")) == sorted(LENGTHS)
+    by_name = {
+        int(name.split("/")[-1]): flag
+        for name, flag in zip(table.column("polyp"), table.column("detected"), strict=True)
+    }
+    assert [by_name[number] for number in range(1, 17)] == [bool(flag) for flag in FOUND]
+
+
+def test_the_papers_false_positives_per_patient_come_out_rounded_not_cut(paper):
+    table = paper[0].table("false-positives-per-patient")
+    assert table.column("normal_frames") == list(NORMALS)
+    assert table.column("false_positives") == list(FALSE_POSITIVES)
+    rates = [f"{100 * rate:.1f}" for rate in table.column("false_positive_rate")]
+    assert rates == ["8.1", "5.5", "14.4", "9.0", "7.6"]
+
+
+def test_the_page_says_how_many_frames_of_an_exam_are_read_in_vain(paper):
+    page = (paper[1] / "report.html").read_text(encoding="utf-8")
+    assert "367 of 3,747 normal frames" in page
+    for figure in ("47.4", "81.25", "90.2"):
+        assert figure in page
+
+
+def test_at_40_the_same_polyps_are_found_with_the_papers_specificity(tmp_path):
+    results, labels = write_paper_study(tmp_path)
+    evaluation = capsieve.evaluate(results, labels, threshold=40)
+    assert f"{evaluation.metric('frames.all.specificity').value:.2%}" == "93.47%"
+    assert evaluation.metric("polyps.all.sensitivity").numerator == 13
+
+
+def test_every_metric_in_the_file_has_a_definition_and_finite_numbers(paper):
+    evaluation, out = paper
+    content = json.loads((out / "metrics.json").read_text(), parse_constant=pytest.fail)
+    assert {metric["key"] for metric in content["metrics"]} == {m.key for m in evaluation.metrics}
+    assert len(content["metrics"]) == len(evaluation.metrics)
+    assert all(metric["definition"].endswith(".") for metric in content["metrics"])
+
+
+def test_every_table_is_there_in_three_formats(paper):
+    evaluation, out = paper
+    for table in evaluation.tables:
+        for ending in ("csv", "md", "tex"):
+            assert (out / "tables" / f"{table.key}.{ending}").stat().st_size > 0
+
+
+def test_the_same_input_gives_the_same_bytes(paper, tmp_path):
+    _, out = paper
+    results, labels = out.parent / "results", out.parent / "labels.csv"
+    capsieve.evaluate(results, labels, tmp_path, train_patients=["4"], galleries=False)
+    for path in sorted(out.rglob("*.*")):
+        assert (tmp_path / path.relative_to(out)).read_bytes() == path.read_bytes(), path
+
+
+def write_labels(path, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Two exams of two patients, one polyp each."""
+    rows = []
+    for exam in ("a", "b"):
+        write_results(tmp_path / "results" / exam, score=np.array([50.0, 0.0, 40.0, 0.0]))
+        rows += [
+            {"exam": exam, "frame": i, "label": label, "polyp": polyp, "patient": exam}
+            for i, (label, polyp) in enumerate(
+                [("polyp", "1"), ("polyp", "1"), ("normal", ""), ("normal", "")]
+            )
+        ]
+    return tmp_path / "results", rows
+
+
+def test_counts_of_a_small_study_equal_those_by_hand(small, tmp_path):
+    results, rows = small
+    evaluation = capsieve.evaluate(results, write_labels(tmp_path / "l.csv", rows), rounds=100)
+    sensitivity = evaluation.metric("frames.all.sensitivity")
+    assert (sensitivity.numerator, sensitivity.denominator) == (2, 4)
+    assert evaluation.metric("polyps.all.sensitivity").value == 1.0
+    assert evaluation.metric("frames.all.specificity").value == 0.5
+
+
+def test_labels_of_other_exams_alone_are_refused(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", [row | {"exam": "z"} for row in rows[:4]])
+    with pytest.raises(FileError, match="fits a frame of"):
+        capsieve.evaluate(results, labels)
+
+
+def test_exams_of_different_settings_are_refused(small, tmp_path):
+    results, rows = small
+    parameters = capsieve.Parameters(radius_threshold=40).to_dict()
+    write_results(results / "c", score=np.array([1.0]), parameters=parameters)
+    with pytest.raises(FileError, match="different parameters; evaluate them apart"):
+        capsieve.evaluate(results, write_labels(tmp_path / "l.csv", rows))
+
+
+def write_split(path, rows, parts):
+    content = [
+        {"exam": row["exam"], "frame": row["frame"], "group": row["patient"], "part": part}
+        for row, part in zip(rows, parts, strict=True)
+    ]
+    return write_labels(path, content)
+
+
+def test_a_patient_on_both_sides_of_the_split_stops_the_evaluation(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["train", "test"] * 4)
+    with pytest.raises(LeakError, match=r"2 patients are in more than one part: a \("):
+        capsieve.evaluate(results, labels, splits=split)
+    evaluation = capsieve.evaluate(results, labels, splits=split, allow_leaks=True, rounds=100)
+    assert "patients" in evaluation.leaks[0]
+
+
+def test_a_clean_split_chooses_on_one_part_and_judges_on_the_other(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["train"] * 4 + ["test"] * 4)
+    evaluation = capsieve.evaluate(results, labels, splits=split, rounds=100)
+    assert evaluation.leaks == ()
+    assert evaluation.points[0].threshold == 41.0  # above the training part's normal 40
+    assert evaluation.metric("frames.test.specificity").value == 1.0
+
+
+def test_folds_are_judged_with_thresholds_of_the_others(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["1"] * 4 + ["2"] * 4)
+    evaluation = capsieve.evaluate(results, labels, splits=split, rounds=100)
+    assert evaluation.metric("frames.cross-fitted.specificity").value == 1.0
+
+
+def test_an_unknown_training_patient_is_named(small, tmp_path):
+    results, rows = small
+    with pytest.raises(ParameterError, match="no patient 'q'; they name a, b"):
+        capsieve.evaluate(results, write_labels(tmp_path / "l.csv", rows), train_patients=["q"])
+
+
+def test_two_results_are_compared_frame_by_frame(small, tmp_path):
+    results, rows = small
+    for exam in ("a", "b"):
+        write_results(tmp_path / "others" / exam, score=np.array([50.0, 45.0, 0.0, 0.0]))
+    labels = write_labels(tmp_path / "l.csv", rows)
+    evaluation = capsieve.evaluate(results, labels, against=tmp_path / "others", rounds=100)
+    assert evaluation.metric("difference.frames.sensitivity").value == -0.5
+    assert evaluation.metric("difference.frames.specificity").value == -0.5
+    assert evaluation.table("changed-sides").column("frame") == [1, 2, 1, 2]
+
+
+def test_results_of_other_pictures_are_not_compared(small, tmp_path):
+    results, rows = small
+    for exam in ("a", "b"):
+        write_results(
+            tmp_path / "others" / exam,
+            score=np.array([50.0, 45.0, 0.0, 0.0]),
+            columns={"sha1": [f"other {i}" for i in range(4)]},
+        )
+    labels = write_labels(tmp_path / "l.csv", rows)
+    with pytest.raises(FileError, match="not the same pictures"):
+        capsieve.evaluate(results, labels, against=tmp_path / "others")
+
+
+def test_an_exam_that_was_not_screened_to_the_end_is_named(small, tmp_path):
+    results, rows = small
+    (results / "c" / ".unfinished").mkdir(parents=True)
+    evaluation = capsieve.evaluate(results, write_labels(tmp_path / "l.csv", rows), rounds=100)
+    assert any("left out: c." in warning for warning in evaluation.warnings)

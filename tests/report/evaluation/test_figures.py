@@ -1,0 +1,157 @@
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from capsieve.report.evaluation.effort_figures import effort_figure
+from capsieve.report.evaluation.figures import figures
+from capsieve.report.evaluation.histogram_figure import histogram_figure
+from capsieve.report.evaluation.patient_figures import patients_figure
+from capsieve.report.evaluation.roc_figures import roc_figure
+from capsieve.report.figure_file import save_figure
+from capsieve.statistics.table import Column, Table
+from made_evaluation import made_evaluation, made_tables
+
+NAMES = {
+    "roc", "roc-low", "false-positives-per-patient", "histogram-texture-max",
+    "histogram-radius-max", "reading-effort", "alarms", "froc", "causes", "comparison",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_all_figures_are_drawn_and_the_same_numbers_give_the_same_bytes(tmp_path: Path) -> None:
+    digests: list[dict[str, str]] = []
+    for _ in range(2):
+        drawn = figures(made_evaluation())
+        assert drawn.keys() == NAMES
+        found = {}
+        for name, figure in drawn.items():
+            path = tmp_path / f"{name}.svg"
+            save_figure(figure, path)
+            ElementTree.parse(path)
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        digests.append(found)
+    assert digests[0] == digests[1]
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    names = ("roc_frames", "roc_polyps", "effort", "alarms", "froc", "comparison")
+    empty = made_evaluation(**dict.fromkeys(names), histograms=(), tables=())
+    assert figures(empty) == {}
+
+
+def test_the_cross_stands_at_the_papers_rates() -> None:
+    figure = roc_figure(made_evaluation())
+    assert figure is not None
+    per_frame, per_polyp = figure.axes
+    for axes, found in ((per_frame, 109 / 230), (per_polyp, 13 / 16)):
+        [cross] = [line for line in axes.get_lines() if line.get_marker() == "x"]
+        [x], [y] = (np.asarray(values, float) for values in cross.get_data())
+        assert x == pytest.approx(1837 / 18738)
+        assert y == pytest.approx(found)
+    labels = per_polyp.get_legend_handles_labels()[1]
+    assert any("81.25 % found at 9.8 %" in label for label in labels)
+
+
+def test_the_end_of_the_curve_is_marked_and_goes_on_dotted() -> None:
+    evaluation = made_evaluation()
+    figure = roc_figure(evaluation)
+    assert figure is not None
+    assert evaluation.roc_frames is not None
+    [dotted] = [line for line in figure.axes[0].get_lines() if line.get_linestyle() == ":"]
+    x, y = dotted.get_data()
+    assert np.asarray(x).tolist() == [evaluation.roc_frames.false_positive_rate[-1], 1]
+    assert np.asarray(y).tolist() == [evaluation.roc_frames.true_positive_rate[-1], 1]
+
+
+def test_a_curve_that_reaches_the_corner_has_no_guess() -> None:
+    evaluation = made_evaluation(roc_polyps=None)
+    curve = evaluation.roc_frames
+    assert curve is not None
+    whole = replace(
+        curve,
+        thresholds=np.append(curve.thresholds, 0.5),
+        false_positive_rate=np.append(curve.false_positive_rate, 1.0),
+        true_positive_rate=np.append(curve.true_positive_rate, 1.0),
+    )
+    figure = roc_figure(replace(evaluation, roc_frames=whole))
+    assert figure is not None
+    [axes] = figure.axes
+    assert not [line for line in axes.get_lines() if line.get_linestyle() == ":"]
+
+
+def test_the_reason_for_a_missing_band_is_written_below() -> None:
+    figure = roc_figure(made_evaluation())
+    assert figure is not None
+    assert "too few for an interval" in " ".join(text.get_text() for text in figure.texts)
+
+
+def test_minutes_stand_above_the_frames() -> None:
+    evaluation = made_evaluation()
+    figure = effort_figure(evaluation)
+    assert figure is not None
+    above = figure.axes[0].child_axes[0]
+    FigureCanvasAgg(figure).draw()  # only then the upper axis knows its bounds
+    frames, minutes = figure.axes[0].get_xlim()[1], above.get_xlim()[1]
+    assert minutes == pytest.approx(frames / 4 / 60)
+
+
+def test_without_times_there_is_no_panel_of_events() -> None:
+    evaluation = made_evaluation()
+    assert evaluation.effort is not None
+    effort = replace(evaluation.effort, events=np.full_like(evaluation.effort.events, np.nan))
+    figure = effort_figure(replace(evaluation, effort=effort))
+    assert figure is not None
+    assert len(figure.axes) == 1
+
+
+def test_histograms_are_shares_of_each_class() -> None:
+    figure = histogram_figure(made_evaluation().histograms[0])
+    assert figure is not None
+    for patch in figure.axes[0].patches:
+        values = patch.get_data().values  # pyright: ignore[reportAttributeAccessIssue]
+        assert values.sum() == pytest.approx(1)
+
+
+def test_patients_stand_with_their_counts() -> None:
+    figure = patients_figure(made_tables()[2])
+    assert figure is not None
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts[0] == "8.1 %  (34 of 422)"
+    assert len(texts) == 5
+
+
+def test_names_from_outside_are_only_text(tmp_path: Path) -> None:
+    evil = r"$\frac{1}{$ <b> \u202e % _ ^ & sigma1 $$ \input"
+    table = Table(
+        "false-positives-per-patient",
+        evil,
+        (Column("p", "P"), Column("n", "N", "count"), Column("f", "F", "count"),
+         Column("r", "R", "share")),
+        ((evil, 10, 5, 0.5), ("", 10, 1, 0.1)),
+    )  # fmt: skip
+    figure = patients_figure(table)
+    assert figure is not None
+    save_figure(figure, tmp_path / "a.svg")
+    ElementTree.parse(tmp_path / "a.svg")
+
+
+def test_a_table_without_counts_is_not_drawn() -> None:
+    table = Table("t", "T", (Column("p", "P"), Column("r", "R", "share")), (("x", 0.5),))
+    assert patients_figure(table) is None
+
+
+def test_colours_never_speak_alone() -> None:
+    figure = roc_figure(made_evaluation())
+    assert figure is not None
+    for axes in figure.axes:
+        looks = [
+            (line.get_linestyle(), line.get_marker(), line.get_linewidth())
+            for line in axes.get_lines()
+            if not str(line.get_label()).startswith("_")
+        ]
+        assert len(looks) == len(set(looks))

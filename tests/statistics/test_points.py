@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from capsieve import FileError, ParameterError
+from capsieve.statistics.judged import NORMAL, POLYP
+from capsieve.statistics.points import operating_points, screened_threshold, with_training
+from capsieve.statistics.settings import Settings
+from judged_frames import judged_frames
+
+PAPER = {"name": "paper"}
+TABLE = {"radius_threshold": 37}
+
+
+def two_patients():
+    """Patient a: normal scores 1 to 10; patient b: twice as high; a polyp each."""
+    score = [*range(1, 11), 50, *range(2, 22, 2), 60]
+    truth = [NORMAL] * 10 + [POLYP] + [NORMAL] * 10 + [POLYP]
+    patient = [0] * 11 + [1] * 11
+    return judged_frames(
+        score, truth, patients=("a", "b"), patient=patient, groups=("a", "b"), group=patient
+    )
+
+
+def test_the_threshold_is_chosen_on_the_training_patients_alone():
+    judged = with_training(two_patients(), ("a",))
+    first = operating_points(judged, Settings(), detector=PAPER, parameters=TABLE)[0]
+    assert (first.key, first.threshold) == ("chosen", 10.0)  # one of ten is at least 10
+    other = with_training(two_patients(), ("b",))
+    first = operating_points(other, Settings(), detector=PAPER, parameters=TABLE)[0]
+    assert first.threshold == 19.0  # the smallest whole number above 18
+
+
+def test_the_last_point_says_that_it_is_optimistic():
+    points = operating_points(two_patients(), Settings(), detector=PAPER, parameters=TABLE)
+    assert [point.key for point in points] == ["screened", "fitted"]
+    assert [point.optimistic for point in points] == [False, True]
+
+
+def test_a_stated_threshold_comes_first():
+    settings = Settings(threshold=5.0)
+    points = operating_points(two_patients(), settings, detector=PAPER, parameters=TABLE)
+    assert (points[0].key, points[0].threshold) == ("stated", 5.0)
+
+
+def test_an_unknown_training_patient_is_refused_with_the_known_ones():
+    with pytest.raises(ParameterError, match="no patient 'c'; they name a, b"):
+        with_training(two_patients(), ("c",))
+
+
+def test_training_on_everybody_leaves_nothing_to_test():
+    with pytest.raises(ParameterError, match="left to test on"):
+        with_training(two_patients(), ("a", "b"))
+
+
+def test_the_parts_are_the_training_patients_and_all_others():
+    judged = with_training(two_patients(), ("b",))
+    assert judged.parts == ("train", "test")
+    np.testing.assert_array_equal(judged.part, [1] * 11 + [0] * 11)
+
+
+def test_the_threshold_of_another_detector_follows_from_its_flags():
+    judged = judged_frames([0.2, 0.7, 0.9], [0, 0, 1], flagged=[False, True, True])
+    assert screened_threshold({"name": "learned"}, {}, judged) == 0.7
+
+
+def test_flags_that_no_threshold_explains_are_refused():
+    judged = judged_frames([0.2, 0.7, 0.9], [0, 0, 1], flagged=[True, False, True])
+    with pytest.raises(FileError, match="--threshold"):
+        screened_threshold({"name": "learned"}, {}, judged)
+
+
+def test_without_a_flag_the_threshold_lies_above_every_score():
+    judged = judged_frames([0.2, np.nan, 0.9], [0, 0, 1])
+    assert screened_threshold({"name": "learned"}, {}, judged) > 0.9
