@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -207,3 +208,17 @@ def test_an_exam_that_was_not_screened_to_the_end_is_named(small, tmp_path):
     (results / "c" / ".unfinished").mkdir(parents=True)
     evaluation = capsieve.evaluate(results, write_labels(tmp_path / "l.csv", rows), rounds=100)
     assert any("left out: c." in warning for warning in evaluation.warnings)
+
+
+@pytest.mark.parametrize("label", ["polyp", "normal", "other"])
+def test_a_study_of_a_single_class_is_written_and_says_what_is_missing(small, tmp_path, label):
+    results, rows = small
+    rows = [row | {"label": label, "polyp": ""} for row in rows]
+    labels = write_labels(tmp_path / "l.csv", rows)
+    evaluation = capsieve.evaluate(results, labels, tmp_path / "out", rounds=100, galleries=False)
+    missing = {"polyp": ["specificity"], "normal": ["sensitivity"], "other": ["sens", "spec"]}
+    for word in missing[label]:
+        assert any(word in warning for warning in evaluation.warnings)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "There is no curve" in page
+    assert not re.search(r"\bnan\b", page, re.IGNORECASE)

@@ -14,12 +14,12 @@ from reference import ball as literal_ball
 from reference import components as literal
 
 RULES = {"size_low": 30, "size_high": 900, "eccentricity_max": 6.5}
-_NO_LABELS = np.zeros((0, 0), np.int32)
 
 
-def find_features(u, theta, *, labels=_NO_LABELS, **rules):
+def find_features(u, theta, *, labels=None, **rules):
     """All features, with balls of at most a third of 128 pixels."""
-    return Components(u, theta, radius_search=42, labels=labels).features(**rules)
+    options = {} if labels is None else {"labels": labels}
+    return Components(u, theta, radius_search=42, **options).features(**rules)
 
 
 def bumps(seed, shape=(128, 128)):

@@ -13,8 +13,11 @@ from reference import midpass as literal
 
 def midpass(frame, circle, fine=7.0, coarse=30.0):
     """Both Gaussians and their ratio."""
-    smoothed = [steps.smooth_inside(frame, circle, sigma=sigma) for sigma in (fine, coarse)]
-    return steps.midpass(*smoothed, circle)
+    return steps.midpass(
+        steps.smooth_inside(frame, circle, sigma=fine),
+        steps.smooth_inside(frame, circle, sigma=coarse),
+        circle,
+    )
 
 
 def noise(shape, seed=0):

@@ -10,6 +10,7 @@ from capsieve.statistics.settings import Settings
 from capsieve.store.record import Record, read_record
 
 if TYPE_CHECKING:
+    from capsieve.statistics.curves import RocCurve
     from capsieve.statistics.evaluation import Comparison, Evaluation
     from capsieve.statistics.labels.label_set import LabelSet
     from capsieve.statistics.matching import Matched
@@ -199,9 +200,9 @@ def _evaluated(
         points=points,
         metrics=metrics,
         tables=(account_table(matched), *tables),
-        roc_frames=judgement.frames.curve,
+        roc_frames=_drawable(judgement.frames.curve),
         roc_frames_band=judgement.frames.band,
-        roc_polyps=judgement.polyps.curve,
+        roc_polyps=_drawable(judgement.polyps.curve),
         roc_polyps_band=judgement.polyps.band,
         histograms=judgement.histograms,
         effort=judgement.effort,
@@ -209,6 +210,11 @@ def _evaluated(
         froc=froc,
         comparison=comparison,
     )
+
+
+def _drawable(curve: "RocCurve") -> "RocCurve | None":
+    """Return the curve, or None where a class is empty and there is nothing to draw."""
+    return curve if curve.positives and curve.negatives else None
 
 
 def _matched(

@@ -23,7 +23,7 @@ from capsieve.statistics.metric import Metric
 from capsieve.statistics.operating_point import cross_fitted
 from capsieve.statistics.patients import false_positives_table
 from capsieve.statistics.points import TRAIN, step_of
-from capsieve.statistics.points_table import points_table, subsets
+from capsieve.statistics.points_table import cross_fitted_table, points_table, subsets
 from capsieve.statistics.polyps import sequences_table
 from capsieve.statistics.preselection import histograms, preselection_metrics, reasons_table
 from capsieve.statistics.rates import rate_metrics
@@ -75,8 +75,10 @@ def judge(
     seconds = {"within": settings.within, "gap": settings.gap, "shortest": settings.shortest}
     resampling = {"rounds": settings.rounds, "seed": settings.seed}
     speed = settings.reading_speed
+    folds, folds_table = _cross_fitted(judged, settings, step=step_of(detector))
     tables = [
         points_table(judged, points),
+        folds_table,
         sequences_table(judged, flagged),
         false_positives_table(judged, flagged),
         reasons_table(judged),
@@ -86,7 +88,7 @@ def judge(
     ]
     metrics = [
         *_rates(judged, flagged, settings),
-        *_cross_fitted(judged, settings, step=step_of(detector)),
+        *folds,
         *frames.metrics,
         *polyps.metrics,
         *preselection_metrics(judged, **resampling),
@@ -143,10 +145,12 @@ def _rates(judged: Judged, flagged: NDArray[np.bool_], settings: Settings) -> li
     ]
 
 
-def _cross_fitted(judged: Judged, settings: Settings, *, step: float | None) -> list[Metric]:
+def _cross_fitted(
+    judged: Judged, settings: Settings, *, step: float | None
+) -> tuple[tuple[Metric, ...], Table | None]:
     """Rates with the threshold of each fold chosen on the others; none where there are no folds."""
     if len(judged.parts) < 2 or TRAIN in judged.parts:
-        return []
+        return (), None
     fitted = cross_fitted(
         judged.score,
         judged.truth,
@@ -155,12 +159,11 @@ def _cross_fitted(judged: Judged, settings: Settings, *, step: float | None) -> 
         step=step,
     )
     inside = judged.part >= 0
-    return list(
-        rate_metrics(
-            judged.take(inside),
-            fitted.flagged[inside],
-            subset="cross-fitted",
-            rounds=settings.rounds,
-            seed=settings.seed,
-        )
+    metrics = rate_metrics(
+        judged.take(inside),
+        fitted.flagged[inside],
+        subset="cross-fitted",
+        rounds=settings.rounds,
+        seed=settings.seed,
     )
+    return metrics, cross_fitted_table(judged, fitted)

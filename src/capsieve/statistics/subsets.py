@@ -2,7 +2,12 @@
 
 __all__ = ["named"]
 
-_WORDS = {"all": "", "train": " (training part)", "test": " (test part)"}
+_WORDS = {
+    "all": "",
+    "train": " (training part)",
+    "test": " (test part)",
+    "cross-fitted": " (folds, each with the threshold of the others)",
+}
 
 
 def named(name: str, subset: str) -> str:

@@ -110,7 +110,9 @@ def share_text(numerator: int, denominator: int) -> str:
 
 
 def rate_text(rate: float, denominator: int) -> str:
-    """Return a share of so many in percent; see :func:`share_text`."""
+    """Return a share of so many in percent; see :func:`share_text`. A dash where there is none."""
+    if math.isnan(rate):
+        return "\N{EN DASH}"
     numerator = round(rate * denominator)
     if denominator and math.isclose(numerator / denominator, rate, rel_tol=1e-9, abs_tol=1e-12):
         return share_text(numerator, denominator)

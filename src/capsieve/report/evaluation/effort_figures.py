@@ -40,8 +40,8 @@ _ABOVE_MINUTES = 0.78
 def effort_figure(evaluation: Evaluation) -> "Figure | None":
     """Draw polyps found against frames to read per exam, and against events where times exist."""
     curve = evaluation.effort
-    if curve is None or not curve.frames.size:
-        return None
+    if curve is None or not np.isfinite([curve.polyps_found, curve.frames_found]).any():
+        return None  # without a polyp there is nothing to find
     events = np.isfinite(curve.events).any()
     speed = decimals(curve.frames_per_second, digits=0 if curve.frames_per_second >= 1 else 2)
     notes = [
@@ -98,7 +98,7 @@ def effort_figure(evaluation: Evaluation) -> "Figure | None":
 def alarms_figure(evaluation: Evaluation) -> "Figure | None":
     """Draw polyps found in time against false alarms per exam."""
     curve = evaluation.alarms
-    if curve is None or not curve.alarms.size:
+    if curve is None or not np.isfinite(curve.found).any():
         return None
     notes = [
         f"{plural(curve.polyps, curve.unit)}, {plural(curve.exams, 'exam')}. In time: within "

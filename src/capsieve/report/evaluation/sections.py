@@ -57,12 +57,14 @@ class _Plan:
     empty: str = ""  # why nothing is there; without it the section is left out
 
 
+_SUBSETS = ("all", "train", "test", "cross-fitted")
 _PLANS = (
     _Plan(
         "rates",
         "Sensitivity and specificity",
         "Sensitivity: what is found of what is there. Specificity: what is rightly passed over of "
         "what is normal. Per polyp, one flagged frame is enough.",
+        ("cross-fitted",),
     ),
     _Plan(
         "roc",
@@ -232,9 +234,13 @@ def _table(evaluation: Evaluation, key: str) -> Table | None:
 
 
 def _section_of(metric: Metric) -> str:
-    """The section of a metric, by the first words of its key."""
+    """The section of a metric, by the first words of its key; "" for single folds.
+
+    A fold has a line in the table of folds; its metrics are among the definitions.
+    """
     first, *more = metric.key.split(".")
     if first in ("frames", "polyps"):
-        curve = more and more[0].startswith(("auc", "sensitivity_at"))
-        return "roc" if curve else "rates"
+        if more and more[0].startswith(("auc", "sensitivity_at")):
+            return "roc"
+        return "rates" if more and more[0] in _SUBSETS else ""
     return first
