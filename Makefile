@@ -17,7 +17,7 @@ help: ## list the targets
 
 setup: .venv/.dev ## make the environment in .venv, from the lock file, with all tools
 
-demo: .venv/.core ## install the core only, render a synthetic study and screen it
+demo: .venv/.core ## install the core only, render a synthetic study, screen and judge it
 	.venv/bin/capsieve demo
 
 test: lint types pytest ## check style, formatting and types, and run all tests

@@ -5,6 +5,7 @@ from importlib import import_module
 
 SUBJECTS = {
     "agreement": "agreement with independent implementations",
+    "evaluation": "a large study, judged",
     "frame": "one frame, one thread",
     "phantom": "the synthetic colon",
     "robustness": "one frame, many settings",

@@ -46,22 +46,37 @@ def nine_panels() -> None:
 
 def report() -> None:
     """Screen the first exam of the demo study, and photograph the report in a browser."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        print("docs/images/report.png stays as it is: its making needs the Debian package chromium")
-        return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         study = plan_study("demo")
         write_study(replace(study, exams=study.exams[:1]), Path(folder) / "study")
         capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
-        page = Path(folder) / "results" / "patient-1" / "report.html"
-        picture = Path(folder) / "report.png"
-        profile = f"--user-data-dir={folder}/profile"
-        command = [browser, *BROWSER, profile, f"--screenshot={picture}", page.as_uri()]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
-        with Image.open(picture) as shot:
-            # A palette takes half of the bytes, and the eye sees no difference.
-            shot.convert("RGB").quantize(256, kmeans=2).save(IMAGES / "report.png", optimize=True)
+        photograph(Path(folder) / "results" / "patient-1" / "report.html", "report.png")
+
+
+def evaluation() -> None:
+    """Judge the demo study by its truth, and photograph the report in a browser."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        write_study(plan_study("demo"), Path(folder) / "study")
+        capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
+        labels = ("--labels", "study/labels.csv", "--train-patient", "4")
+        capsieve("evaluate", "results", *labels, "-o", "evaluation", folder=folder)
+        shutil.copy(Path(folder) / "evaluation" / "figures" / "roc.png", IMAGES / "roc.png")
+        photograph(Path(folder) / "evaluation" / "report.html", "evaluation.png")
+
+
+def photograph(page: Path, name: str) -> None:
+    """Take a picture of the top of a page."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        print(f"docs/images/{name} stays as it is: its making needs the Debian package chromium")
+        return
+    picture = page.with_name(name)
+    profile = f"--user-data-dir={page.with_name('profile')}"
+    command = [browser, *BROWSER, profile, f"--screenshot={picture}", page.as_uri()]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    with Image.open(picture) as shot:
+        # A palette takes half of the bytes, and the eye sees no difference.
+        shot.convert("RGB").quantize(256, kmeans=2).save(IMAGES / name, optimize=True)
 
 
 def contact_sheet() -> None:
@@ -112,4 +127,5 @@ if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     nine_panels()
     report()
+    evaluation()
     contact_sheet()

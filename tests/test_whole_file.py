@@ -1,9 +1,11 @@
 import os
+import subprocess
+import sys
 
 import pytest
 
 from capsieve import FileError
-from capsieve.whole_file import whole_file
+from capsieve.whole_file import remove_leftovers, whole_file
 
 
 def test_the_file_appears_whole(tmp_path):
@@ -48,3 +50,19 @@ def test_a_system_error_becomes_a_file_error(tmp_path):
         whole_file(tmp_path / "a.png"),
     ):
         raise OSError(28, os.strerror(28))
+
+
+def test_leftovers_of_processes_that_are_gone_are_removed_and_nothing_else(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    leftover = tmp_path / f".roc.{gone.pid}.part.svg"
+    others = [
+        tmp_path / f".roc.{os.getpid()}.part.svg",
+        tmp_path / ".mine.part.svg",
+        tmp_path / "roc.part.svg",
+    ]
+    for path in (leftover, *others):
+        path.touch()
+    remove_leftovers(tmp_path)
+    assert not leftover.exists()
+    assert all(path.exists() for path in others)

@@ -2,14 +2,16 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from capsieve.errors import FileError
 
-__all__ = ["reach_the_disk", "whole_file"]
+__all__ = ["reach_the_disk", "remove_leftovers", "whole_file"]
 
+_TEMPORARY = re.compile(r"\..+\.(\d+)\.part(\.[^.]*)?")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -43,6 +45,20 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileError(f"cannot write {path}: {error.strerror or error}{room}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files that killed processes left in a folder."""
+    for path in folder.glob(".*.part*"):
+        found = _TEMPORARY.fullmatch(path.name)
+        if found is None:
+            continue
+        try:
+            os.kill(int(found[1]), 0)
+        except ProcessLookupError:
+            path.unlink(missing_ok=True)
+        except (OSError, OverflowError):  # somebody else's process, or no process at all
+            continue
 
 
 def reach_the_disk(path: Path) -> None:

@@ -43,6 +43,20 @@ def test_the_demo_screens_its_study_and_tells_where_the_reports_are(demo):
 
 
 @pytest.mark.slow
+def test_the_demo_is_judged_by_the_truth_of_its_study(demo):
+    out, result = demo
+    assert "of 16 polyps" in result.stdout
+    assert str(out / "evaluation" / "report.html") in result.stdout
+    content = json.loads((out / "evaluation" / "metrics.json").read_text())
+    values = {metric["key"]: metric for metric in content["metrics"]}
+    assert values["frames.all.sensitivity"]["denominator"] == 120
+    assert values["frames.all.specificity"]["denominator"] == 550
+    assert values["frames.train.specificity"]["value"] >= 0.9
+    # Polyps are what the algorithm looks for: where a polyp frame is flagged, it is for the polyp.
+    assert values["localisation.flagged.hit_rate"]["value"] > 0.75
+
+
+@pytest.mark.slow
 def test_the_demo_study_is_the_range_that_the_detector_was_calibrated_on(demo):
     out, _ = demo
     records = [json.loads(path.read_text()) for path in out.glob("results/*/exam.json")]

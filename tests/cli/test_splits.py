@@ -77,3 +77,13 @@ def test_what_is_not_clear_is_told_on_stderr(run, labels, tmp_path):
 def test_the_help_has_an_example(run):
     result = run("splits", "--help")
     assert "Example:\n    capsieve splits" in result.stdout
+
+
+def test_labels_are_never_written_over_but_an_older_split_is(run, labels, tmp_path):
+    before = labels.read_bytes()
+    result = run("splits", labels, "-o", labels)
+    assert result.exit_code == 1
+    assert "is no split" in result.stderr
+    assert labels.read_bytes() == before
+    for seed in ("0", "1"):
+        assert run("splits", labels, "-o", tmp_path / "s.csv", "--seed", seed).exit_code == 0

@@ -222,3 +222,47 @@ def test_a_study_of_a_single_class_is_written_and_says_what_is_missing(small, tm
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "There is no curve" in page
     assert not re.search(r"\bnan\b", page, re.IGNORECASE)
+
+
+def test_the_test_part_alone_is_judged_at_a_stated_threshold(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["train"] * 4 + ["test"] * 4)
+    evaluation = capsieve.evaluate(
+        results / "b", labels, tmp_path / "e", splits=split, threshold=45.0, rounds=100
+    )
+    assert evaluation.metric("frames.test.specificity").value == 1.0
+    page = re.sub(r"<[^>]+>", "", (tmp_path / "e" / "report.html").read_text())
+    assert "1 exam, 1 patient, 1 polyp, 4 frames" in page  # and not those of the labels alone
+    assert "On the test part alone it finds" in page
+    assert "had no say in the threshold" not in page
+
+
+def test_a_fold_without_others_is_told_and_stops_nobody(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["1"] * 4 + ["2"] * 4)
+    evaluation = capsieve.evaluate(results / "b", labels, splits=split, rounds=100)
+    assert not [m for m in evaluation.metrics if "cross-fitted" in m.key]
+    assert any("No threshold could be chosen for fold 2" in each for each in evaluation.warnings)
+
+
+def test_a_stated_threshold_is_not_laid_on_another_detectors_scale(small, tmp_path):
+    results, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    pictures = {exam: [f"{exam}-{number}" for number in range(4)] for exam in "ab"}
+    for exam, sha1 in pictures.items():
+        write_results(
+            tmp_path / "other" / exam,
+            score=np.array([0.9, 0.1, 0.2, 0.1]),
+            threshold=0.5,
+            columns={"sha1": sha1},
+            detector={"name": "another"},
+        )
+    evaluation = capsieve.evaluate(
+        results, labels, against=tmp_path / "other", threshold=45.0, rounds=100
+    )
+    assert evaluation.comparison is not None
+    assert (
+        "results (threshold 45) and other (threshold 0.9)" in evaluation.comparison.values.caption
+    )

@@ -39,3 +39,11 @@ def test_another_ending_is_refused_with_the_three(tmp_path, name):
 def test_an_absent_folder_is_a_file_error(tmp_path):
     with pytest.raises(FileError, match="no folder"):
         save_figure(Figure(), tmp_path / "absent" / "a.png")
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg"])
+def test_a_letter_that_the_font_lacks_is_no_warning(tmp_path, ending):
+    figure = Figure()
+    figure.text(0.5, 0.5, "\u65e5")  # warnings are errors here
+    save_figure(figure, tmp_path / f"a{ending}")
+    assert (tmp_path / f"a{ending}").stat().st_size

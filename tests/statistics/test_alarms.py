@@ -1,6 +1,7 @@
 """Alarms as readers meet them, against a literal loop and hand counts."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,3 +205,22 @@ def test_a_threshold_above_all_scores_raises_no_alarm() -> None:
 def test_negative_times_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match=name):
         alarm_curve(small_judged([50.0]), thresholds=np.array([37.0]), **{name: -1.0})
+
+
+def test_alarms_of_one_patient_s_exams_are_drawn_together() -> None:
+    # 15 exams of 3 patients: too few patients, however many exams.
+    exam = np.repeat(np.arange(15), 20)
+    scores = np.random.default_rng(0).integers(0, 60, 300).astype(float)
+    patients: dict[str, Any] = {
+        "patient": exam // 5,
+        "groups": ("a", "b", "c"),
+        "group": exam // 5,
+        "group_kind": "patient",
+    }
+    frames: dict[str, Any] = {"exam": exam, "truth": np.full(300, N)}
+    apart = metrics_of(small_judged(scores, **frames), threshold=37)["alarms.false_per_exam"]
+    assert apart.intervals[0].units == 15
+    together = metrics_of(small_judged(scores, **frames, **patients), threshold=37)
+    for key in ("alarms.false_per_exam", "alarms.false_per_hour"):
+        assert together[key].intervals[0].low is None
+        assert "only 3 patients" in together[key].intervals[0].why

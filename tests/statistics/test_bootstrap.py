@@ -107,6 +107,14 @@ def test_few_units_are_said_to_be_few() -> None:
         assert ("few" in interval.why) == (units < FEW_GROUPS)
 
 
+def test_blocks_are_never_taken_for_patients() -> None:
+    counts = np.random.default_rng(7).integers(0, 9, 60)
+    interval = ratio_interval(counts, [9] * 60, kind="patient or block")
+    assert interval.low is not None
+    assert "several are of one patient" in interval.why
+    assert ratio_interval(counts, [9] * 60, kind="patient").why == ""
+
+
 def test_rounds_that_all_agree_give_no_interval() -> None:
     interval = ratio_interval([3] * 40, [3] * 40, kind="patient")
     assert interval.low is None

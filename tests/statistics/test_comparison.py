@@ -103,3 +103,10 @@ def test_with_few_patients_the_difference_has_no_interval_and_says_why():
     comparison = compared(study(1, shift=0.3, patients=5), study(1, patients=5))
     assert all(i.low is None for m in comparison.metrics for i in m.intervals)
     assert "only 5 patients" in comparison.values.caption
+
+
+def test_frames_that_are_not_compared_are_counted():
+    caption = compared(study(1), study(1), left_out=7).values.caption
+    assert "on 1,200 frames that both scored" in caption
+    assert "Left out: 7 labelled frames of new" in caption
+    assert "Left out" not in compared(study(1), study(1)).values.caption

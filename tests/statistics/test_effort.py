@@ -177,3 +177,15 @@ def test_a_frame_of_an_unknown_patient_is_no_exam_of_its_own() -> None:
     table = effort_table(judged, threshold=37, frames_per_second=10)
     assert table.column("exam") == ["0", "1", "patient unknown"]
     assert metrics_of(judged, 37)["effort.frames_per_exam"].value == 1.5
+
+
+def test_frames_that_may_be_anybody_s_leave_no_interval() -> None:
+    # A folder of 12 patients, half of its frames without a label: all that are flagged are read.
+    patient = np.where(np.arange(240) % 2, np.arange(240) // 20, -1)
+    truth = np.where(patient < 0, UNLABELLED, NORMAL)
+    scores = np.random.default_rng(0).integers(0, 60, 240).astype(float)
+    judged = small_judged(scores, truth=truth, patient=patient)
+    metrics = metrics_of(judged, 37)
+    for key in ("frames_per_exam", "minutes_per_exam", "share_of_frames", "saving"):
+        assert metrics[f"effort.{key}"].intervals[0].low is None
+        assert "any of several patients" in metrics[f"effort.{key}"].intervals[0].why

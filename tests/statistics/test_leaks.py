@@ -79,6 +79,31 @@ def test_an_exam_of_unknown_patient_in_two_parts_is_a_group_in_two_parts(study):
     assert "exam a (test, train)" in leak.text
 
 
+def test_frames_without_a_patient_may_be_those_of_the_patient_beside_them(study):
+    study.exam("a", [A, B], ["train", "test"], patient="Anna")
+    study.labels[1]["patient"] = None
+    leaks = study.leaks()
+    assert set(leaks) == {"group"}
+    assert leaks["group"].stops
+    assert "exam a (test, train); not all frames name their patient" in leaks["group"].text
+
+
+def test_frames_without_a_patient_in_no_part_stop_nobody(study):
+    study.exam("a", [A, B, C], ["train", "test", None], patient="Anna")
+    study.labels[1]["patient"] = "Bea"
+    study.labels[2]["patient"] = None
+    assert study.leaks() == {}
+
+
+def test_a_polyp_in_two_parts_is_a_warning(study):
+    study.exam("a", [A, B], ["train", "test"], label="polyp")
+    for row, block in zip(study.labels, "xy", strict=True):
+        row |= {"patient": None, "block": block, "polyp": "1"}
+    leak = study.leaks()["polyp"]
+    assert not leak.stops
+    assert "1 polyp is in more than one part: 1 (test, train)." in leak.text
+
+
 def test_a_frame_that_is_listed_in_two_parts_is_named(study):
     study.exam("a", [A], ["train"]).exam("b", [B, C], ["test", "test"])
     study.splits.append({"exam": "b", "head": 0, "frame": 1, "part": "train"})

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,15 @@ def test_a_stated_threshold_comes_first():
     assert (points[0].key, points[0].threshold) == ("stated", 5.0)
 
 
+def test_a_stated_threshold_needs_no_training_frames():
+    judged = with_training(two_patients(), ("a",))
+    test = judged.take(judged.part == 1)
+    points = operating_points(test, Settings(threshold=5.0), detector=PAPER, parameters=TABLE)
+    assert [point.key for point in points] == ["stated", "fitted"]
+    with pytest.raises(ParameterError, match="or state a threshold"):
+        operating_points(test, Settings(), detector=PAPER, parameters=TABLE)
+
+
 def test_an_unknown_training_patient_is_refused_with_the_known_ones():
     with pytest.raises(ParameterError, match="no patient 'c'; they name a, b"):
         with_training(two_patients(), ("c",))
@@ -72,3 +83,10 @@ def test_flags_that_no_threshold_explains_are_refused():
 def test_without_a_flag_the_threshold_lies_above_every_score():
     judged = judged_frames([0.2, np.nan, 0.9], [0, 0, 1])
     assert screened_threshold({"name": "learned"}, {}, judged) > 0.9
+
+
+def test_a_training_part_without_a_test_is_called_optimistic():
+    judged = two_patients()
+    everybody = replace(judged, parts=("train",), part=np.zeros(len(judged), np.int16))
+    first = operating_points(everybody, Settings(), detector=PAPER, parameters=TABLE)[0]
+    assert (first.key, first.optimistic) == ("chosen", True)

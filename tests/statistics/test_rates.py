@@ -61,7 +61,6 @@ def test_counts_per_group_counted_by_hand() -> None:
     assert counts.flagged_other.tolist() == [1, 0]
     assert counts.frames.tolist() == [8, 2]
     assert counts.flagged.tolist() == [4, 1]
-    assert counts.exams.tolist() == [2, 0]
 
 
 def test_unscored_frames_are_on_the_careful_side_and_named() -> None:
@@ -103,6 +102,7 @@ def test_frames_per_exam_are_drawn_by_exam_where_groups_are_parts_of_exams() -> 
         groups=tuple(map(str, range(60))),
         group=np.repeat(np.arange(60), 10),
         group_kind="block",
+        patient=np.full(600, -1),
     )
     found = metrics_of(judged, 5.0)
     interval = found["frames.all.flagged_per_exam"].intervals[0]
@@ -110,18 +110,64 @@ def test_frames_per_exam_are_drawn_by_exam_where_groups_are_parts_of_exams() -> 
     assert found["frames.all.specificity"].intervals[0].units == 60
 
 
-def test_frames_per_exam_are_drawn_by_patient_where_a_patient_has_several_exams() -> None:
-    judged = judged_frames(
+def several_exams_each(patient: np.ndarray) -> Judged:
+    """24 exams of 12 groups."""
+    return judged_frames(
         np.random.default_rng(1).integers(0, 9, 600),
         np.full(600, NORMAL),
         exams=tuple(map(str, range(24))),
         exam=np.repeat(np.arange(24), 25),
+        patients=tuple(map(str, range(12))),
+        patient=patient,
         groups=tuple(map(str, range(12))),
         group=np.repeat(np.arange(12), 50),
     )
+
+
+def test_all_exams_of_a_patient_are_one_where_frames_are_counted_per_exam() -> None:
+    judged = several_exams_each(np.repeat(np.arange(12), 50))
     metric = metrics_of(judged, 5.0)["frames.all.flagged_per_exam"]
+    assert metric.denominator == 12
+    assert metric.intervals[0].method == "bootstrap over patients"
+    assert metric.intervals[0].units == 12
+
+
+def test_frames_per_exam_are_drawn_by_patient_where_a_patient_has_several_exams() -> None:
+    patient = np.repeat(np.arange(12), 50)
+    patient[0] = -1  # one is not known: exams are what was screened as one
+    metric = metrics_of(several_exams_each(patient), 5.0)["frames.all.flagged_per_exam"]
     assert metric.denominator == 24
-    assert (metric.intervals[0].method, metric.intervals[0].units) == (
-        "bootstrap over patients",
-        12,
+    assert metric.intervals[0].method == "bootstrap over patients"
+    assert metric.intervals[0].units == 12
+
+
+def test_frames_that_may_be_anybody_s_leave_no_interval_per_exam() -> None:
+    # A folder of 12 patients, and half of its frames without a label.
+    patient = np.where(np.arange(600) % 2, np.repeat(np.arange(12), 50), -1)
+    judged = judged_frames(
+        np.full(600, 9.0),
+        np.where(patient < 0, UNLABELLED, NORMAL),
+        patients=tuple(map(str, range(12))),
+        patient=patient,
+        groups=tuple(map(str, range(13))),
+        group=np.where(patient < 0, 12, patient),
     )
+    found = metrics_of(judged, 5.0)
+    interval = found["frames.all.flagged_per_exam"].intervals[0]
+    assert (interval.low, interval.high) == (None, None)
+    assert "300 of the frames may be of any of several patients" in interval.why
+
+
+def test_a_predictive_value_has_no_interval_where_few_groups_have_polyps():
+    # Twelve patients with false alarms, and one of them with all polyps.
+    groups = np.repeat(np.arange(12), 2)
+    judged = judged_frames(
+        np.full(24, 50.0),
+        [POLYP, *[NORMAL] * 23],
+        groups=tuple(map(str, range(12))),
+        group=groups,
+    )
+    metrics = metrics_of(judged, 37.0)
+    first = metrics["frames.all.positive_predictive_value"].intervals[0]
+    assert first.low is None
+    assert "only 1 patient" in first.why

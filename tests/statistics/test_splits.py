@@ -86,3 +86,8 @@ def test_an_absent_or_broken_file_is_refused(tmp_path):
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     with pytest.raises(FileError, match="cannot read the split"):
         read_splits(tmp_path / "broken.parquet")
+
+
+def test_train_and_test_are_known_however_they_are_written(tmp_path):
+    (tmp_path / "splits.csv").write_text("file,part\na.png,TRAIN\nb.png, Test\nc.png,Fold A\n")
+    assert read_splits(tmp_path / "splits.csv").parts == ("train", "test", "Fold A")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from capsieve.cli.options import workers_option
+
 if TYPE_CHECKING:
     from capsieve.engine.screening import ScreenedExam
 
@@ -30,7 +32,7 @@ Example:
     metavar="DIR",
     help="Folder for study and results; it is made where it is absent.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@workers_option
 @click.option("--fresh", is_flag=True, help="Start over, whatever the folder holds.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from capsieve.cli.options import labels_option, layout_option
+
 if TYPE_CHECKING:
     from capsieve.statistics.evaluation import Evaluation
 
@@ -20,13 +22,7 @@ Example:
 
 @click.command("evaluate", epilog=_EXAMPLE)
 @click.argument("results", type=click.Path(path_type=Path), metavar="OUT")
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="What the frames truly show: a table, or the folder of a known collection.",
-)
+@labels_option
 @click.option(
     "-o",
     "--out",
@@ -35,7 +31,7 @@ Example:
     metavar="EVAL",
     help="Folder for report.html, metrics.json, tables/ and figures/.",
 )
-@click.option("--layout", metavar="NAME", help="The labels' layout, where it is not recognised.")
+@layout_option
 @click.option(
     "--regions",
     type=click.Path(path_type=Path),
@@ -57,7 +53,7 @@ Example:
 )
 @click.option(
     "--specificity",
-    type=click.FloatRange(0, 100, min_open=True),
+    type=click.FloatRange(1, 100),  # less is a share that was taken for percent
     default=90.0,
     show_default=True,
     metavar="PERCENT",
@@ -153,9 +149,13 @@ def command(
     come.
     """
     from capsieve.engine.evaluating import evaluate
+    from capsieve.report.evaluation.writing import check_folder
 
     if splits is not None and train_patients:
         raise click.UsageError("--splits and --train-patient both say what to train on: say one.")
+    if against is not None and against.resolve() == results.resolve():
+        raise click.UsageError("--against names OUT itself: there is nothing to compare.")
+    check_folder(out)
     evaluation = evaluate(
         results,
         labels,
@@ -164,7 +164,7 @@ def command(
         regions=regions,
         splits=splits,
         train_patients=train_patients,
-        target_specificity=specificity / 100,
+        target_specificity=round(specificity / 100, 12),  # 99.9 / 100 is a little more than 0.999
         threshold=threshold,
         against=against,
         rounds=rounds,

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from capsieve.cli.options import workers_option
+
 __all__ = ["command"]
 
 _EXAMPLE = """\b
@@ -60,7 +62,7 @@ Example:
 )
 @click.option("--text", is_flag=True, help="Burn time and frame number into the surround.")
 @click.option("--depth", is_flag=True, help="Write depth maps too.")
-@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@workers_option
 @click.option("--fresh", is_flag=True, help="Remove another study from the folder first.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from capsieve.cli.circle import Circle
+from capsieve.cli.options import (
+    field_choice,
+    field_of_view_option,
+    labels_option,
+    layout_option,
+    parameters_option,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from capsieve.engine.robustness_run import Robustness
-    from capsieve.engine.views import FieldChoice
 
 __all__ = ["command", "say_robustness"]
 
@@ -27,13 +33,7 @@ _SHOWN = 5  # frames that could not be analysed, by name
 
 @click.command("robustness", epilog=_EXAMPLE)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="What the frames truly show: a table, or the folder of a known collection.",
-)
+@labels_option
 @click.option(
     "-o",
     "--out",
@@ -42,7 +42,7 @@ _SHOWN = 5  # frames that could not be analysed, by name
     metavar="OUT",
     help="Folder for robustness.json, .csv, .md and .tex.",
 )
-@click.option("--layout", metavar="NAME", help="The labels' layout, where it is not recognised.")
+@layout_option
 @click.option(
     "--change",
     "percents",
@@ -73,23 +73,9 @@ _SHOWN = 5  # frames that could not be analysed, by name
     metavar="S",
     help="Of the draw: the same seed gives the same frames.",
 )
-@click.option(
-    "--parameters",
-    "parameters_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE.toml",
-    help="The base, where it is not the paper's; see capsieve parameters.",
-)
-@click.option(
-    "--field-of-view",
-    "circle",
-    type=Circle("auto", "whole"),
-    default="auto",
-    show_default=True,
-    metavar="auto|whole|ROW,COL,RADIUS",
-    help="As in capsieve screen.",
-)
-@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@parameters_option("The base, where it is not the paper's; see capsieve parameters.")
+@field_of_view_option
+@workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print robustness.json, and only that.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
@@ -136,7 +122,7 @@ def command(
                 percents=percents or CHANGES,
                 normals=normals,
                 seed=seed,
-                field_of_view=_field(circle),
+                field_of_view=field_choice(circle),
                 workers=workers,
                 progress=listener,
             )
@@ -191,12 +177,3 @@ def say_robustness(study: "Robustness") -> None:
         click.echo(f"Labels: {problem.what}: {problem.rows:,}, {fate}.")
     for warning in study.warnings:
         click.echo(f"Labels: {warning}")
-
-
-def _field(circle: "tuple[float, float, float] | str") -> "FieldChoice":
-    from capsieve.aperture.field import FieldOfView
-
-    if isinstance(circle, str):
-        return circle  # pyright: ignore[reportReturnType]
-    row, col, radius = circle
-    return FieldOfView("circle", row, col, radius)

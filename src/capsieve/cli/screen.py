@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from capsieve.cli.circle import Circle
+from capsieve.cli.options import (
+    field_choice,
+    field_of_view_option,
+    parameters_option,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from capsieve.engine.screening import ScreenedExam
-    from capsieve.engine.views import FieldChoice
 
 __all__ = ["command", "say_found"]
 
@@ -40,29 +44,14 @@ SCHEMA = 1
 @click.option(
     "--detector", default="paper", show_default=True, metavar="NAME", help="What scores frames."
 )
-@click.option(
-    "--parameters",
-    "parameters_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE.toml",
-    help="Parameters other than the paper's; see capsieve parameters.",
-)
-@click.option(
-    "--field-of-view",
-    "circle",
-    type=Circle("auto", "whole"),
-    default="auto",
-    show_default=True,
-    metavar="auto|whole|ROW,COL,RADIUS",
-    help="The circle that the camera sees: searched for each exam, the whole frame, or in the "
-    "frame's pixels.",
-)
+@parameters_option("Parameters other than the paper's; see capsieve parameters.")
+@field_of_view_option
 @click.option(
     "--one-exam",
     metavar="NAME",
     help="The INPUTs are the heads of one exam of this name, in this order.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Processes; one per core by default.")
+@workers_option
 @click.option(
     "--cluster",
     metavar="ADDRESS",
@@ -109,7 +98,7 @@ def command(
                 out,
                 detector=detector,
                 parameters=parameters,
-                field_of_view=_field(circle),
+                field_of_view=field_choice(circle),
                 workers=workers,
                 cluster=cluster,
                 fresh=fresh,
@@ -170,15 +159,6 @@ def _what_is_missing(exam: "ScreenedExam") -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _field(circle: "tuple[float, float, float] | str") -> "FieldChoice":
-    from capsieve.aperture.field import FieldOfView
-
-    if isinstance(circle, str):
-        return circle  # pyright: ignore[reportReturnType]
-    row, col, radius = circle
-    return FieldOfView("circle", row, col, radius)
 
 
 def _json(exams: "Sequence[ScreenedExam]") -> str:

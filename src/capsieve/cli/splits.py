@@ -85,7 +85,7 @@ def command(
     """Split labelled frames by patient or by blocks, never at random.
 
     LABELS is a file or folder of labels in any layout that capsieve evaluate reads. The split is
-    for capsieve evaluate --splits and capsieve train --splits.
+    for capsieve evaluate --splits.
     """
     from capsieve.statistics.labels import read_labels
     from capsieve.statistics.split_plan import BLOCK_SIZE, plan_splits
@@ -95,6 +95,7 @@ def command(
         raise click.UsageError("--folds makes equal parts, --test a part apart: say one.")
     if seed < 0:
         raise click.UsageError("--seed must be 0 or more.")
+    _spare(out)
     labels = read_labels(labels_path)
     plan = plan_splits(
         labels,
@@ -111,6 +112,21 @@ def command(
     else:
         _say_parts(plan)
         click.echo(f"Kept together: every {plan.kind}. Split: {out}")
+
+
+def _spare(out: Path) -> None:
+    """Refuse to write over what is no split: the labels, most of all."""
+    from capsieve.errors import FileError
+    from capsieve.statistics.splits import read_splits
+
+    if not out.exists():
+        return
+    try:
+        read_splits(out)
+    except FileError as error:
+        raise FileError(
+            f"{out} is there already and is no split; give another name with -o, or remove it"
+        ) from error
 
 
 def _say_problems(labels: "LabelSet", plan: "SplitPlan") -> None:

@@ -144,7 +144,7 @@ def _evaluated(
     if not (judged.truth >= 0).any():
         raise FileError(
             f"no label in {labels.path} fits a frame of {results}; "
-            + (matched.problems[0].what if matched.problems else "check the names of the exams")
+            + (_first_problem(matched) if matched.problems else "check the names of the exams")
         )
     leaks, leak_warnings = _leaks(matched, allow_leaks=allow_leaks)
     detector, parameters = record["detector"], record["parameters"]
@@ -215,6 +215,14 @@ def _evaluated(
 def _drawable(curve: "RocCurve") -> "RocCurve | None":
     """Return the curve, or None where a class is empty and there is nothing to draw."""
     return curve if curve.positives and curve.negatives else None
+
+
+def _first_problem(matched: "Matched") -> str:
+    """The first thing that is wrong, an example of it, and the names that would have fitted."""
+    problem = matched.problems[0]
+    example = f" ({problem.examples[0]})" if problem.examples else ""
+    exams = ", ".join(matched.judged.exams[:3]) + (", ..." if len(matched.judged.exams) > 3 else "")
+    return f"{problem.what}{example}; the exams of the results are {exams}"
 
 
 def _matched(
@@ -295,9 +303,11 @@ def _compared(
     other = replace(
         judged, score=others.judged.score[theirs], flagged=others.judged.flagged[theirs]
     )
+    # One number means nothing on the scale of another detector's score.
+    same_scale = record["detector"].get("name") == other_record["detector"].get("name")
     points = operating_points(
         other,
-        settings,
+        settings if same_scale else replace(settings, threshold=None),
         detector=other_record["detector"],
         parameters=other_record["parameters"],
     )
@@ -307,6 +317,7 @@ def _compared(
         names=_two_names(results, against),
         thresholds=(point.threshold, points[0].threshold),
         settings=settings,
+        left_out=int((matched.judged.truth >= 0).sum()) - len(mine),
     )
 
 

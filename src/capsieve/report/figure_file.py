@@ -1,6 +1,7 @@
 """A figure as a file: PNG, SVG or PDF."""
 
 import os
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,13 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
     import matplotlib.style
 
     ending = check_ending(path)
-    with whole_file(path) as temporary, matplotlib.style.context(["default", STYLE]):
+    with (
+        whole_file(path) as temporary,
+        matplotlib.style.context(["default", STYLE]),
+        warnings.catch_warnings(),
+    ):
+        # Users name things in any script; a letter that the font lacks becomes a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         if ending == ".png":
             _save_png(figure, temporary)
         else:

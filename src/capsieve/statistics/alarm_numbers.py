@@ -14,6 +14,7 @@ from capsieve.statistics.flags import number_of
 from capsieve.statistics.intervals import share_metric
 from capsieve.statistics.judged import Judged
 from capsieve.statistics.metric import Metric
+from capsieve.statistics.reading_units import drawn_units
 from capsieve.statistics.table import Column, Table
 
 __all__ = ["alarm_metrics", "alarm_table"]
@@ -59,7 +60,7 @@ def alarm_metrics(
     """Return the numbers of a threshold; see :func:`~capsieve.statistics.alarms.alarm_curve`.
 
     Where no times are known every value is None, and the note says why. The bootstrap draws whole
-    exams for alarms, and whole groups for polyps.
+    groups; whole exams where a group is only a part of one.
     """
     check_seconds(within=within)
     alarms = alarms_at(judged, threshold=threshold, gap=gap, shortest=shortest)
@@ -68,10 +69,15 @@ def alarm_metrics(
         alarm += f", at least {shortest:g} s long"
     note = f"No value: {_UNKNOWN}." if alarms is None else _left_out(alarms)
     rule = _Rule(within, alarm, note, rounds, seed)
-    return (*_alarm_numbers(alarms, rule), *_polyp_numbers(judged, alarms, rule))
+    return (*_alarm_numbers(judged, alarms, rule), *_polyp_numbers(judged, alarms, rule))
 
 
-def _alarm_numbers(alarms: AlarmSet | None, rule: _Rule) -> list[Metric]:
+def _alarm_numbers(judged: Judged, alarms: AlarmSet | None, rule: _Rule) -> list[Metric]:
+    drawn, kind = np.empty(0, np.intp), "exam"
+    if alarms is not None:
+        place = np.full(len(judged.exams), -1)
+        place[alarms.exams] = np.arange(len(alarms.exams))
+        drawn, kind = drawn_units(judged, place[judged.exam], len(alarms.exams), word="exam")
     counts = np.zeros((len(KINDS), 0)) if alarms is None else _by_exam(alarms)
     hours = np.empty(0) if alarms is None else alarms.hours
     ones = np.ones(len(hours))
@@ -81,7 +87,8 @@ def _alarm_numbers(alarms: AlarmSet | None, rule: _Rule) -> list[Metric]:
         key: str, name: str, definition: str, above: NDArray[Any], below: NDArray[Any]
     ) -> Metric:
         some = below.sum() > 0
-        interval = ratio_interval(above, below, kind="exam", rounds=rule.rounds, seed=rule.seed)
+        sums = np.bincount(drawn, above), np.bincount(drawn, below)
+        interval = ratio_interval(*sums, kind=kind, rounds=rule.rounds, seed=rule.seed)
         return Metric(
             f"alarms.{key}",
             name,

@@ -72,6 +72,7 @@ def compare(
     names: tuple[str, str],
     thresholds: tuple[float, float],
     settings: Settings,
+    left_out: int = 0,
 ) -> Comparison:
     """Compare two results on the frames that both scored.
 
@@ -86,6 +87,8 @@ def compare(
     settings
         Target specificity, rounds and seed. Both are drawn alike, round by round: so a patient
         who is hard for both does not widen the difference.
+    left_out
+        How many labelled frames of the first are not compared; the table says so.
     """
     flags = tuple(
         flagged_at(each.score, at) for each, at in zip((judged, other), thresholds, strict=True)
@@ -102,7 +105,7 @@ def compare(
         name=names[0],
         other=names[1],
         metrics=tuple(metric for metric, _, _ in values),
-        values=_values_table(values, names, thresholds),
+        values=_values_table(values, names, thresholds, (len(judged), left_out)),
         changed=_changed_table(judged, other, flags, names),
         roc=rocs[0].curve,
         other_roc=rocs[1].curve,
@@ -251,6 +254,7 @@ def _values_table(
     values: list[tuple[Metric, float | None, float | None]],
     names: tuple[str, str],
     thresholds: tuple[float, float],
+    frames: tuple[int, int],
 ) -> Table:
     rows = []
     for metric, one, two in values:
@@ -262,9 +266,14 @@ def _values_table(
     few = next((m.intervals[0] for m, _, _ in values if m.intervals), None)
     caption = (
         f"Values of {names[0]} (threshold {thresholds[0]:g}) and {names[1]} (threshold "
-        f"{thresholds[1]:g}) on the same frames, and their difference with its 95 % interval by a "
-        "bootstrap that draws both alike. Areas are in percent of 1."
+        f"{thresholds[1]:g}) on {frames[0]:,} frames that both scored, and their difference with "
+        "its 95 % interval by a bootstrap that draws both alike. Areas are in percent of 1."
     )
+    if frames[1]:
+        caption += (
+            f" Left out: {number_of(frames[1], 'labelled frame')} of {names[0]} that not both "
+            "scored."
+        )
     if few is not None and few.low is None:
         caption += f" No interval: {few.why}."
     return Table(

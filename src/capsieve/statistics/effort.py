@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.bootstrap import ROUNDS, SEED, ratio_interval
+from capsieve.statistics.bootstrap import ROUNDS, SEED
 from capsieve.statistics.curves import EffortCurve
 from capsieve.statistics.flagged_runs import (
     GAP_S,
@@ -21,7 +21,12 @@ from capsieve.statistics.flags import flagged_at, normal_frames, number_of
 from capsieve.statistics.intervals import FRAMES_NOT_INDEPENDENT, share_metric
 from capsieve.statistics.judged import POLYP, Judged
 from capsieve.statistics.metric import Interval, Metric
-from capsieve.statistics.reading_units import ReadingUnits, reading_units
+from capsieve.statistics.reading_units import (
+    ReadingUnits,
+    mean_interval,
+    reading_units,
+    unit_counts,
+)
 from capsieve.statistics.table import Column, Table
 
 __all__ = ["curve_thresholds", "effort_curve", "effort_metrics", "effort_table"]
@@ -117,7 +122,7 @@ def effort_metrics(
 ) -> tuple[Metric, ...]:
     """Return the reading that a threshold leaves, per exam; see :func:`effort_curve`.
 
-    The bootstrap draws whole exams.
+    The bootstrap draws whole exams, and those of one patient together.
     """
     curve = effort_curve(
         judged, thresholds=np.array([threshold]), frames_per_second=frames_per_second, gap=gap
@@ -131,9 +136,7 @@ def effort_metrics(
     note = f"{number_of(unscored, 'frame')} not scored: never flagged." if unscored else ""
 
     def interval(above: NDArray[np.bool_], below: NDArray[np.bool_] | None) -> Interval:
-        top = _by_unit(above, units)
-        bottom = np.ones(len(units)) if below is None else _by_unit(below, units)
-        return ratio_interval(top, bottom, kind=units.word, rounds=rounds, seed=seed)
+        return mean_interval(judged, units, above, below, rounds=rounds, seed=seed)
 
     def per_exam(
         key: str,
@@ -305,15 +308,10 @@ def _share(counts: NDArray[np.int64], total: int) -> NDArray[np.float64]:
     return counts / total if total else np.full(len(counts), np.nan)
 
 
-def _by_unit(counted: NDArray[np.bool_], units: ReadingUnits) -> NDArray[np.int64]:
-    own = counted & (units.unit >= 0)
-    return np.bincount(units.unit[own], minlength=len(units))
-
-
 def _spread(flagged: NDArray[np.bool_], units: ReadingUnits) -> str:
     if len(units) < 2:
         return ""
-    counts = _by_unit(flagged, units)
+    counts = unit_counts(flagged, units)
     return f"From {counts.min()} to {counts.max()} in single exams."
 
 

@@ -17,7 +17,7 @@ from capsieve.statistics.effort import (
     effort_table,
 )
 from capsieve.statistics.evaluation import Histogram, OperatingPoint
-from capsieve.statistics.flags import flagged_at, number_of
+from capsieve.statistics.flags import flagged_at, normal_frames, number_of
 from capsieve.statistics.judged import NORMAL, POLYP, Judged
 from capsieve.statistics.metric import Metric
 from capsieve.statistics.operating_point import cross_fitted
@@ -128,7 +128,26 @@ def class_warnings(judged: Judged) -> tuple[str, ...]:
             f"{number_of(unlabelled, 'frame')} without a label: in neither class, but among the "
             "frames to read where they are flagged."
         )
+    if _has_folds(judged) and (alone := _folds_alone(judged)):
+        warnings.append(
+            f"No threshold could be chosen for {'fold' if len(alone) == 1 else 'folds'} "
+            f"{', '.join(alone)}: the other folds have no normal frame among these results. So "
+            "there are no figures with thresholds of the other folds."
+        )
     return tuple(warnings)
+
+
+def _has_folds(judged: Judged) -> bool:
+    return len(judged.parts) > 1 and TRAIN not in judged.parts
+
+
+def _folds_alone(judged: Judged) -> list[str]:
+    """Return the folds for which the others cannot choose: they have no normal frame."""
+    held = np.bincount(
+        judged.part[normal_frames(judged) & (judged.part >= 0)], minlength=len(judged.parts)
+    )
+    there = np.unique(judged.part[judged.part >= 0])
+    return [judged.parts[code] for code in there if held.sum() == held[code]]
 
 
 def _rates(judged: Judged, flagged: NDArray[np.bool_], settings: Settings) -> list[Metric]:
@@ -149,7 +168,7 @@ def _cross_fitted(
     judged: Judged, settings: Settings, *, step: float | None
 ) -> tuple[tuple[Metric, ...], Table | None]:
     """Rates with the threshold of each fold chosen on the others; none where there are no folds."""
-    if len(judged.parts) < 2 or TRAIN in judged.parts:
+    if not _has_folds(judged) or _folds_alone(judged):
         return (), None
     fitted = cross_fitted(
         judged.score,

@@ -22,7 +22,9 @@ from capsieve.statistics.near_identical import near_pairs
 
 __all__ = ["Leak", "LeakKind", "check_leaks", "find_leaks"]
 
-LeakKind = Literal["patient", "group", "frame", "pixels", "near-identical", "twice", "unchecked"]
+LeakKind = Literal[
+    "patient", "group", "frame", "pixels", "near-identical", "polyp", "twice", "unchecked"
+]
 
 _EXAMPLES = 3
 
@@ -35,8 +37,9 @@ class Leak:
     ----------
     kind
         "patient", "group" (a block or exam of unknown patient), "frame" (listed in two parts),
-        "pixels" (the same picture), "near-identical"; and for warnings "twice" (the same picture
-        in two exams, or a featureless one in two parts) and "unchecked".
+        "pixels" (the same picture), "near-identical"; and for warnings "polyp" (its frames are in
+        two parts), "twice" (the same picture in two exams, or a featureless one in two parts) and
+        "unchecked".
     text
         One sentence with the count and the first examples.
     count
@@ -121,11 +124,23 @@ def find_leaks(
 
 
 def _shared_groups(judged: Judged, used: NDArray[np.bool_]) -> list[Leak]:
-    """Patients, and groups of frames whose patient is unknown, in more than one part."""
-    group = np.where(judged.patient < 0, judged.group, -1)
+    """Patients, and groups of frames whose patient is unknown, in more than one part; and polyps.
+
+    Frames that name neither patient nor block may be of whomever the other frames of their exam
+    are: the whole exam must then be in one part.
+    """
+    unknown = judged.patient < 0
+    by_exam = np.array([name.startswith("exam ") for name in judged.groups], bool)[judged.group]
+    open_ = np.unique(judged.exam[used & unknown & by_exam & (judged.part >= 0)])
+    exam = np.where(np.isin(judged.exam, open_), judged.exam, -1)
+    exams = [f"exam {name}" for name in judged.exams]
+    block = np.where(unknown & ~by_exam, judged.group, -1)
+    nobody = "; not all frames name their patient"
     return [
         *_shared(judged, used, "patient", judged.patients, judged.patient),
-        *_shared(judged, used, "group", judged.groups, group),
+        *_shared(judged, used, "group", judged.groups, block),
+        *_shared(judged, used, "group", exams, exam, more=nobody),
+        *_shared(judged, used, "polyp", judged.polyps, judged.polyp, stops=False),
     ]
 
 
@@ -135,6 +150,9 @@ def _shared(
     kind: LeakKind,
     names: Sequence[str],
     code: NDArray[np.integer],
+    *,
+    more: str = "",
+    stops: bool = True,
 ) -> list[Leak]:
     part = np.where(used, judged.part, -1)
     shared = _in_several(code, part)
@@ -145,7 +163,7 @@ def _shared(
         parts = np.unique(part[(code == one) & (part >= 0)])
         told.append(f"{names[one]} ({', '.join(judged.parts[place] for place in parts)})")
     what = f"{_counted(len(shared), kind)} {_is(len(shared))} in more than one part"
-    return [Leak(kind, f"{what}: {_listed(told, len(shared))}.", len(shared))]
+    return [Leak(kind, f"{what}: {_listed(told, len(shared))}{more}.", len(shared), stops)]
 
 
 def _listed_twice(judged: Judged, places: NDArray[np.int64]) -> list[Leak]:

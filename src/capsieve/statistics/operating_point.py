@@ -81,7 +81,7 @@ def smallest_threshold(
         raise ParameterError(
             "target_specificity",
             "no normal frame of the training part was scored, so no threshold can be chosen; "
-            "give a split whose training part has normal frames",
+            "give a split whose training part has normal frames, or state a threshold",
         )
     allowed = len(scores) - least_count(target_specificity, len(scores))
     return _smallest(scores, allowed, step=step, candidates=candidates)

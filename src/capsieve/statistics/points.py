@@ -8,7 +8,7 @@ import numpy as np
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.statistics.evaluation import OperatingPoint
-from capsieve.statistics.flags import number_of
+from capsieve.statistics.flags import normal_frames, number_of
 from capsieve.statistics.judged import NORMAL, Judged
 from capsieve.statistics.operating_point import smallest_threshold
 from capsieve.statistics.settings import Settings
@@ -91,7 +91,9 @@ def operating_points(
         points.append(OperatingPoint("stated", settings.threshold, "Stated by the user."))
     if TRAIN in judged.parts:
         train = judged.part == judged.parts.index(TRAIN)
-        points.append(_chosen(judged, train, settings, step, target))
+        # Who states a threshold may judge the test part alone.
+        if settings.threshold is None or normal_frames(judged)[train].any():
+            points.append(_chosen(judged, train, settings, step, target))
     if settings.threshold is None:
         value = screened_threshold(detector, parameters, judged)
         points.append(OperatingPoint("screened", value, "As the exams were screened."))
@@ -130,4 +132,7 @@ def _chosen(
         f"The smallest threshold whose specificity on the {int(normal.sum()):,} normal frames of "
         f"{who} reaches {target}: the paper's procedure."
     )
-    return OperatingPoint("chosen", value, how)
+    tested = ((judged.truth >= 0) & ~train).any()
+    if not tested:
+        how += " No other frame is there to test it on, so it looks better than it is."
+    return OperatingPoint("chosen", value, how, optimistic=not tested)

@@ -5,12 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.statistics.bootstrap import ROUNDS, SEED, ratio_interval
+from capsieve.statistics.bootstrap import (
+    FEWEST_GROUPS,
+    ROUNDS,
+    SEED,
+    few_units,
+    plural,
+    ratio_interval,
+)
 from capsieve.statistics.flags import normal_frames, polyp_frames, unscored_note
 from capsieve.statistics.intervals import FRAMES_NOT_INDEPENDENT, share_metric
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, Judged
 from capsieve.statistics.metric import Interval, Metric
 from capsieve.statistics.polyps import polyp_metrics
+from capsieve.statistics.reading_units import mean_interval, reading_units
 from capsieve.statistics.subsets import named
 
 __all__ = ["GroupCounts", "frame_metrics", "group_counts", "rate_metrics"]
@@ -34,8 +42,6 @@ class GroupCounts:
         Frames with another finding that were scored.
     frames, flagged
         All frames, labelled or not, and those that are flagged.
-    exams
-        Exams; one with frames in several groups counts in the first of them.
     """
 
     group: Counts
@@ -47,7 +53,6 @@ class GroupCounts:
     flagged_other: Counts
     frames: Counts
     flagged: Counts
-    exams: Counts
 
 
 def group_counts(judged: Judged, flagged: NDArray[np.bool_]) -> GroupCounts:
@@ -67,7 +72,6 @@ def group_counts(judged: Judged, flagged: NDArray[np.bool_]) -> GroupCounts:
 
     polyp, normal = polyp_frames(judged), normal_frames(judged)
     other = (judged.truth == OTHER) & ~np.isnan(judged.score)
-    _, first = np.unique(judged.exam, return_index=True)
     return GroupCounts(
         group=groups.astype(np.int64),
         polyp=count(polyp),
@@ -78,7 +82,6 @@ def group_counts(judged: Judged, flagged: NDArray[np.bool_]) -> GroupCounts:
         flagged_other=count(other & flagged),
         frames=np.bincount(code, minlength=len(groups)),
         flagged=count(flagged),
-        exams=np.bincount(code[first], minlength=len(groups)),
     )
 
 
@@ -135,6 +138,7 @@ def frame_metrics(
         empty: str,
         note: str = "",
         more: tuple[Interval, ...] = (),
+        interval: Interval | None = None,
     ) -> Metric:
         return share_metric(
             f"frames.{subset}.{key}",
@@ -142,38 +146,32 @@ def frame_metrics(
             definition,
             numerator=int(above.sum()),
             denominator=int(below.sum()),
-            resampled=(over_groups(above, below), *more),
+            resampled=(interval or over_groups(above, below), *more),
             independent=FRAMES_NOT_INDEPENDENT,
             note=note,
             empty=empty,
         )
 
-    # A block is only a part of an exam: frames per exam are then drawn by exam.
-    exam_codes, exam = np.unique(judged.exam, return_inverse=True)
-    pairs = np.unique(exam * (len(judged.groups) + 1) + judged.group)
-    whole = len(pairs) == len(exam_codes)
+    units = reading_units(judged)
 
-    def per_exam(
-        key: str, name: str, definition: str, above: Counts, mask: NDArray[np.bool_]
-    ) -> Metric:
-        exams = len(exam_codes)
-        if whole:
-            interval = over_groups(above, counts.exams)
+    def per_exam(key: str, name: str, what: str, counted: NDArray[np.bool_]) -> Metric:
+        definition = f"The mean number of {what}, per exam, where {units.meaning}."
+        total = int(np.count_nonzero(counted))
+        if not len(units):
+            value, intervals, note = None, (), "No value: there is no exam."
         else:
-            by_exam = np.bincount(exam[mask], minlength=exams)
-            interval = ratio_interval(
-                by_exam, np.ones(exams), kind="exam", rounds=rounds, seed=seed
-            )
+            value, note = total / len(units), ""
+            intervals = (mean_interval(judged, units, counted, rounds=rounds, seed=seed),)
         return Metric(
             f"frames.{subset}.{key}",
             named(name, subset),
-            int(above.sum()) / exams if exams else None,
+            value,
             definition,
             "frames",
-            int(above.sum()),
-            exams,
-            (interval,) if exams else (),
-            "" if exams else "No value: there is no exam.",
+            total,
+            len(units),
+            intervals,
+            note,
         )
 
     return (
@@ -202,6 +200,7 @@ def frame_metrics(
             "The share of polyp frames among the flagged polyp and normal frames.",
             counts.flagged_polyp,
             counts.flagged_polyp + counts.flagged_normal,
+            interval=_few_polyps(counts, kind),
             empty="no polyp or normal frame is flagged",
             note="It holds for the share of polyp frames in these data, which labelled data sets "
             "often choose at will.",
@@ -209,18 +208,27 @@ def frame_metrics(
         per_exam(
             "flagged_per_exam",
             "Flagged frames per exam",
-            "The mean number of flagged frames of an exam, whatever they show.",
-            counts.flagged,
+            "flagged frames, whatever they show",
             flagged,
         ),
         per_exam(
             "false_positives_per_exam",
             "False positives per exam",
-            "The mean number of flagged normal frames of an exam.",
-            counts.flagged_normal,
+            "flagged normal frames",
             flagged & normal_frames(judged),
         ),
     )
+
+
+def _few_polyps(counts: GroupCounts, kind: str) -> Interval | None:
+    """Return why a share of polyp frames has no interval where few groups have any, or None.
+
+    With the only group with polyps left out of a round the share is 0, whatever the sieve is worth.
+    """
+    units = int(np.count_nonzero(counts.polyp))
+    if units >= FEWEST_GROUPS:
+        return None
+    return Interval(f"bootstrap over {plural(kind)}", None, None, few_units(units, kind), units)
 
 
 def _over_polyps(

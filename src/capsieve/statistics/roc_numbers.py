@@ -1,5 +1,6 @@
 """The ROC curves of an evaluation with their areas, bands and intervals."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ def frame_roc(judged: Judged, settings: Settings) -> RocNumbers:
         judged.group[both],
         kind=judged.group_kind,
     ).interval()
+    if formula.low is not None and formula.high is not None:  # a formula knows no bounds of areas
+        formula = replace(formula, low=max(formula.low, 0.0), high=min(formula.high, 1.0))
     return _numbers(curve, rounds, "frames", "frame", "polyp frame", (formula,), specificities)
 
 

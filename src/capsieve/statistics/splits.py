@@ -38,6 +38,7 @@ SPLITS = pa.schema(
 
 _KINDS = ("patient", "block", "exam")
 _EXAMPLES = 5
+_PARTS = ("train", "test")
 _BATCH = 1 << 16
 
 
@@ -106,6 +107,9 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
         )
     columns = [_column(path, table, field) for field in SPLITS]
     table = pa.table(columns, schema=SPLITS)
+    table = table.set_column(
+        SPLITS.get_field_index("part"), "part", _usual_names(table["part"])
+    ).cast(SPLITS)
     _check(path, table)
     return Splits(table, str(path), _repeated(table))
 
@@ -148,6 +152,14 @@ def _column(path: Path, table: pa.Table, field: pa.Field) -> pa.ChunkedArray:
         raise FileError(
             f"the column {field.name} of {path} holds something that is no whole number: {error}"
         ) from error
+
+
+def _usual_names(parts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the parts with ``Train`` and ``TEST`` as train and test; others are folds as named."""
+    names = parts.unique().to_pylist()
+    usual = {name: name.strip().lower() for name in names if name is not None}
+    known = {name: usual[name] for name in usual if usual[name] in _PARTS}
+    return pa.chunked_array([[known.get(name, name) for name in parts.to_pylist()]], pa.string())
 
 
 def _check(path: Path, table: pa.Table) -> None:

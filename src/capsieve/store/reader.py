@@ -64,7 +64,7 @@ def exam_folders(out: str | os.PathLike[str]) -> list[Path]:
         )
     raise FileError(
         f"{out} holds no screened exam; give the folder that capsieve screen -o wrote, with "
-        f"a {RECORD} in the folder of each exam, or one exam's folder"
+        f"{RECORD} in the folder of each exam, or one exam's folder"
     )
 
 
@@ -147,6 +147,8 @@ def _folders(out: Path) -> list[Path]:
         raise FileError(
             f"there is no folder {out}; give the one that capsieve screen -o wrote"
         ) from None
+    except NotADirectoryError:
+        raise FileError(f"{out} is no folder; give the one that capsieve screen -o wrote") from None
     except OSError as error:
         raise FileError(f"cannot list {out}: {error.strerror or error}") from error
     return sorted(found, key=lambda path: natural_key(path.name))

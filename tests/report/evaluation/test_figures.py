@@ -10,9 +10,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from capsieve.report.evaluation.effort_figures import effort_figure
 from capsieve.report.evaluation.figures import figures
 from capsieve.report.evaluation.histogram_figure import histogram_figure
+from capsieve.report.evaluation.operating import distinct_points
 from capsieve.report.evaluation.patient_figures import patients_figure
 from capsieve.report.evaluation.roc_figures import roc_figure
 from capsieve.report.figure_file import save_figure
+from capsieve.statistics.evaluation import OperatingPoint
 from capsieve.statistics.table import Column, Table
 from made_evaluation import made_evaluation, made_tables
 
@@ -155,3 +157,19 @@ def test_colours_never_speak_alone() -> None:
             if not str(line.get_label()).startswith("_")
         ]
         assert len(looks) == len(set(looks))
+
+
+def test_the_histogram_shows_the_threshold_that_is_judged() -> None:
+    evaluation = made_evaluation()
+    point = replace(evaluation.points[0], threshold=44.0)
+    drawn = figures(replace(evaluation, points=(point, *evaluation.points[1:])))
+    words = [text.get_text() for text in drawn["histogram-radius-max"].axes[0].texts]
+    assert [word for word in words if "R" in word and word.endswith("= 44")]
+
+
+def test_the_point_that_is_judged_has_the_first_mark() -> None:
+    chosen, screened, fitted = (
+        OperatingPoint(key, threshold, "")
+        for key, threshold in (("chosen", 40.0), ("screened", 37.0), ("fitted", 40.0))
+    )
+    assert distinct_points((chosen, screened, fitted)) == [chosen, screened]

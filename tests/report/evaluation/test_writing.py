@@ -95,3 +95,10 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / "eval").write_text("a file")
     with pytest.raises(FileError, match="eval"):
         write_evaluation(small(), tmp_path / "eval")
+
+
+def test_the_folder_of_an_exam_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "exam.json").write_text("{}")
+    with pytest.raises(FileError, match="give another folder"):
+        write_evaluation(small(), tmp_path)
+    assert names(tmp_path) == {"exam.json"}

@@ -284,3 +284,29 @@ def test_parquet_columns_that_are_no_texts_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"file": [["a"]], "label": ["polyp"]}), tmp_path / "l.parquet")
     with pytest.raises(FileError, match="column 'file' holds list"):
         read_labels(tmp_path / "l.parquet")
+
+
+def test_a_quotation_mark_that_is_not_closed_is_named_with_all_its_lines(tmp_path: Path) -> None:
+    lines = [f"a,{frame},normal,1" for frame in range(9)]
+    lines[3] = 'a,3,"normal,1'
+    path = write_text(tmp_path / "labels.csv", "exam,frame,label,patient", *lines)
+    rows, examples, _ = problem(read_labels(path), "the row has too few")
+    assert rows == 1
+    assert examples[0].startswith("lines 5 to 10 (is a quotation mark not closed?)")
+
+
+def test_names_that_swallow_the_file_are_cut_in_the_message(tmp_path: Path) -> None:
+    lines = [f"a,{frame},normal,1" for frame in range(99)]
+    lines[3] = 'a,3,normal,"1'
+    path = write_text(tmp_path / "labels.csv", "exam,frame,label,patient", *lines)
+    with pytest.raises(FileError, match="line 5") as error:
+        read_labels(path)
+    assert len(str(error.value)) < 400
+
+
+def test_frames_of_two_patients_without_an_exam_are_named(tmp_path: Path) -> None:
+    path = write_text(
+        tmp_path / "labels.csv", "frame,label,patient", "7,normal,1", "8,normal,1", "7,normal,2"
+    )
+    with pytest.raises(FileError, match="frame 7 of an exam without a name has the patients"):
+        read_labels(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -232,3 +233,26 @@ def test_many_rows_are_read_as_one_by_one(tmp_path: Path) -> None:
             len(some) - 1 for some in said.values() if len(set(some)) == 1
         ),
     }
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\n \n", "it is empty"),
+        ("exam,frame,label\nM\u00fcller,0,normal\n".encode("latin-1"), "save it as CSV in UTF-8"),
+        (b"exam,frame,class\na,0,normal\n", "'class'.*give a CSV or Parquet table with a column"),
+        (b"PAR1 and no more", "a damaged Parquet file"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_what_is_wrong(
+    tmp_path: Path, content: bytes, told: str
+) -> None:
+    (tmp_path / "labels").write_bytes(content)
+    with pytest.raises(FileError, match=told):
+        read_labels(tmp_path / "labels")
+
+
+def test_a_parquet_table_without_labels_says_which_columns_it_has(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"exam": ["a"], "Truth": ["polyp"]}), tmp_path / "labels.parquet")
+    with pytest.raises(FileError, match="'exam', 'truth'"):
+        read_labels(tmp_path / "labels.parquet")

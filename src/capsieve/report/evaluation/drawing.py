@@ -30,6 +30,7 @@ __all__ = [
     "count_axis",
     "drawing_style",
     "legend",
+    "legends_below",
     "mathematical",
     "new_figure",
     "note",
@@ -69,6 +70,8 @@ _LEFT = 0.72
 _BOTTOM = 0.56
 _RIGHT = 0.32
 _NOTE_LINE = 0.16
+_LEGEND_LINE = 0.185
+_LEGEND_ROOM = 0.12  # below the last line
 
 
 @contextmanager
@@ -83,18 +86,22 @@ def drawing_style() -> Iterator[None]:
 def new_figure(
     panels: int,
     *,
-    width: float = 3.5,
+    width: float | Sequence[float] = 3.5,
     height: float = 3.5,
-    left: float = _LEFT,
-    right: float = _RIGHT,
+    left: float | Sequence[float] = _LEFT,
+    right: float | Sequence[float] = _RIGHT,
     top: float = _TITLE,
     notes: Sequence[str] = (),
 ) -> "tuple[Figure, list[Axes]]":
-    """Return a figure with panels side by side, sizes in inches, and notes below them."""
+    """Return a figure with panels side by side and notes below them.
+
+    Sizes are in inches; `width` and the margins beside a panel are for all, or one for each.
+    """
     from matplotlib.figure import Figure
 
-    step = left + width + right
-    whole = panels * step
+    lefts, widths, rights = (_each(size, panels) for size in (left, width, right))
+    steps = [sum(sizes) for sizes in zip(lefts, widths, rights, strict=True)]
+    whole = sum(steps)
     lines = [
         line
         for text in notes
@@ -104,7 +111,14 @@ def new_figure(
     tall = below + height + top
     figure = Figure(figsize=(whole, tall))
     axes = [
-        figure.add_axes(((left + panel * step) / whole, below / tall, width / whole, height / tall))
+        figure.add_axes(
+            (
+                (sum(steps[:panel]) + lefts[panel]) / whole,
+                below / tall,
+                widths[panel] / whole,
+                height / tall,
+            )
+        )
         for panel in range(panels)
     ]
     for number, line in enumerate(reversed(lines)):
@@ -151,6 +165,28 @@ def legend(axes: "Axes", **options: Any) -> None:
     axes.legend(**options)
 
 
+def legends_below(figure: "Figure", panels: "Sequence[Axes]") -> None:
+    """Give each panel its legend below it, where it hides nothing, and the figure the room."""
+    lines = max(len(panel.get_legend_handles_labels()[1]) for panel in panels)
+    if not lines:
+        return
+    extra = _LEGEND_LINE * lines + _LEGEND_ROOM
+    width, tall = figure.get_size_inches()
+    share = tall / (tall + extra)
+    for text in figure.texts:  # notes, which stay at the bottom
+        text.set_y(text.get_position()[1] * share)
+    for panel in panels:
+        box = panel.get_position()
+        bottom = (box.y0 * tall + extra) / (tall + extra)
+        panel.set_position((box.x0, bottom, box.width, box.height * share))
+        if panel.get_legend_handles_labels()[1]:
+            legend(
+                panel, loc="upper left", bbox_to_anchor=(0, -_BOTTOM / (box.height * tall)),
+                borderaxespad=0, borderpad=0, frameon=False,
+            )  # fmt: skip
+    figure.set_size_inches(width, tall + extra)
+
+
 def note(axes: "Axes", x: float, y: float, text: str, **options: Any) -> None:
     """Write a small text into a panel, on a ground that keeps it legible."""
     options = {
@@ -164,3 +200,7 @@ def note(axes: "Axes", x: float, y: float, text: str, **options: Any) -> None:
 def mathematical(text: str) -> str:
     """Return a text of any origin for Matplotlib: symbols set, dollar signs harmless."""
     return math_symbols(plain(text))
+
+
+def _each(size: float | Sequence[float], panels: int) -> list[float]:
+    return [float(size)] * panels if isinstance(size, int | float) else list(size)

@@ -15,7 +15,7 @@ from capsieve.report.evaluation.drawing import (
     axes_labels,
     count_axis,
     drawing_style,
-    legend,
+    legends_below,
     mathematical,
     new_figure,
     panel_title,
@@ -49,6 +49,8 @@ def effort_figure(evaluation: Evaluation) -> "Figure | None":
         f"{decimals(curve.all_frames, digits=0)} frames each on average. "
         f"Minutes at {speed} frames per second."
     ]
+    if events and _runs_back(curve.events, curve.polyps_found):
+        notes.append(_back_words("events"))
     unit = f"{curve.unit}s"
     with drawing_style():
         figure, panels = new_figure(
@@ -75,7 +77,6 @@ def effort_figure(evaluation: Evaluation) -> "Figure | None":
             "frames",
         )
         _minutes(first, curve.frames_per_second)
-        legend(first)
         if events:
             second = panels[1]
             _line(second, curve.events, curve.polyps_found, f"{unit} found", BLUE, "-")
@@ -91,7 +92,7 @@ def effort_figure(evaluation: Evaluation) -> "Figure | None":
                 curve.polyps,
                 "events",
             )
-            legend(second)
+        legends_below(figure, panels)
         return figure
 
 
@@ -107,6 +108,8 @@ def alarms_figure(evaluation: Evaluation) -> "Figure | None":
     ]
     if curve.shortest > 0:
         notes.append(f"Alarms shorter than {curve.shortest:g} s do not count.")
+    if _runs_back(curve.alarms, curve.found):
+        notes.append(_back_words("alarms"))
     with drawing_style():
         figure, [axes] = new_figure(1, width=4.6, height=3.1, notes=notes)
         _line(axes, curve.alarms, curve.found, f"{curve.unit}s found in time", BLUE, "-")
@@ -115,7 +118,7 @@ def alarms_figure(evaluation: Evaluation) -> "Figure | None":
         )
         axes.set_ylabel(f"{curve.unit}s found within {curve.within:g} s")
         _mark(axes, evaluation, curve.thresholds, curve.alarms, curve.found, curve.polyps, "alarms")
-        legend(axes)
+        legends_below(figure, [axes])
         return figure
 
 
@@ -136,7 +139,7 @@ def froc_figure(evaluation: Evaluation) -> "Figure | None":
         _mark(
             axes, evaluation, curve.thresholds, curve.marks, curve.hit_rate, curve.outlines, "marks"
         )
-        legend(axes)
+        legends_below(figure, [axes])
         return figure
 
 
@@ -146,6 +149,15 @@ def _line(axes: "Axes", x: Floats, y: Floats, label: str, color: str, dashes: st
     if chosen.size:
         end = chosen[-1]
         axes.plot([x[end]], [y[end]], "o", color=color, markerfacecolor="white", zorder=4)
+
+
+def _runs_back(x: Floats, y: Floats) -> bool:
+    """Whether a lower threshold leaves less somewhere on the curve as it is drawn."""
+    return bool((np.diff(x[thinned(x, y, most=_MOST_DRAWN)]) < 0).any())
+
+
+def _back_words(noun: str) -> str:
+    return f"Where the curve runs back, a lower threshold has merged {noun} into fewer."
 
 
 def _finish(axes: "Axes", x: Floats, title: str, label: str, letter: str = "") -> None:

@@ -13,7 +13,7 @@ _CAPTIONS = {
     "the operating points; the solid diagonal is a sieve that guesses.",
     "roc-low": "The same up to 20 % false positives: the part that matters, since what is flagged "
     "has to be read.",
-    "false-positives-per-patient": "False positive rate of each patient with Wilson's interval.",
+    "false-positives-per-patient": "False positive rates with Wilson's interval.",
     "histogram-texture-max": "T_max in both classes. Pre-selection keeps what lies between T_L and "
     "T_U.",
     "histogram-radius-max": "R_max in both classes. Frames from R_P on are flagged.",
@@ -22,7 +22,8 @@ _CAPTIONS = {
     "froc": "Free-response ROC: outlines that hold the centre of a ball against balls beside any "
     "polyp.",
     "causes": "How often frames with each finding are flagged.",
-    "comparison": "Both on the same frames: ROC curves, and differences with their intervals.",
+    "comparison": "Both on the same frames: ROC curves with their operating points, and "
+    "differences with their intervals.",
 }
 
 

@@ -1,5 +1,6 @@
 """All figures of an evaluation, in the order of the page."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from capsieve.report.evaluation.comparison_figure import comparison_figure
@@ -8,7 +9,7 @@ from capsieve.report.evaluation.finding import cause_table, table_named
 from capsieve.report.evaluation.histogram_figure import histogram_figure
 from capsieve.report.evaluation.patient_figures import causes_figure, patients_figure
 from capsieve.report.evaluation.roc_figures import roc_figure
-from capsieve.statistics.evaluation import Evaluation
+from capsieve.statistics.evaluation import Evaluation, Histogram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,9 @@ def figures(evaluation: Evaluation) -> "dict[str, Figure]":
             table_named(evaluation, "false-positives-per-patient")
         ),
         **{
-            f"histogram-{histogram.key.replace('_', '-')}": histogram_figure(histogram)
+            f"histogram-{histogram.key.replace('_', '-')}": histogram_figure(
+                _at_the_point(histogram, evaluation)
+            )
             for histogram in evaluation.histograms
         },
         "reading-effort": effort_figure(evaluation),
@@ -43,3 +46,10 @@ def figures(evaluation: Evaluation) -> "dict[str, Figure]":
         "comparison": comparison_figure(evaluation),
     }
     return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def _at_the_point(histogram: Histogram, evaluation: Evaluation) -> Histogram:
+    """Put the threshold of the operating point that is judged where that of the screening stood."""
+    if "R_P" not in histogram.bounds or not evaluation.points:
+        return histogram
+    return replace(histogram, bounds={**histogram.bounds, "R_P": evaluation.points[0].threshold})

@@ -2,6 +2,7 @@
 
 import io
 import textwrap
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from capsieve.errors import CapsieveError
 from capsieve.report.evaluation.drawing import drawing_style, mathematical
 from capsieve.report.evaluation.galleries import Gallery, Tile, left_out_words
+from capsieve.report.formats import plain
 from capsieve.report.style import INK, SOFT_INK, YELLOW
 from capsieve.store.recall import recall
 from capsieve.store.record import RECORD
@@ -27,10 +29,14 @@ Fetch = Callable[[str, int, int], "NDArray[Any] | None"]
 
 _WIDTH = 240  # columns of a picture
 _QUALITY = 85
+_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _ACROSS = 4  # pictures in a row of the figure
 _TILE = 2.2  # inches
-_WORDS = 0.72  # inches below a picture
 _HEADER = 0.42
+_LINE = 0.16  # inches of a line below a picture
+_SPACE = 0.22  # inches of a row of pictures beside pictures and lines
+_SIZE = 7.8  # points of the letters below a picture
+_MOST_LINES = 2  # of the title, of the rule and of the place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,9 +92,12 @@ def gallery_figure(gallery: Gallery, pictures: tuple[Picture, ...]) -> "Figure":
 
     across = min(_ACROSS, max(len(pictures), 3))
     down = -(-len(pictures) // across)
+    words = [_lines(picture.tile) for picture in pictures]
+    deepest = [max(map(len, words[row * across : (row + 1) * across])) for row in range(down)]
+    steps = [_TILE + _LINE * lines + _SPACE for lines in deepest]
     caption = textwrap.wrap(_caption(gallery), round(across * _TILE * 15.5))
     top = _HEADER + 0.17 * len(caption)
-    width, height = across * (_TILE + 0.12) + 0.12, top + down * (_TILE + _WORDS) + 0.05
+    width, height = across * (_TILE + 0.12) + 0.12, top + sum(steps)
     with drawing_style():
         figure = Figure(figsize=(width, height))
         title = mathematical(gallery.title)
@@ -101,20 +110,13 @@ def gallery_figure(gallery: Gallery, pictures: tuple[Picture, ...]) -> "Figure":
         for number, picture in enumerate(pictures):
             row, col = divmod(number, across)
             left = 0.12 + col * (_TILE + 0.12)
-            bottom = height - top - row * (_TILE + _WORDS) - _TILE
+            bottom = height - top - sum(steps[:row]) - _TILE
             place = (left / width, bottom / height, _TILE / width, _TILE / height)
             _draw_tile(figure, place, picture)
-            for line, (words, color) in enumerate(
-                (
-                    (picture.tile.title, INK),
-                    (picture.tile.rule, INK),
-                    (picture.tile.where, SOFT_INK),
-                )
-            ):
+            for line, (text, color, weight) in enumerate(words[number]):
                 figure.text(
-                    left / width, (bottom - 0.05 - 0.16 * line) / height,
-                    mathematical(_cut(words, 40)), va="top", fontsize=7.8, color=color,
-                    weight="bold" if line == 0 else "normal",
+                    left / width, (bottom - 0.05 - _LINE * line) / height, mathematical(text),
+                    va="top", fontsize=_SIZE, color=color, weight=weight,
                 )  # fmt: skip
         return figure
 
@@ -164,5 +166,61 @@ def _caption(gallery: Gallery) -> str:
     return f"{gallery.caption} {left_out_words(gallery)}".strip()
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+def _lines(tile: Tile) -> list[tuple[str, str, str]]:
+    """The lines below a picture with their colours and weights, none wider than the picture."""
+    return [
+        (line, color, weight)
+        for text, color, weight in (
+            (tile.title, INK, "bold"),
+            (tile.rule, INK, "normal"),
+            (tile.where, SOFT_INK, "normal"),
+        )
+        for line in _wrapped(text, weight)
+    ]
+
+
+def _wrapped(text: str, weight: str) -> list[str]:
+    """Break a text between words, or within one that is too long; cut what is still too much."""
+    lines: list[str] = []
+    rest = " ".join(plain(text).split())
+    while rest and len(lines) < _MOST_LINES:
+        fits = _fitting(rest, weight)
+        if fits < len(rest):
+            if len(lines) == _MOST_LINES - 1:
+                fits = _fitting(rest, weight, end=_ELLIPSIS)
+                rest = rest[:fits].rstrip() + _ELLIPSIS
+                fits = len(rest)
+            elif " " in rest[1 : fits + 1]:
+                fits = rest.rindex(" ", 1, fits + 1)
+        lines.append(rest[:fits].rstrip())
+        rest = rest[fits:].lstrip()
+    return lines or [""]
+
+
+def _fitting(text: str, weight: str, *, end: str = "") -> int:
+    """How many letters of a text, at least one, are together no wider than a picture."""
+    most = 72 * _TILE
+    low, high = 1, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _width(text[:middle] + end, weight) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _width(text: str, weight: str) -> float:
+    """The width in points of a text as it is drawn."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family="DejaVu Sans", size=_SIZE, weight=weight)
+    drawn = mathematical(text)
+    with warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        width, _, _ = text_to_path.get_text_width_height_descent(
+            drawn, font, ismath=drawn != plain(text)
+        )
+    return float(width)

@@ -29,7 +29,10 @@ def place_of(thresholds: NDArray[np.float64], threshold: float) -> int:
 
 def distinct_points(points: Sequence[OperatingPoint]) -> list[OperatingPoint]:
     """Return the points to mark: of those with the same threshold the first."""
-    return list({point.threshold: point for point in reversed(points)}.values())[::-1]
+    found: dict[float, OperatingPoint] = {}
+    for point in points:
+        found.setdefault(point.threshold, point)
+    return list(found.values())
 
 
 def is_paper(evaluation: Evaluation) -> bool:

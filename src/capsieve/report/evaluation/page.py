@@ -6,7 +6,9 @@ fetch anything. The same evaluation gives the same bytes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from capsieve._version import __version__
@@ -24,6 +26,7 @@ from capsieve.report.strips import jpeg_address
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.statistics.bootstrap import plural
 from capsieve.statistics.evaluation import Evaluation
+from capsieve.statistics.table import Table
 
 __all__ = ["evaluation_page"]
 
@@ -79,13 +82,16 @@ def evaluation_page(
         results=formats.plain(evaluation.results),
         labels=formats.plain(evaluation.labels),
         leaks=[formats.plain(leak) for leak in evaluation.leaks],
-        warnings=[html_symbols(formats.plain(warning)) for warning in evaluation.warnings],
+        warnings=[
+            html_symbols(formats.plain(f"{warning[:1].upper()}{warning[1:]}"))
+            for warning in evaluation.warnings
+        ],
         answers=[
             (question, html_symbols(answer)) for question, answer in summary_sentences(evaluation)
         ],
         tiles=headline_tiles(evaluation),
         counts=_counts(evaluation),
-        accounts=None if accounts is None else page_table(accounts),
+        accounts=None if accounts is None else page_table(_without_zeros(accounts)),
         # Its caption says how each point was chosen, which stands just above it on the page.
         rates=None if rates is None else page_table(replace(rates, caption="")),
         problems=[
@@ -122,6 +128,30 @@ def evaluation_page(
     )
 
 
+def _without_zeros(table: Table) -> Table:
+    """Return the table without columns in which nothing was counted; the file has them all."""
+    rows = [*table.rows, *([] if table.total is None else [table.total])]
+    kept = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.kind != "count" or any(row[place] for row in rows)
+    ]
+    if len(kept) == len(table.columns):
+        return table
+    left_out = [column.label for place, column in enumerate(table.columns) if place not in kept]
+
+    def cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(row[place] for place in kept)
+
+    return replace(
+        table,
+        columns=cut(table.columns),
+        rows=tuple(map(cut, table.rows)),
+        total=None if table.total is None else cut(table.total),
+        caption=f"{table.caption} 0 everywhere, and left out here: {'; '.join(left_out)}.",
+    )
+
+
 def _title(evaluation: Evaluation) -> str:
     name = formats.plain(evaluation.detector.get("name", "unknown"))
     words = "the published algorithm" if name == "paper" else f"the detector {name}"
@@ -130,10 +160,12 @@ def _title(evaluation: Evaluation) -> str:
 
 def _counts(evaluation: Evaluation) -> str:
     judged = evaluation.judged
+    # The labels may name patients and polyps of exams that were not screened.
+    patients, polyps = (len(np.unique(code[code >= 0])) for code in (judged.patient, judged.polyp))
     parts = [
         formats.plural(len(judged.exams), "exam"),
-        formats.plural(len(judged.patients), "patient") if judged.patients else "",
-        formats.plural(len(judged.polyps), judged.unit) if judged.polyps else "",
+        formats.plural(patients, "patient") if patients else "",
+        formats.plural(polyps, judged.unit) if polyps else "",
         formats.plural(len(judged), "frame"),
     ]
     return ", ".join(words for words in parts if words)

@@ -31,7 +31,7 @@ def patients_figure(table: Table | None, *, level: str = "95 %") -> "Figure | No
     """Draw each patient's false positive rate as a dot with its interval."""
     return _dots(
         table,
-        title="False positives per patient",
+        title="" if table is None else table.title,
         label="normal frames flagged",
         note="Wilson's interval takes frames for independent, which frames of one exam are not: "
         f"it shows at least how far off each rate may be ({level}).",

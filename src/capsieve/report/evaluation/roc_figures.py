@@ -13,7 +13,7 @@ from capsieve.report.evaluation.drawing import (
     VERMILLION,
     axes_labels,
     drawing_style,
-    legend,
+    legends_below,
     mathematical,
     new_figure,
     panel_title,
@@ -55,6 +55,7 @@ def roc_figure(evaluation: Evaluation, *, low: bool = False) -> "Figure | None":
         figure, panels = new_figure(len(curves), notes=_notes(curves, LOW_END if low else 1.0))
         for axes, letter, (curve, band) in zip(panels, "ab", curves, strict=False):
             _draw_panel(axes, letter if len(curves) > 1 else "", evaluation, curve, band, low)
+        legends_below(figure, panels)
         return figure
 
 
@@ -66,11 +67,12 @@ def _draw_panel(
             band.x, band.low, band.high, color=SKY, alpha=0.35, linewidth=0,
             label=f"95 %, {plain(band.method)}",
         )  # fmt: skip
-    axes.plot([0, 1], [0, 1], color=INK, linewidth=0.9, label="no discrimination")
     draw_curve(axes, curve, color=BLUE, dashes="-", label=_area_label(evaluation, curve, low))
+    axes.plot([0, 1], [0, 1], color=INK, linewidth=0.9, label="no discrimination")
+    end = LOW_END if low else 1.0
     for mark, point in zip(MARKS, distinct_points(evaluation.points), strict=False):
         place = place_of(curve.thresholds, point.threshold)
-        if place < 0:
+        if place < 0 or curve.false_positive_rate[place] > end:
             continue
         x, y = curve.false_positive_rate[place], curve.true_positive_rate[place]
         name = threshold_name(evaluation, point)
@@ -83,15 +85,14 @@ def _draw_panel(
             ),
         )  # fmt: skip
     what = f"per {curve.unit}"
-    axes.set_xlim(0, LOW_END if low else 1)
+    axes.set_xlim(0, end)
     axes.set_ylim(0, 1.02)
-    axes.set_xticks(np.linspace(0, LOW_END if low else 1, 5 if low else 6))
+    axes.set_xticks(np.linspace(0, end, 5 if low else 6))
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
     found = "polyp frames" if curve.unit == "frame" else f"{curve.unit}s"
     axes_labels(axes, "false positive rate (normal frames flagged)", f"{found} found")
     panel_title(axes, f"ROC {what}{', up to 20 %' if low else ''}", letter)
-    legend(axes, loc="upper left" if _lies_low(curve, low) else "lower right")
 
 
 def draw_curve(axes: "Axes", curve: RocCurve, *, color: str, dashes: str, label: str) -> None:
@@ -111,14 +112,6 @@ def _area_label(evaluation: Evaluation, curve: RocCurve, low: bool) -> str:
     return f"area under the curve {'up to 20 % ' if low else ''}{decimals(area.value, digits=3)}"
 
 
-def _lies_low(curve: RocCurve, low: bool) -> bool:
-    """Whether the upper left corner is free and the lower right is not."""
-    end = LOW_END if low else 1.0
-    x = curve.false_positive_rate
-    middle = np.interp(end / 2, x, curve.true_positive_rate, right=1.0)
-    return bool(low and middle < 0.45)
-
-
 def _notes(curves: list[tuple[RocCurve, Band | None]], end: float) -> list[str]:
     notes: list[str] = []
     counts = [
@@ -131,9 +124,14 @@ def _notes(curves: list[tuple[RocCurve, Band | None]], end: float) -> list[str]:
             "Open circle: here pre-selection stops the curve, for what it rejects has no score. "
             "Dotted: the way from there to (100 %, 100 %), a guess."
         )
-    for curve, band in curves:
-        if band is not None and not band.x.size and band.why:
-            notes.append(f"Per {curve.unit}: no band, {band.why}.")
+    why = {
+        f"per {curve.unit}": band.why
+        for curve, band in curves
+        if band is not None and not band.x.size and band.why
+    }
+    for reason in dict.fromkeys(why.values()):
+        missing = [name for name, other in why.items() if other == reason]
+        notes.append(f"No band {' and '.join(missing)}: {reason}.")
     return notes
 
 

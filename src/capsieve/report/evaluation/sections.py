@@ -167,7 +167,7 @@ def sections(evaluation: Evaluation, drawn: Mapping[str, Drawn]) -> list[Section
                 drawn,
                 key=plan.key,
                 title=plan.title,
-                intro="" if empty else plan.intro,
+                intro="" if empty else _intro(evaluation, plan),
                 metrics=[] if empty else metrics,
                 names=[] if empty else names,
                 tables=tables,
@@ -181,6 +181,14 @@ def sections(evaluation: Evaluation, drawn: Mapping[str, Drawn]) -> list[Section
     if rest:
         found.append(_section(evaluation, drawn, key="more", title="Further tables", tables=rest))
     return found
+
+
+def _intro(evaluation: Evaluation, plan: _Plan) -> str:
+    """The words of a plan, as far as they are true of this evaluation."""
+    curve = evaluation.roc_frames
+    if plan.key != "roc" or curve is None or curve.false_positive_rate[-1] < 1:
+        return plan.intro
+    return plan.intro.partition(". ")[0] + "."
 
 
 def _comparison(evaluation: Evaluation, drawn: Mapping[str, Drawn]) -> Section:

@@ -20,6 +20,12 @@ from capsieve.statistics.metric import Interval, Metric
 
 __all__ = ["Tile", "headline_tiles", "summary_sentences"]
 
+_COMPARED = (
+    "difference.polyps.sensitivity",
+    "difference.frames.sensitivity",
+    "difference.frames.specificity",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -32,10 +38,13 @@ class Tile:
 
 def headline_tiles(evaluation: Evaluation) -> list[Tile]:
     """Return the few numbers that a hurried reader takes away."""
+    # Where a part chose the threshold, the figures to take away are those of the other one.
+    chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
+    part = "test" if chosen and metric_named(evaluation, "frames.test.specificity") else "all"
     found = [
-        metric_named(evaluation, "polyps.all.sensitivity"),
-        metric_named(evaluation, "frames.all.sensitivity"),
-        metric_named(evaluation, "frames.all.specificity"),
+        metric_named(evaluation, f"polyps.{part}.sensitivity"),
+        metric_named(evaluation, f"frames.{part}.sensitivity"),
+        metric_named(evaluation, f"frames.{part}.specificity"),
         area_of(evaluation, "frame"),
         metric_named(evaluation, "effort.frames_per_exam"),
     ]
@@ -52,6 +61,7 @@ def summary_sentences(evaluation: Evaluation) -> list[tuple[str, str]]:
         ("How good is it?", _how_good(evaluation)),
         ("How sure is that?", _how_sure(evaluation)),
         ("How much reading does it save?", _reading(evaluation)),
+        ("How do the two compare?", _compared(evaluation)),
     ]
     return [(question, answer) for question, answer in answers if answer]
 
@@ -71,16 +81,27 @@ def _how_good(evaluation: Evaluation) -> str:
     text = f"{_at(evaluation)} the sieve {', and '.join(parts)}."
     if evaluation.points and evaluation.points[0].optimistic:
         text += " The threshold was fitted to these very frames: expect less on others."
-    test = [
-        _counted(evaluation, "polyps.test.sensitivity", f"{evaluation.unit}s"),
-        _counted(evaluation, "frames.test.specificity", "normal frames"),
-    ]
-    if all(test):
-        text += (
-            f" On the test part alone, which had no say in the threshold, it finds {test[0]} and "
-            f"passes over {test[1]}."
-        )
+    test, folds = (_found_and_passed(evaluation, part) for part in ("test", "cross-fitted"))
+    if test:
+        alone = " On the test part alone"
+        if evaluation.points[:1] and evaluation.points[0].key == "chosen":
+            alone = (
+                " This counts the training part as well. On the test part alone, which had no say "
+                "in the threshold,"
+            )
+        text += f"{alone} it {test}."
+    if folds:
+        text += f" In folds, each with the threshold that the others chose, it {folds}."
     return text
+
+
+def _found_and_passed(evaluation: Evaluation, part: str) -> str:
+    """What is found and passed over in a part; frames stand in for polyps that have no name."""
+    found = _counted(evaluation, f"polyps.{part}.sensitivity", f"{evaluation.unit}s") or _counted(
+        evaluation, f"frames.{part}.sensitivity", "polyp frames"
+    )
+    passed = _counted(evaluation, f"frames.{part}.specificity", "normal frames")
+    return f"finds {found} and passes over {passed}" if found and passed else ""
 
 
 def _at(evaluation: Evaluation) -> str:
@@ -110,13 +131,16 @@ def _how_sure(evaluation: Evaluation) -> str:
     text = ""
     if sure:
         parts = [_bounded(metric, metric.intervals[0]) for metric in sure]
-        text += f"With 95 % confidence, {_listed(parts)}. "
-        cautions = dict.fromkeys(metric.intervals[0].why for metric in sure)
+        text += f"With 95 % confidence{_if_independent(evaluation)}, {_listed(parts)}. "
+        cautions = dict.fromkeys(
+            why for metric in sure for why in metric.intervals[0].why.split("; ")
+        )
         text += "".join(f"Mind: {plain(why)}. " for why in cautions if why)
     if unsure:
         groups = plain(plural(evaluation.judged.group_kind))
         reasons = dict.fromkeys(metric.intervals[0].why for metric in unsure)
-        text += f"An interval over {groups} cannot be given: {plain('; '.join(reasons))}. "
+        text += f"An interval over {groups} cannot be given, for there are "
+        text += f"{plain('; '.join(reasons)).replace(': ', ', ')}. "
         rest = [
             _bounded(metric, interval)
             for metric in unsure
@@ -125,6 +149,11 @@ def _how_sure(evaluation: Evaluation) -> str:
         if rest:
             text += f"Without regard to {groups}, and so narrower than the truth: {_listed(rest)}. "
     return text.strip()
+
+
+def _if_independent(evaluation: Evaluation) -> str:
+    """Blocks may be of one patient; what is drawn over them holds only if they are not."""
+    return " (if blocks were independent)" if "block" in evaluation.judged.group_kind else ""
 
 
 def _bounded(metric: Metric, interval: Interval) -> str:
@@ -163,7 +192,7 @@ def _in_vain(evaluation: Evaluation) -> str:
         metric_named(evaluation, f"effort.{name}_frames_per_exam") for name in ("false", "normal")
     ]
     values = [metric.value for metric in found if metric is not None and metric.value is not None]
-    if len(values) < len(found):
+    if len(values) < len(found) or not values[1]:
         return ""
     false, normal = (f"{math.floor(value):,}" for value in values)
     return f" Looked at in vain: {false} of {normal} normal frames per exam (fractions cut off)."
@@ -173,6 +202,24 @@ def _time(minutes: float, whole: float) -> str:
     if whole < 1:
         return f"{_round(60 * minutes)} instead of {_round(60 * whole)} seconds"
     return f"{_round(minutes)} instead of {_round(whole)} minutes"
+
+
+def _compared(evaluation: Evaluation) -> str:
+    both = evaluation.comparison
+    if both is None:
+        return ""
+    parts = []
+    for metric in both.metrics:
+        if metric.value is None or metric.key not in _COMPARED:
+            continue
+        bounds = _bounds_words(metric)
+        name = f"{metric.name[:1].lower()}{metric.name[1:]}"
+        words = f"{name} {value_text(metric, signed=True)}" + (f", {bounds}" if bounds else "")
+        parts.append(f"{words} ({plain(metric.note).rstrip('.')})" if metric.note else words)
+    if not parts:
+        return "Nothing can be said: no labelled frame was scored by both."
+    first, second = plain(both.name), plain(both.other)
+    return f"{first} minus {second}, on the frames that both scored: {'; '.join(parts)}."
 
 
 def _round(value: float) -> str:

@@ -15,12 +15,13 @@ from capsieve.report.evaluation.sections import Drawn
 from capsieve.report.evaluation.table_files import write_table
 from capsieve.report.figure_file import save_figure
 from capsieve.statistics.evaluation import Evaluation
-from capsieve.whole_file import whole_file
+from capsieve.store.record import RECORD
+from capsieve.whole_file import remove_leftovers, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["REPORT", "write_evaluation"]
+__all__ = ["REPORT", "check_folder", "write_evaluation"]
 
 REPORT = "report.html"
 FILES = "files.txt"
@@ -63,10 +64,12 @@ def write_evaluation(
     Raises
     ------
     FileError
-        The folder cannot be written to.
+        The folder cannot be written to, or belongs to an exam.
     """
+    check_folder(folder)
     for place in (folder, folder / "tables", folder / "figures"):
         _make(place)
+        remove_leftovers(place)
     earlier = _earlier(folder)
     (folder / REPORT).unlink(missing_ok=True)  # a page that is there belongs to what is beside it
     written: list[Path] = []
@@ -102,6 +105,15 @@ def write_evaluation(
     _write(folder / REPORT, page)
     _write(folder / FILES, "\n".join([_HEAD, *sorted([*names, REPORT]), ""]))
     return folder / REPORT
+
+
+def check_folder(folder: Path) -> None:
+    """Raise FileError where the folder is a screened exam's: its report.html would be lost."""
+    if (folder / RECORD).exists():
+        raise FileError(
+            f"{folder} is the folder of a screened exam, with a report of its own; "
+            "give another folder for the evaluation"
+        )
 
 
 def _earlier(folder: Path) -> set[str]:

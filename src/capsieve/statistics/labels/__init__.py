@@ -43,6 +43,7 @@ _LAYOUTS = (
     capsule_vision_sheet,
 )
 
+_BEGINNING = 65_536
 _TABLES = ("labels.csv", "labels.parquet", "frames.csv", "metadata.csv")
 
 LAYOUTS = {layout.NAME: layout.LOOKS for layout in _LAYOUTS}
@@ -80,8 +81,12 @@ def read_labels(path: str | os.PathLike[str], *, layout: str | None = None) -> L
     for one in _LAYOUTS:
         if layout == one.NAME or (layout is None and one.recognises(path)):
             return one.read(path)
-    known = "; ".join(LAYOUTS.values())
-    raise FileError(f"cannot read labels from {path}: {_looks(path)}; known layouts are {known}")
+    # What most people need comes first.
+    known = sorted(LAYOUTS, key=lambda name: name != own_format.NAME)
+    raise FileError(
+        f"cannot read labels from {path}: {_looks(path)}; give "
+        + "; or ".join(LAYOUTS[name] for name in known)
+    )
 
 
 def _looks(path: Path) -> str:
@@ -91,13 +96,20 @@ def _looks(path: Path) -> str:
         return f"give the file {inside[0]} in it" if inside else "it is a folder of another kind"
     if not path.is_file():
         return "it is neither a file nor a folder"
-    if path.stat().st_size == 0:
-        return "it is empty"
     if path.suffix.lower() == ".xlsx":
-        return "it is no .xlsx workbook, or a damaged one"
+        return "it is no table of Capsule Vision 2024, or a damaged one"
+    with path.open("rb") as file:
+        beginning = file.read(_BEGINNING)
+    if not beginning.strip():
+        return "it is empty"
+    if own_format.is_parquet(path):
+        columns = own_format.parquet_columns(path)
+        if columns is None:
+            return "it is a damaged Parquet file"
+        return f"it has no columns of labels but {_some(columns)}"
     header = read_header(path)
     if header is None:
-        return "it is no text in UTF-8, and no Parquet table"
+        return "it is no text in UTF-8 (save it as CSV in UTF-8), and no Parquet table"
     return f"its first line names no columns of labels but {_some(header.columns)}"
 
 

@@ -145,12 +145,18 @@ def _ragged(path: str | os.PathLike[str], header: Header, count: int) -> tuple[L
     if not count:
         return ()
     width = len(header.columns)
-    found = ((line, cells) for line, cells in _records(path, header) if cells != width)
+    found = (record for record in _records(path, header) if record[2] != width)
     examples = tuple(
-        f"line {line}: {cells} {'cell' if cells == 1 else 'cells'} instead of {width}"
-        for line, cells in islice(found, EXAMPLES)
+        f"{_lines(first, last)}: {cells} {'cell' if cells == 1 else 'cells'} instead of {width}"
+        for first, last, cells in islice(found, EXAMPLES)
     )
     return (LabelProblem("the row has too few or too many cells", count, examples),)
+
+
+def _lines(first: int, last: int) -> str:
+    if first == last:
+        return f"line {first}"
+    return f"lines {first} to {last} (is a quotation mark not closed?)"
 
 
 def record_lines(
@@ -164,15 +170,15 @@ def record_lines(
     wanted = set(rows)
     lines: dict[int, int] = {}
     width = len(header.columns)
-    whole = (line for line, cells in _records(path, header) if cells == width)
+    whole = (first for first, _, cells in _records(path, header) if cells == width)
     for row, line in enumerate(islice(whole, max(wanted, default=-1) + 1)):
         if row in wanted:
             lines[row] = line
     return lines
 
 
-def _records(path: str | os.PathLike[str], header: Header) -> Iterator[tuple[int, int]]:
-    """Yield the first line and the number of cells of every record after the header."""
+def _records(path: str | os.PathLike[str], header: Header) -> Iterator[tuple[int, int, int]]:
+    """Yield first line, last line and number of cells of every record after the header."""
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=header.delimiter)
         before = 0
@@ -180,6 +186,6 @@ def _records(path: str | os.PathLike[str], header: Header) -> Iterator[tuple[int
             for record in reader:
                 first, before = before + 1, reader.line_num
                 if record and before > header.lines:
-                    yield first, len(record)
+                    yield first, before, len(record)
         except csv.Error:  # a cell too long for this reader; what follows goes without a line
             return

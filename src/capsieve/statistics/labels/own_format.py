@@ -14,7 +14,7 @@ from capsieve.statistics.labels.label_set import LABELS, LabelSet
 from capsieve.statistics.labels.settle import settle
 from capsieve.store.schema import SCHEMA
 
-__all__ = ["LOOKS", "NAME", "read", "recognises"]
+__all__ = ["LOOKS", "NAME", "is_parquet", "parquet_columns", "read", "recognises"]
 
 NAME = "capsieve"
 LOOKS = "a CSV or Parquet table with a column label, and file or exam and frame"
@@ -25,13 +25,9 @@ _MAGIC = b"PAR1"
 
 def recognises(path: Path) -> bool:
     """Whether it is a table with a label, and with a file or a frame."""
-    if _is_parquet(path):
-        import pyarrow.parquet as pq
-
-        try:
-            return _fits(_small(pq.read_schema(path).names))
-        except (OSError, pa.ArrowException):
-            return False
+    if is_parquet(path):
+        columns = parquet_columns(path)
+        return columns is not None and _fits(columns)
     header = read_header(path)
     return header is not None and _fits(header.columns)
 
@@ -44,7 +40,7 @@ def read(path: Path) -> LabelSet:
     FileError
         It is no such table, broken, or written by a newer version.
     """
-    draft, columns = _read_parquet(path) if _is_parquet(path) else _read_text(path)
+    draft, columns = _read_parquet(path) if is_parquet(path) else _read_text(path)
     ignored = [name for name in columns if name and name not in LABELS.names]
     listed = ", ".join(map(repr, ignored))
     warnings = (f"columns that are not used: {listed}",) if ignored else ()
@@ -99,12 +95,23 @@ def _refuse_newer(schema: pa.Schema, path: Path) -> None:
         raise FileError(f"{path} was written by a newer version of capsieve; update this one")
 
 
-def _is_parquet(path: Path) -> bool:
+def is_parquet(path: Path) -> bool:
+    """Whether the file begins as Parquet does."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
+
+
+def parquet_columns(path: Path) -> list[str] | None:
+    """Return the names of a Parquet file's columns in small letters; None where it is broken."""
+    import pyarrow.parquet as pq
+
+    try:
+        return _small(pq.read_schema(path).names)
+    except (OSError, pa.ArrowException):
+        return None
 
 
 def _small(names: Sequence[str]) -> list[str]:

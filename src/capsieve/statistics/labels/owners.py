@@ -12,6 +12,7 @@ from capsieve.statistics.labels.draft import Coded
 __all__ = ["fill_patients", "qualify_polyps", "refuse_two_patients"]
 
 NameRows = Callable[[Sequence[int]], list[str]]
+_LONGEST = 60
 _WHY = "statistics over patients would be wrong; mend the labels first"
 
 
@@ -21,6 +22,7 @@ def refuse_two_patients(
     patient: Coded,
     *,
     owners: Sequence[str] | None = None,
+    say: Callable[[int], str] | None = None,
     name_rows: NameRows,
 ) -> None:
     """Stop where the rows of one exam or frame name two patients.
@@ -34,7 +36,9 @@ def refuse_two_patients(
     patient
         The patient per row.
     owners
-        Their names; without them the rows tell.
+        Their names.
+    say
+        Where owners have no names: what a row is about.
     name_rows
         As in :class:`~capsieve.statistics.labels.draft.Draft`.
 
@@ -55,10 +59,13 @@ def refuse_two_patients(
     for one in twice[:3].tolist():
         two = np.sort(rows[places[of == one]])[:2].tolist()
         names = [
-            f"{patients[int(codes[row])]!r} ({where})"
+            f"{_short(patients[int(codes[row])])} ({where})"
             for row, where in zip(two, name_rows(two), strict=True)
         ]
-        what = kind if owners is None else f"{kind} {owners[one]!r}"
+        if owners is not None:
+            what = f"{kind} {_short(str(owners[one]))}"
+        else:
+            what = kind if say is None else say(two[0])
         found.append(f"{what} has the patients {names[0]} and {names[1]}")
     more = f", and {len(twice) - 3} more" if len(twice) > 3 else ""
     raise FileError(f"{'; '.join(found)}{more}: {_WHY}")
@@ -126,6 +133,11 @@ def qualify_polyps(
             names[number] = f"{prefix}/{name}"
     named[rows] = names[which.reshape(-1)]
     return named
+
+
+def _short(name: str) -> str:
+    """A name in quotation marks; one that is never closed makes a name of half the file."""
+    return repr(name) if len(name) <= _LONGEST else f"{name[:_LONGEST]!r}..."
 
 
 def _name(column: Coded, code: int) -> str | None:

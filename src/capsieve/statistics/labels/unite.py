@@ -59,6 +59,7 @@ def unite_rows(
         "frame",
         groups[places],
         Coded(codes["patient"][places], patients),
+        say=lambda row: _said(ledger, codes, int(places[row])),
         name_rows=lambda rows: ledger.name_rows(places[list(rows)].tolist()),
     )
     shared = repeats.differs["polyp"]
@@ -95,3 +96,8 @@ def _polyps(codes: Codes, rows: NDArray[np.int64], count: int) -> NDArray[np.int
     """Return a number for each polyp of each exam."""
     rows = rows[codes["polyp"][rows] >= 0]
     return np.unique(codes["exam"][rows] * count + codes["polyp"][rows])
+
+
+def _said(ledger: Ledger, codes: Codes, row: int) -> str:
+    """Name a frame; labels of many exams without the column exam look like one exam."""
+    return ledger.say(row) + ("" if codes["exam"][row] >= 0 else " of an exam without a name")

@@ -20,7 +20,7 @@ EXAMPLES = 5
 _WORDS = {
     Why.BY_NAME_ALONE: "the frame was found by the name of its file alone: the row's folder or "
     "exam is not the screened exam's",
-    Why.NO_FRAME: "the exam has no such frame",
+    Why.NO_FRAME: "the exam has no such frame; they are numbered from 0",
     Why.NO_FILE: "no screened frame has this file",
     Why.AMBIGUOUS: "several frames fit the file, or several rows the frame, equally well",
     Why.TWO_HEADS: "the exam has two heads and the row names none",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from capsieve.errors import FileError
 from capsieve.statistics.bootstrap import ROUNDS, SEED
 from capsieve.statistics.curves import FrocCurve
 from capsieve.statistics.judged import Judged
@@ -67,9 +68,16 @@ def localise(
     """
     placed = place_regions(regions, judged)
     pointed = point_at(judged, placed, read_marks(judged, folders))
+    problems = merge_problems(placed.problems, pointed.problems)
+    if not len(pointed.frame):
+        why = f": {problems[0].what}" if problems else ""
+        raise FileError(
+            f"no outline in {regions.path} can be used on a frame that is labelled polyp{why}; "
+            "check its names, or leave the outlines out"
+        )
     return Localisation(
         metrics=hit_metrics(judged, pointed, threshold=threshold, rounds=rounds, seed=seed),
         table=hit_table(judged, pointed, threshold=threshold),
         froc=froc(judged, pointed),
-        problems=merge_problems(placed.problems, pointed.problems),
+        problems=problems,
     )

@@ -1,0 +1,119 @@
+"""``capsieve evaluate``: what it prints, and how it fails."""
+
+import json
+
+import numpy as np
+import pytest
+
+from made_results import write_results
+
+LABELS = "exam,frame,label,polyp,patient\na,0,polyp,1,p\na,1,normal,,p\na,2,other,,p\na,3,wart,,p\n"
+
+
+@pytest.fixture
+def study(tmp_path):
+    write_results(tmp_path / "results" / "a", score=np.array([50.0, 0.0, 40.0, 0.0]))
+    (tmp_path / "labels.csv").write_text(LABELS)
+    return tmp_path
+
+
+def evaluate(run, study, *more):
+    usual = ("--labels", study / "labels.csv", "-o", study / "out", "--rounds", "100")
+    return run("evaluate", study / "results", *usual, "--no-galleries", *more)
+
+
+def test_the_answers_come_first_and_the_page_is_named(run, study):
+    result = evaluate(run, study)
+    assert result.exit_code == 0, result.output
+    assert "finds 1 of 1 polyps" in result.stdout
+    assert result.stdout.splitlines()[-1].endswith(str(study / "out" / "report.html"))
+
+
+def test_what_was_not_clear_is_counted_and_named_on_stderr(run, study):
+    result = evaluate(run, study)
+    assert "1 not used" in result.stderr
+    assert "wart" in result.stderr
+
+
+def test_json_is_the_metrics_file_and_nothing_else(run, study):
+    result = evaluate(run, study, "--json")
+    content = json.loads(result.stdout)
+    assert content == json.loads((study / "out" / "metrics.json").read_text())
+    assert "frames.all.sensitivity" in {metric["key"] for metric in content["metrics"]}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--specificity", "0.9"), "1<=x<=100"),  # a share is not taken for percent
+        (("--rounds", "5"), "rounds"),
+        (("--splits", "x", "--train-patient", "p"), "say one"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(run, study, more, words):
+    result = evaluate(run, study, *more)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_results_are_not_compared_with_themselves(run, study):
+    result = evaluate(run, study, "--against", study / "." / "results")
+    assert result.exit_code == 2
+    assert "nothing to compare" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--threshold", "0"), "threshold"),
+        (("--threshold", "nan"), "threshold"),
+        (("--train-patient", "q"), "they name p"),
+        (("--train-patient", "p"), "left to test on"),
+        (("--regions", "nowhere"), "nowhere"),
+        (("--splits", "nowhere"), "nowhere"),
+        (("--against", "nowhere"), "nowhere"),
+        (("--layout", "foo"), "foo"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_exit_code_1(run, study, more, words):
+    result = evaluate(run, study, *more)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("capsieve: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert words in result.stderr
+    assert not (study / "out").exists()
+
+
+def test_results_that_are_a_file_are_told_what_to_give(run, study):
+    labels = study / "labels.csv"
+    result = run("evaluate", labels, "--labels", labels, "-o", study / "out")
+    assert result.exit_code == 1
+    assert "is no folder; give the one that capsieve screen -o wrote" in result.stderr
+
+
+def test_an_exam_keeps_its_report(run, study):
+    exam = study / "results" / "a"
+    (exam / "report.html").write_text("the report of the exam")
+    result = run("evaluate", exam, "--labels", study / "labels.csv", "-o", exam)
+    assert result.exit_code == 1
+    assert "another folder" in result.stderr
+    assert (exam / "report.html").read_text() == "the report of the exam"
+    assert not (exam / "tables").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_wrong_usage(run, study):
+    (study / "out").touch()
+    assert evaluate(run, study).exit_code == 2
+
+
+def test_outlines_of_which_none_fits_are_refused(run, study):
+    boxes = {
+        "images": [{"id": 1, "file_name": "z.png", "width": 512, "height": 512}],
+        "categories": [{"id": 1, "name": "polyp"}],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9]}],
+    }
+    (study / "boxes.json").write_text(json.dumps(boxes))
+    result = evaluate(run, study, "--regions", study / "boxes.json")
+    assert result.exit_code == 1
+    assert "no outline" in result.stderr
