@@ -299,3 +299,19 @@ def test_a_path_that_is_not_text_is_named(tmp_path):
     assert exam.places == ()
     assert "rename it" in str(exam.error)
     str(exam.error).encode()
+
+
+def test_full_names_tell_folders_of_the_same_name_apart(tmp_path):
+    for place in ("training/Polyp/KID", "training/Ulcer/KID", "validation/Polyp/KID"):
+        write_files(tmp_path / place, numbered(1))
+    found = find_exams([f"{tmp_path}/*/*/*"], full_names=True)
+    assert names(found) == ["training-Polyp-KID", "training-Ulcer-KID", "validation-Polyp-KID"]
+    part = find_exams([f"{tmp_path}/training/*/*"], full_names=True)
+    assert names(part) == ["Polyp-KID", "Ulcer-KID"]
+    with pytest.raises(FileError, match="--full-names"):
+        find_exams([f"{tmp_path}/*/*/*"])
+
+
+def test_a_single_exam_has_its_own_name_in_full_too(tmp_path):
+    write_files(tmp_path / "a" / "b", numbered(1))
+    assert names(find_exams([tmp_path / "a" / "b"], full_names=True)) == ["b"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "field_choice",
     "field_of_view_option",
+    "full_names_option",
     "labels_option",
     "layout_option",
     "parameters_option",
@@ -32,6 +33,12 @@ labels_option: Decorator = click.option(
 
 layout_option: Decorator = click.option(
     "--layout", metavar="NAME", help="The labels' layout, where it is not recognised."
+)
+
+full_names_option: Decorator = click.option(
+    "--full-names",
+    is_flag=True,
+    help="Name exams after the folders that they lie in as well: Polyp/KID is Polyp-KID.",
 )
 
 workers_option: Decorator = click.option(

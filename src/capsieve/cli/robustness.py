@@ -10,6 +10,7 @@ import click
 from capsieve.cli.options import (
     field_choice,
     field_of_view_option,
+    full_names_option,
     labels_option,
     layout_option,
     parameters_option,
@@ -75,6 +76,7 @@ _SHOWN = 5  # frames that could not be analysed, by name
 )
 @parameters_option("The base, where it is not the paper's; see capsieve parameters.")
 @field_of_view_option
+@full_names_option
 @workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print robustness.json, and only that.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -89,6 +91,7 @@ def command(
     seed: int,
     parameters_file: Path | None,
     circle: "tuple[float, float, float] | str",
+    full_names: bool,
     workers: int | None,
     as_json: bool,
     quiet: bool,
@@ -123,6 +126,7 @@ def command(
                 normals=normals,
                 seed=seed,
                 field_of_view=field_choice(circle),
+                full_names=full_names,
                 workers=workers,
                 progress=listener,
             )

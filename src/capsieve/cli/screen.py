@@ -11,6 +11,7 @@ import click
 from capsieve.cli.options import (
     field_choice,
     field_of_view_option,
+    full_names_option,
     parameters_option,
     workers_option,
 )
@@ -51,6 +52,7 @@ SCHEMA = 1
     metavar="NAME",
     help="The INPUTs are the heads of one exam of this name, in this order.",
 )
+@full_names_option
 @workers_option
 @click.option(
     "--cluster",
@@ -67,6 +69,7 @@ def command(
     parameters_file: Path | None,
     circle: "tuple[float, float, float] | str",
     one_exam: str | None,
+    full_names: bool,
     workers: int | None,
     cluster: str | None,
     fresh: bool,
@@ -103,6 +106,7 @@ def command(
                 cluster=cluster,
                 fresh=fresh,
                 one_exam=one_exam,
+                full_names=full_names,
                 progress=listener,
             )
     except KeyboardInterrupt:

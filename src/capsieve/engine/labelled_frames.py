@@ -16,7 +16,7 @@ from capsieve.statistics.labels.label_set import LabelProblem, LabelSet
 from capsieve.statistics.matching.keys import find_frames
 from capsieve.statistics.matching.per_frame import label_frames
 from capsieve.statistics.matching.problems import frame_problems, key_problems, name_frames
-from capsieve.statistics.matching.screened import Screened
+from capsieve.statistics.matching.screened import Screened, folder_root
 from capsieve.statistics.row_names import name_rows
 
 __all__ = ["LabelledFrames", "SurveyedExam", "frame_count", "label_surveyed", "survey_exams"]
@@ -71,9 +71,14 @@ class LabelledFrames:
 
 
 def survey_exams(
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: Sequence[str | os.PathLike[str]], *, full_names: bool = False
 ) -> tuple[list[SurveyedExam], tuple[tuple[str, str], ...]]:
     """Read through every exam that the user named, without decoding it.
+
+    Parameters
+    ----------
+    inputs, full_names
+        As for :func:`capsieve.screen`.
 
     Returns
     -------
@@ -89,7 +94,7 @@ def survey_exams(
     """
     exams: list[SurveyedExam] = []
     failed: list[tuple[str, str]] = []
-    for exam in find_exams([Path(item) for item in inputs]):
+    for exam in find_exams([Path(item) for item in inputs], full_names=full_names):
         try:
             if exam.error is not None:
                 raise exam.error
@@ -170,4 +175,10 @@ def _identities(exams: Sequence[SurveyedExam]) -> Screened:
         decoded=np.zeros(len(codes), dtype=bool),
         file=pa.array(file, pa.string()),
         has_files=np.isin(np.arange(len(exams)), codes[has_file]),
+        roots=tuple(map(_root, exams)),
     )
+
+
+def _root(exam: SurveyedExam) -> str:
+    paths = {source.place.path for source, _ in exam.heads if source.place.kind == "folder"}
+    return folder_root(paths.pop()) if len(paths) == 1 else exam.name

@@ -107,6 +107,7 @@ def study_robustness(
     normals: int | None = None,
     seed: int = 0,
     field_of_view: FieldChoice = "auto",
+    full_names: bool = False,
     workers: int | None = None,
     progress: Listener | None = None,
 ) -> Robustness:
@@ -117,7 +118,7 @@ def study_robustness(
 
     Parameters
     ----------
-    inputs, field_of_view, workers, progress
+    inputs, field_of_view, full_names, workers, progress
         See :func:`capsieve.screen`.
     labels, layout
         See :func:`capsieve.statistics.labels.read_labels`.
@@ -142,7 +143,8 @@ def study_robustness(
         raise ParameterError("normals", f"must be at least 1, not {normals}")
     told = read_labels(labels, layout=layout)
     exams, failed = survey_exams(
-        [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+        [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs),
+        full_names=full_names,
     )
     frames = label_surveyed(exams, told)
     wanted = (frames.truth == POLYP) | (frames.truth == NORMAL)

@@ -72,6 +72,7 @@ def screen(
     cluster: str | None = None,
     fresh: bool = False,
     one_exam: str | None = None,
+    full_names: bool = False,
     progress: Listener | None = None,
 ) -> list[ScreenedExam]:
     """Screen exams: score every frame, and write tables, record and report of each.
@@ -100,6 +101,8 @@ def screen(
         Remove earlier results of these exams first.
     one_exam
         The inputs are the heads of one exam of this name, in this order.
+    full_names
+        Name exams after the folders that they lie in as well, as far as these differ.
     progress
         Called with a :class:`~capsieve.engine.progress.Progress` whenever frames are done.
 
@@ -130,7 +133,7 @@ def screen(
             stack.enter_context(spooled(out)) if str(item) == STANDARD_INPUT else Path(item)
             for item in wanted
         ]
-        exams = find_exams(paths, one_exam=one_exam)
+        exams = find_exams(paths, one_exam=one_exam, full_names=full_names)
         executor = choose_executor(workers=workers, cluster=cluster, greeting=greeting_for(chosen))
         stack.enter_context(executor)
         return _Screening(exams, out, request, progress).run(executor)

@@ -42,7 +42,9 @@ class ExamInput:
     error: CapsieveError | None = None
 
 
-def find_exams(inputs: Sequence[str | Path], *, one_exam: str | None = None) -> list[ExamInput]:
+def find_exams(
+    inputs: Sequence[str | Path], *, one_exam: str | None = None, full_names: bool = False
+) -> list[ExamInput]:
     """Find the exams in what the user typed.
 
     A video, a ZIP archive of images and a folder of images are an exam each; any other folder is
@@ -55,6 +57,9 @@ def find_exams(inputs: Sequence[str | Path], *, one_exam: str | None = None) -> 
         Files, folders, and patterns such as ``study/*.mp4`` that no shell has expanded.
     one_exam
         The name of the one exam whose heads 0 and 1 the inputs are, in this order.
+    full_names
+        Name exams after the folders that they lie in as well, as far as these differ: Polyp/KID
+        and Ulcer/KID are Polyp-KID and Ulcer-KID.
 
     Returns
     -------
@@ -78,6 +83,8 @@ def find_exams(inputs: Sequence[str | Path], *, one_exam: str | None = None) -> 
     found = [exam for path in paths for exam in exams_at(path, named=set(paths))]
     found = [_with_valid_path(exam) for exam in _without_repeats(found)]
     named = list(_join_heads([exam for exam in found if exam.is_exam]))
+    if full_names:
+        named = _with_folders(named)
     taken = _check_names(named)
     others = _name_others([other for other in found if not other.is_exam], taken)
     return [*(exam for exam, _ in named), *others]
@@ -175,6 +182,17 @@ def _fit_name(name: str) -> str:
     return fit or "exam"
 
 
+def _with_folders(named: Sequence[tuple[ExamInput, Path]]) -> list[tuple[ExamInput, Path]]:
+    """Return the exams with the folders in their names that they do not all lie in."""
+    if not named:
+        return []
+    shared = Path(os.path.commonpath([path.parent for _, path in named]))
+    return [
+        (replace(exam, name="-".join([*path.parent.relative_to(shared).parts, exam.name])), path)
+        for exam, path in named
+    ]
+
+
 def _check_names(named: Sequence[tuple[ExamInput, Path]]) -> set[str]:
     """Refuse names that some file systems take for the same: they are folders of results.
 
@@ -188,8 +206,8 @@ def _check_names(named: Sequence[tuple[ExamInput, Path]]) -> set[str]:
         same = _folded(exam.name)
         if same in first:
             raise FileError(
-                f"{first[same]} and {path} would both be the exam {exam.name}; "
-                "screen them into different folders, or rename one"
+                f"{first[same]} and {path} would both be the exam {exam.name}; name them after "
+                "their folders too, with --full-names, or screen them into different folders"
             )
         first[same] = path
     return set(first)

@@ -6,8 +6,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
-from capsieve.report.evaluation.effort_figures import effort_figure
+from capsieve.report.evaluation.comparison_figure import comparison_figure
+from capsieve.report.evaluation.effort_figures import alarms_figure, effort_figure
 from capsieve.report.evaluation.figures import figures
 from capsieve.report.evaluation.histogram_figure import histogram_figure
 from capsieve.report.evaluation.operating import distinct_points
@@ -15,6 +17,7 @@ from capsieve.report.evaluation.patient_figures import patients_figure
 from capsieve.report.evaluation.roc_figures import roc_figure
 from capsieve.report.figure_file import save_figure
 from capsieve.statistics.evaluation import OperatingPoint
+from capsieve.statistics.metric import Interval
 from capsieve.statistics.table import Column, Table
 from made_evaluation import made_evaluation, made_tables
 
@@ -22,6 +25,10 @@ NAMES = {
     "roc", "roc-low", "false-positives-per-patient", "histogram-texture-max",
     "histogram-radius-max", "reading-effort", "alarms", "froc", "causes", "comparison",
 }  # fmt: skip
+
+
+def notes_of(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.texts)
 
 
 @pytest.mark.slow
@@ -173,3 +180,111 @@ def test_the_point_that_is_judged_has_the_first_mark() -> None:
         for key, threshold in (("chosen", 40.0), ("screened", 37.0), ("fitted", 40.0))
     )
     assert distinct_points((chosen, screened, fitted)) == [chosen, screened]
+
+
+def test_legends_of_curves_hide_nothing() -> None:
+    evaluation = made_evaluation()
+    drawn = (
+        roc_figure(evaluation),
+        roc_figure(evaluation, low=True),
+        effort_figure(evaluation),
+        alarms_figure(evaluation),
+        comparison_figure(evaluation),
+    )
+    for figure in drawn:
+        assert figure is not None
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        notes = max(text.get_window_extent().y1 for text in figure.texts)
+        for axes in figure.axes:
+            legend = axes.get_legend()
+            if legend is None:
+                continue
+            box = legend.get_window_extent()
+            assert box.y1 < axes.xaxis.label.get_window_extent().y0
+            assert box.y0 > notes
+            assert all(not box.overlaps(other.get_window_extent()) for other in figure.axes)
+            assert box.x1 < canvas.get_width_height()[0]
+
+
+def test_operating_points_outside_the_low_part_are_not_drawn_there() -> None:
+    evaluation = made_evaluation()
+    lenient = OperatingPoint("screened", 20.0, "")
+    figure = roc_figure(replace(evaluation, points=(evaluation.points[0], lenient)), low=True)
+    assert figure is not None
+    for axes in figure.axes:
+        marks = [line.get_marker() for line in axes.get_lines()]
+        assert "x" in marks
+        assert "+" not in marks
+
+
+def test_a_curve_that_runs_back_is_explained_and_no_other() -> None:
+    evaluation = made_evaluation()
+    effort, alarms = evaluation.effort, evaluation.alarms
+    assert effort is not None
+    assert alarms is not None
+    events, false = effort.events.copy(), alarms.alarms.copy()
+    events[-1], false[-1] = events[-2] / 2, false[-2] / 2
+    back = replace(
+        evaluation, effort=replace(effort, events=events), alarms=replace(alarms, alarms=false)
+    )
+    for draw in (effort_figure, alarms_figure):
+        for judged, explained in ((evaluation, False), (back, True)):
+            figure = draw(judged)
+            assert figure is not None
+            assert ("runs back" in notes_of(figure)) is explained
+
+
+def test_both_operating_points_are_marked_on_the_compared_curves() -> None:
+    figure = comparison_figure(made_evaluation())
+    assert figure is not None
+    marks = {line.get_marker(): line for line in figure.axes[0].get_lines()}
+    for mark, x, y in (("x", 0.115, 0.535), ("+", 0.098, 0.474)):
+        [across], [up] = (np.asarray(values, float) for values in marks[mark].get_data())
+        assert (across, up) == pytest.approx((x, y))
+
+
+def test_names_and_values_of_differences_stand_beside_their_panel() -> None:
+    figure = comparison_figure(made_evaluation())
+    assert figure is not None
+    FigureCanvasAgg(figure).draw()
+    axes = figure.axes[1]
+    panel = axes.get_window_extent()
+    names = axes.get_yticklabels()
+    assert [name.get_text() for name in names][:2] == ["Sensitivity per frame", "Specificity"]
+    assert all(name.get_window_extent().x1 < panel.x0 for name in names)
+    assert all(text.get_window_extent().x0 > panel.x1 for text in axes.texts)
+    assert all(text.get_window_extent().x1 < figure.bbox.x1 for text in axes.texts)
+    assert figure.axes[0].get_window_extent().x1 < min(n.get_window_extent().x0 for n in names)
+
+
+def test_why_there_are_no_bars_is_said_once() -> None:
+    evaluation = made_evaluation()
+    comparison = evaluation.comparison
+    assert comparison is not None
+    none = (Interval("bootstrap over patients", None, None, "only 5 patients", 5),)
+    without = [replace(metric, intervals=none) for metric in comparison.metrics]
+    for metrics, words in (
+        (without, "No bars (only 5 patients)."),
+        (
+            [comparison.metrics[0], *without[1:]],
+            "No bar for specificity, area under the ROC curve per frame (only 5 patients).",
+        ),
+    ):
+        changed = replace(comparison, metrics=tuple(metrics))
+        figure = comparison_figure(replace(evaluation, comparison=changed))
+        assert figure is not None
+        assert words in notes_of(figure)
+        assert notes_of(figure).count("only 5 patients") == 1
+        assert ("95 %" in notes_of(figure)) is (metrics is not without)
+
+
+def test_without_rates_in_the_table_the_curves_stand_alone() -> None:
+    evaluation = made_evaluation()
+    comparison = evaluation.comparison
+    assert comparison is not None
+    bare = replace(comparison, values=replace(comparison.values, rows=()), metrics=())
+    figure = comparison_figure(replace(evaluation, comparison=bare))
+    assert figure is not None
+    [axes] = figure.axes
+    assert not [line for line in axes.get_lines() if line.get_marker() in ("x", "+")]

@@ -3,10 +3,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from capsieve.report.evaluation.galleries import Gallery, choose
 from capsieve.report.evaluation.gallery_pictures import draw, gallery_figure
 from capsieve.report.evaluation.rules import rule_words
+from capsieve.report.style import DPI
 from capsieve.statistics.judged import NORMAL, POLYP
 from made_evaluation import POLYP_FOUND, made_evaluation
 
@@ -156,3 +159,50 @@ def test_the_circle_lies_on_the_pictures_ball(galleries: dict[str, Gallery]) -> 
     for circle in figure.axes[0].patches:
         assert circle.get_center() == (59.5, 119.5)  # pyright: ignore[reportAttributeAccessIssue]
         assert circle.get_radius() == 24.0  # pyright: ignore[reportAttributeAccessIssue]
+
+
+LONG = (
+    "W" * 40,
+    "polyp of the ascending colon beside the valve, second visit in the year after surgery",
+    "a_long/name_without_spaces-1234567890-abcdefghijklmnopqrstuvwxyz-1234567890",
+    "T_max and R_P and sigma1 and $ and \N{CJK UNIFIED IDEOGRAPH-4E2D} and all the others again",
+)
+
+
+def long_figure(gallery: Gallery) -> Figure:
+    tiles = tuple(
+        replace(tile, title=name, rule=name, where=f"{name}, frame 3")
+        for tile, name in zip(gallery.tiles, LONG, strict=False)
+    )
+    gallery = replace(gallery, tiles=tiles)
+    return gallery_figure(gallery, draw(gallery, lambda *_: np.zeros((48, 48, 3), np.uint8)))
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_words_below_a_picture_stay_below_it(galleries: dict[str, Gallery]) -> None:
+    figure = long_figure(galleries["found"])
+    figure.set_dpi(DPI)  # as it is saved: letters are fitted to pixels
+    FigureCanvasAgg(figure).draw()
+    boxes = [axes.get_window_extent() for axes in figure.axes]
+    below = [text for text in figure.texts if text.get_window_extent().y1 < boxes[0].y0]
+    assert len(below) >= 4 * 4
+    for text in below:
+        extent = text.get_window_extent()
+        [box] = [box for box in boxes if abs(box.x0 - extent.x0) < 3]
+        assert extent.x1 <= box.x1
+        assert extent.y0 > 0
+
+
+def test_long_words_are_wrapped_and_then_cut(galleries: dict[str, Gallery]) -> None:
+    lines = [text.get_text() for text in long_figure(galleries["found"]).texts]
+    bold = [line for line in lines if line.startswith(("polyp of", "beside the valve, s"))]
+    assert bold[0] == "polyp of the ascending colon"
+    assert any(line.startswith("beside the valve") and line.endswith("…") for line in lines)
+    assert any(line.endswith("frame 3") for line in lines)
+
+
+def test_short_words_are_left_as_they_are(galleries: dict[str, Gallery]) -> None:
+    gallery = galleries["missed"]
+    figure = gallery_figure(gallery, draw(gallery, None))
+    lines = [text.get_text() for text in figure.texts]
+    assert all(tile.title in lines and tile.where in lines for tile in gallery.tiles)

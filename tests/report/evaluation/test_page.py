@@ -115,7 +115,7 @@ def test_the_answer_comes_first_with_the_papers_numbers(whole: Page) -> None:
     start = whole.text[: whole.text.index("What was evaluated")]
     assert "finds 13 of 16 polyps (81.25 %) and 109 of 230 polyp frames (47.4 %)" in start
     assert "16,901 of 18,738 normal frames (90.2 %)" in start
-    assert "An interval over patients cannot be given: 5 patients: too few" in start
+    assert "An interval over patients cannot be given, for there are 5 patients, too few" in start
     assert "sensitivity per polyp 57.0 to 93.4 % (Wilson, n = 16)" in start
     assert "3 of 16 polyps that are not shown" in start
 

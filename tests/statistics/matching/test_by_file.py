@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -108,3 +110,15 @@ def test_files_are_found_as_one_by_one(frames, wanted):
 def test_videos_have_no_files(tmp_path):
     screened = read_screened([write_results(tmp_path / "exam", 3)])
     assert rows_by_file(screened, pa.array(["1.jpg"]), np.array([-1])).row.tolist() == [-1]
+
+
+def test_the_folders_around_an_exam_tell_files_of_the_same_name_apart():
+    frames = [("Polyp-KID", "x.jpg"), ("Ulcer-KID", "x.jpg")]
+    known = replace(
+        screened_files(frames), roots=("Dataset/training/Polyp/KID", "Dataset/training/Ulcer/KID")
+    )
+    paths = ["training/Ulcer/KID/x.jpg", "/data/Dataset/training/Polyp/KID/x.jpg", "KID/x.jpg"]
+    places = rows_by_file(known, pa.array(paths), np.full(3, -1))
+    assert places.row.tolist() == [1, 0, -1]
+    assert places.ambiguous.tolist() == [False, False, True]
+    assert places.folder_agrees[:2].all()

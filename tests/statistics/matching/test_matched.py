@@ -133,7 +133,7 @@ def test_frames_that_are_not_there_are_named(tmp_path):
     rows = [{"exam": "exam", "frame": frame} for frame in (2, 3, 4, 10**15)]
     rows += [{"exam": "exam", "frame": 0, "head": 1}]
     matched = match([folder], label_set(rows))
-    assert problems_of(matched)["the exam has no such frame"] == 4
+    assert problems_of(matched)["the exam has no such frame; they are numbered from 0"] == 4
     assert examples_of(matched, "no such frame")[0] == "exam frame 3"
 
 
@@ -303,7 +303,7 @@ def test_an_exam_without_frames_is_matched(tmp_path):
     folder = write_results(tmp_path / "exam", 0)
     matched = match([folder], label_set([{"exam": "exam", "frame": 0}]))
     assert len(matched.judged) == 0
-    assert problems_of(matched) == {"the exam has no such frame": 1}
+    assert problems_of(matched) == {"the exam has no such frame; they are numbered from 0": 1}
 
 
 def test_frames_that_are_not_sorted_are_refused(tmp_path):
@@ -357,7 +357,7 @@ def test_a_split_says_the_parts(tmp_path):
         "block b1", "block b2", "exam exam", "exam exam",
     ]  # fmt: skip
     found = problems_of(matched)
-    assert found["split: the exam has no such frame"] == 1
+    assert found["split: the exam has no such frame; they are numbered from 0"] == 1
     assert found["split: the labelled frame is in no part"] == 1
     assert found["split: the frame is in the split and has no label"] == 1
 

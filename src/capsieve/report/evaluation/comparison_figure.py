@@ -16,7 +16,7 @@ from capsieve.report.evaluation.drawing import (
     panel_title,
     percent_axis,
 )
-from capsieve.report.evaluation.roc_figures import draw_curve
+from capsieve.report.evaluation.roc_figures import draw_curve, end_notes
 from capsieve.report.formats import plain
 from capsieve.report.style import INK
 from capsieve.statistics.evaluation import Comparison, Evaluation
@@ -52,7 +52,7 @@ def comparison_figure(evaluation: Evaluation) -> "Figure | None":
             left=(0.72, 2.3)[: 1 + two],
             right=(0.3, 1.6)[: 1 + two],
             height=max(3.5, _ROW * len(differences) + 0.2),
-            notes=_notes(comparison, differences) if two else (),
+            notes=_notes(comparison, differences),
         )
         _draw_curves(panels[0], comparison, "a" if two else "")
         if two:
@@ -94,9 +94,10 @@ def _draw_differences(axes: "Axes", metrics: list[Metric]) -> None:
         text = value_text(metric, signed=True)
         if interval is not None and interval.low is not None and interval.high is not None:
             ends = [100 * interval.low, 100 * interval.high]
-            axes.plot(ends, [place, place], color=BLUE, linewidth=1.6)
-            for end in ends:
-                axes.plot([end, end], [place - 0.16, place + 0.16], color=BLUE, linewidth=1.6)
+            axes.plot(
+                ends, [place, place], "|-", color=BLUE, linewidth=1.6, markersize=8,
+                markeredgewidth=1.6,
+            )  # fmt: skip
             text = f"{text}\n{interval_text(interval, metric.unit, signed=True)}"
         axes.plot([value], [place], "o", color=BLUE, markersize=6)
         axes.text(
@@ -114,22 +115,22 @@ def _draw_differences(axes: "Axes", metrics: list[Metric]) -> None:
 
 
 def _notes(comparison: Comparison, metrics: list[Metric]) -> list[str]:
-    """What the differences are, and once for each reason why bars are missing."""
-    bars = any(_quoted(metric) is not None for metric in metrics)
-    notes = [
-        f"Differences: {comparison.name} minus {comparison.other}; "
-        f"{'bars hold 95 %; ' if bars else ''}shares in percentage points, areas in hundredths."
-    ]
+    """What there is to see, and once for each reason why bars are missing."""
+    notes = end_notes((comparison.roc, comparison.other_roc))
+    if metrics:
+        bars = any(_quoted(metric) is not None for metric in metrics)
+        notes.append(
+            f"Differences: {comparison.name} minus {comparison.other}; "
+            f"{'bars hold 95 %; ' if bars else ''}shares in percentage points, areas in hundredths."
+        )
     reasons: dict[str, list[str]] = {}
     for metric in metrics:
         if _quoted(metric) is None:
             why = metric.intervals[0].why if metric.intervals else ""
             reasons.setdefault(plain(why) or "no honest interval", []).append(_name(metric))
     for why, names in reasons.items():
-        all_of_them = len(names) == len(metrics)
-        notes.append(
-            f"No bars: {why}." if all_of_them else f"No bar for {'; '.join(names)}: {why}."
-        )
+        which = "No bars" if len(names) == len(metrics) else f"No bar for {', '.join(names)}"
+        notes.append(f"{which} ({why}).")
     return notes
 
 

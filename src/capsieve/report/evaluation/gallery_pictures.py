@@ -36,7 +36,8 @@ _HEADER = 0.42
 _LINE = 0.16  # inches of a line below a picture
 _SPACE = 0.22  # inches of a row of pictures beside pictures and lines
 _SIZE = 7.8  # points of the letters below a picture
-_MOST_LINES = 2  # of the title, of the rule and of the place
+_MOST_LINES = 2  # of a title or a rule
+_MOST_WHERE = 3  # lines: the number of the frame stands behind the name of the exam
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,23 +171,23 @@ def _lines(tile: Tile) -> list[tuple[str, str, str]]:
     """The lines below a picture with their colours and weights, none wider than the picture."""
     return [
         (line, color, weight)
-        for text, color, weight in (
-            (tile.title, INK, "bold"),
-            (tile.rule, INK, "normal"),
-            (tile.where, SOFT_INK, "normal"),
+        for text, color, weight, most in (
+            (tile.title, INK, "bold", _MOST_LINES),
+            (tile.rule, INK, "normal", _MOST_LINES),
+            (tile.where, SOFT_INK, "normal", _MOST_WHERE),
         )
-        for line in _wrapped(text, weight)
+        for line in _wrapped(text, weight, most=most)
     ]
 
 
-def _wrapped(text: str, weight: str) -> list[str]:
+def _wrapped(text: str, weight: str, *, most: int) -> list[str]:
     """Break a text between words, or within one that is too long; cut what is still too much."""
     lines: list[str] = []
     rest = " ".join(plain(text).split())
-    while rest and len(lines) < _MOST_LINES:
+    while rest and len(lines) < most:
         fits = _fitting(rest, weight)
         if fits < len(rest):
-            if len(lines) == _MOST_LINES - 1:
+            if len(lines) == most - 1:
                 fits = _fitting(rest, weight, end=_ELLIPSIS)
                 rest = rest[:fits].rstrip() + _ELLIPSIS
                 fits = len(rest)
@@ -199,7 +200,7 @@ def _wrapped(text: str, weight: str) -> list[str]:
 
 def _fitting(text: str, weight: str, *, end: str = "") -> int:
     """How many letters of a text, at least one, are together no wider than a picture."""
-    most = 72 * _TILE
+    most = 0.97 * 72 * _TILE  # letters that are fitted to pixels may take a little more
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -211,16 +212,13 @@ def _fitting(text: str, weight: str, *, end: str = "") -> int:
 
 
 def _width(text: str, weight: str) -> float:
-    """The width in points of a text as it is drawn."""
+    """The width of a text in points; with symbols set it is drawn narrower, never wider."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(family="DejaVu Sans", size=_SIZE, weight=weight)
-    drawn = mathematical(text)
     with warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        width, _, _ = text_to_path.get_text_width_height_descent(
-            drawn, font, ismath=drawn != plain(text)
-        )
+        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width)

@@ -1,5 +1,6 @@
 """ROC curves per frame and per polyp, whole and up to 20 % false positives."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["LOW_END", "draw_curve", "roc_figure"]
+__all__ = ["LOW_END", "draw_curve", "end_notes", "roc_figure"]
 
 LOW_END = 0.2
 """The part of the curve that matters: what is flagged has to be read."""
@@ -105,6 +106,16 @@ def draw_curve(axes: "Axes", curve: RocCurve, *, color: str, dashes: str, label:
         axes.plot([x[-1]], [y[-1]], "o", color=color, markerfacecolor="white", zorder=4)
 
 
+def end_notes(curves: Sequence[RocCurve], *, end: float = 1.0) -> list[str]:
+    """Explain the open circle and what follows it, where a curve has them."""
+    if not any(_stops(curve, end) for curve in curves):
+        return []
+    return [
+        "Open circle: here pre-selection stops the curve, for what it rejects has no score. "
+        "Dotted: the way from there to (100 %, 100 %), a guess."
+    ]
+
+
 def _area_label(evaluation: Evaluation, curve: RocCurve, low: bool) -> str:
     area = area_of(evaluation, curve.unit, low=low)
     if area is None or area.value is None:
@@ -119,11 +130,7 @@ def _notes(curves: list[tuple[RocCurve, Band | None]], end: float) -> list[str]:
         for curve, _ in curves
     ]
     notes.append(f"{' and '.join(counts)}; {plural(curves[0][0].negatives, 'normal frame')}.")
-    if any(_stops(curve, end) for curve, _ in curves):
-        notes.append(
-            "Open circle: here pre-selection stops the curve, for what it rejects has no score. "
-            "Dotted: the way from there to (100 %, 100 %), a guess."
-        )
+    notes += end_notes([curve for curve, _ in curves], end=end)
     why = {
         f"per {curve.unit}": band.why
         for curve, band in curves
@@ -131,7 +138,7 @@ def _notes(curves: list[tuple[RocCurve, Band | None]], end: float) -> list[str]:
     }
     for reason in dict.fromkeys(why.values()):
         missing = [name for name, other in why.items() if other == reason]
-        notes.append(f"No band {' and '.join(missing)}: {reason}.")
+        notes.append(f"No band {' and '.join(missing)} ({plain(reason)}).")
     return notes
 
 

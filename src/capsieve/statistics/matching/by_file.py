@@ -38,8 +38,9 @@ def rows_by_file(screened: Screened, path: pa.Array, exam: NDArray[np.integer]) 
     """Find the frames of files.
 
     A path fits a frame where one is the other's ending, component by component. The frame's whole
-    path is its exam's name, which is the name of its folder, and its file. Of several frames that
-    fit, the one counts that agrees in most components; where several agree in as many, none does.
+    path is the folder that was screened, with the folders around it, and its file. Of several
+    frames that fit, the one counts that agrees in most components; where several agree in as many,
+    none does.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ def rows_by_file(screened: Screened, path: pa.Array, exam: NDArray[np.integer]) 
     if not len(files) or not len(wanted):
         return places
     short = _tidy(screened.file.take(pa.array(files)))
-    exams = pa.array(screened.exams).take(pa.array(screened.exam[files]))
-    whole = pc.binary_join_element_wise(exams, short, "/")  # pyright: ignore[reportAttributeAccessIssue]
+    roots = pa.array(screened.roots or screened.exams).take(pa.array(screened.exam[files]))
+    whole = pc.binary_join_element_wise(roots, short, "/")  # pyright: ignore[reportAttributeAccessIssue]
     inner, outer, length = _components(short), _components(whole), _components(wanted)
     open_ = np.ones(len(wanted), dtype=bool)
     for depth in range(int(min(outer.max(), length.max())), 0, -1):

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.statistics.codes import as_codes
 from capsieve.store.reader import read_frames
-from capsieve.store.record import read_record
+from capsieve.store.record import Record, read_record
 
-__all__ = ["Screened", "read_screened"]
+__all__ = ["Screened", "folder_root", "read_screened"]
+
+_FOLDERS = 4  # Dataset/training/Polyp/KID: more than that no labels name
 
 # For each column of the judged frames: the table's column, the type, what stands for null.
 _NUMBERS: dict[str, tuple[str, Any, float]] = {
@@ -56,6 +58,9 @@ class Screened:
         Names of image files, null in videos.
     has_files
         For each exam whether its frames are files.
+    roots
+        For each exam the folder that its files lie in, with the folders around it; the exam's name
+        where that is unknown. () where all are.
     """
 
     folders: tuple[Path, ...]
@@ -69,6 +74,7 @@ class Screened:
     decoded: NDArray[np.bool_]
     file: pa.Array
     has_files: NDArray[np.bool_]
+    roots: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.exam)
@@ -89,7 +95,8 @@ def read_screened(folders: Sequence[Path]) -> Screened:
     """
     if not folders:
         raise FileError("no screened exam was named; give a folder that capsieve screen wrote")
-    exams = tuple(read_record(Path(folder))["exam"] for folder in folders)
+    records = [read_record(Path(folder)) for folder in folders]
+    exams = tuple(record["exam"] for record in records)
     for place, exam in enumerate(exams):
         if exam in exams[:place]:
             raise FileError(
@@ -119,7 +126,19 @@ def read_screened(folders: Sequence[Path]) -> Screened:
         decoded=np.concatenate([part.decoded for part in parts]),
         file=file,
         has_files=np.array(has_files),
+        roots=tuple(map(_root, records)),
     )
+
+
+def folder_root(path: str) -> str:
+    """Return the last folders of a path, as many as labels may name."""
+    return "/".join(Path(path).parts[1:][-_FOLDERS:])
+
+
+def _root(record: Record) -> str:
+    sources = record.get("sources", [])
+    paths = {source["path"] for source in sources if source["kind"] == "folder"}
+    return folder_root(paths.pop()) if len(paths) == 1 else record["exam"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
