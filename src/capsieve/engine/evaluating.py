@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from capsieve.errors import FileError
 from capsieve.statistics.settings import Settings
-from capsieve.store.record import Record, read_record
+from capsieve.store.record import Record
 
 if TYPE_CHECKING:
     from capsieve.statistics.curves import RocCurve
-    from capsieve.statistics.evaluation import Comparison, Evaluation
+    from capsieve.statistics.evaluation import Comparison, Evaluation, OperatingPoint
     from capsieve.statistics.labels.label_set import LabelSet
     from capsieve.statistics.matching import Matched
 
@@ -130,23 +130,20 @@ def _evaluated(
     against: Path | None,
     allow_leaks: bool,
 ) -> "Evaluation":
+    from capsieve.engine.judged_results import read_judged
     from capsieve.statistics.accounts import account_table
     from capsieve.statistics.evaluation import Evaluation
-    from capsieve.statistics.judging import class_warnings, judge
-    from capsieve.statistics.points import operating_points, with_training
+    from capsieve.statistics.judging import judge
+    from capsieve.statistics.points import operating_points
 
-    matched, records = _matched(results, labels, splits)
-    record = _common(records, results)
-    judged = matched.judged
-    if settings.train_patients:
-        judged = with_training(judged, settings.train_patients)
-        matched = replace(matched, judged=judged)
-    if not (judged.truth >= 0).any():
-        raise FileError(
-            f"no label in {labels.path} fits a frame of {results}; "
-            + (_first_problem(matched) if matched.problems else "check the names of the exams")
-        )
-    leaks, leak_warnings = _leaks(matched, allow_leaks=allow_leaks)
+    read = read_judged(
+        results,
+        labels,
+        splits=splits,
+        train_patients=settings.train_patients,
+        allow_leaks=allow_leaks,
+    )
+    matched, judged, record = read.matched, read.judged, read.record
     detector, parameters = record["detector"], record["parameters"]
     points = operating_points(judged, settings, detector=detector, parameters=parameters)
     judgement = judge(judged, points, settings, detector=detector, parameters=parameters)
@@ -189,14 +186,8 @@ def _evaluated(
         parameters=parameters,
         judged=judged,
         problems=problems,
-        warnings=(
-            *_incomplete(records),
-            *_unfinished(results),
-            *labels.warnings,
-            *class_warnings(judged),
-            *leak_warnings,
-        ),
-        leaks=leaks,
+        warnings=read.warnings,
+        leaks=read.leaks,
         points=points,
         metrics=metrics,
         tables=(account_table(matched), *tables),
@@ -217,65 +208,6 @@ def _drawable(curve: "RocCurve") -> "RocCurve | None":
     return curve if curve.positives and curve.negatives else None
 
 
-def _first_problem(matched: "Matched") -> str:
-    """The first thing that is wrong, an example of it, and the names that would have fitted."""
-    problem = matched.problems[0]
-    example = f" ({problem.examples[0]})" if problem.examples else ""
-    exams = ", ".join(matched.judged.exams[:3]) + (", ..." if len(matched.judged.exams) > 3 else "")
-    return f"{problem.what}{example}; the exams of the results are {exams}"
-
-
-def _matched(
-    results: Path, labels: "LabelSet", splits: Path | None
-) -> "tuple[Matched, list[Record]]":
-    from capsieve.statistics.matching import match
-    from capsieve.statistics.splits import read_splits
-    from capsieve.store.reader import exam_folders
-
-    folders = exam_folders(results)
-    records = [read_record(folder) for folder in folders]
-    return match(folders, labels, splits=None if splits is None else read_splits(splits)), records
-
-
-def _common(records: Sequence[Record], results: Path) -> Record:
-    """Return the one detector with its parameters that all exams were screened with."""
-    first = records[0]
-    for record in records[1:]:
-        for what in ("detector", "parameters"):
-            if record[what] != first[what]:
-                raise FileError(
-                    f"the exams {first['exam']} and {record['exam']} in {results} were screened "
-                    f"with different {'detectors' if what == 'detector' else 'parameters'}; "
-                    "evaluate them apart"
-                )
-    return first
-
-
-def _incomplete(records: Sequence[Record]) -> list[str]:
-    names = [record["exam"] for record in records if not record["complete"]]
-    if not names:
-        return []
-    shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-    return [f"Not every frame of these exams could be screened: {shown}. Their reports say why."]
-
-
-def _unfinished(results: Path) -> list[str]:
-    from capsieve.store.reader import unfinished_exams
-
-    names = [folder.name for folder in unfinished_exams(results)]
-    if not names:
-        return []
-    shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-    return [f"These exams were not screened to the end, and are left out: {shown}."]
-
-
-def _leaks(matched: "Matched", *, allow_leaks: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sentences of leaks that were overridden, and of what is only worth a warning."""
-    from capsieve.statistics.leaks import check_leaks
-
-    return check_leaks(matched, allow=allow_leaks)
-
-
 def _compared(
     matched: "Matched",
     record: Record,
@@ -283,14 +215,14 @@ def _compared(
     settings: Settings,
     results: Path,
     against: Path,
-    point: Any,
+    point: "OperatingPoint",
 ) -> "Comparison":
+    from capsieve.engine.judged_results import read_matched
     from capsieve.statistics.comparison import compare, same_frames
     from capsieve.statistics.matching import pixel_codes
     from capsieve.statistics.points import operating_points
 
-    others, records = _matched(against, labels, None)
-    other_record = _common(records, against)
+    others, (other_record, *_) = read_matched(against, labels)
     mine, theirs = same_frames(matched.judged, others.judged)
     pixels = pixel_codes([*matched.folders, *others.folders])
     if (pixels[mine] != pixels[len(matched.judged) + theirs]).any():
