@@ -1,7 +1,7 @@
 """The answers in plain words."""
 
-from capsieve.report.evaluation.summary import summary_sentences
-from capsieve.statistics.evaluation import Evaluation
+from capsieve.report.evaluation.summary import headline_tiles, summary_sentences
+from capsieve.statistics.evaluation import Evaluation, OperatingPoint
 from made_evaluation import made_evaluation, made_metrics, share
 
 
@@ -37,3 +37,17 @@ def test_a_comparison_is_told_with_its_intervals() -> None:
     assert "difference in specificity" in words
     assert "(95 %)" in words
     assert not answer(made_evaluation(comparison=None), "How do the two compare?")
+
+
+def test_the_large_numbers_are_those_of_the_test_part_where_a_part_chose_the_threshold() -> None:
+    test = (
+        share("frames.test.sensitivity", "Sensitivity per frame (test part)", 1, 6, "Found."),
+        share("frames.test.specificity", "Specificity (test part)", 5, 5, "Passed over."),
+    )
+    chosen = (OperatingPoint("chosen", 37.0, "By the training part."),)
+    whole = made_evaluation(metrics=(*made_metrics(), *test), points=chosen)
+    tiles = {tile.name: tile.below for tile in headline_tiles(whole)}
+    assert tiles["Sensitivity per frame"] == "1 of 6, test part"
+    screened = (OperatingPoint("screened", 37.0, "As screened."),)
+    tiles = headline_tiles(made_evaluation(metrics=(*made_metrics(), *test), points=screened))
+    assert all("test part" not in tile.below for tile in tiles)

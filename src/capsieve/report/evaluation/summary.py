@@ -49,10 +49,19 @@ def headline_tiles(evaluation: Evaluation) -> list[Tile]:
         metric_named(evaluation, "effort.frames_per_exam"),
     ]
     return [
-        Tile(metric.name, value_text(metric), counts_text(metric) or _bounds_words(metric))
+        Tile(_plain_name(metric), value_text(metric), _below(metric, part))
         for metric in found
         if metric is not None and metric.value is not None
     ]
+
+
+def _plain_name(metric: Metric) -> str:
+    return metric.name.partition(" (")[0]
+
+
+def _below(metric: Metric, part: str) -> str:
+    words = counts_text(metric) or _bounds_words(metric)
+    return f"{words}, test part" if part == "test" and ".test." in metric.key else words
 
 
 def summary_sentences(evaluation: Evaluation) -> list[tuple[str, str]]:
