@@ -185,17 +185,10 @@ def command(
 
 def say_evaluation(evaluation: "Evaluation") -> None:
     """Print the answers, and on stderr what a careful reader must know."""
+    from capsieve.cli.output import say_cautions
     from capsieve.report.evaluation.summary import summary_sentences
-    from capsieve.report.formats import plain
 
     for question, answer in summary_sentences(evaluation):
         click.secho(question, bold=True)
         click.echo(f"  {answer}")
-    for leak in evaluation.leaks:
-        click.echo(f"capsieve: leak, overridden: {leak}", err=True)
-    for warning in evaluation.warnings:
-        click.echo(f"capsieve: {warning[:1].upper()}{warning[1:]}", err=True)
-    for problem in evaluation.problems:
-        examples = f" ({'; '.join(map(plain, problem.examples[:3]))})" if problem.examples else ""
-        used = "used" if problem.used else "not used"
-        click.echo(f"capsieve: {problem.rows:,} {used}: {plain(problem.what)}{examples}", err=True)
+    say_cautions(evaluation.leaks, evaluation.warnings, evaluation.problems)

@@ -1,9 +1,10 @@
-"""What the commands print about a frame: words for people, JSON for machines."""
+"""What several commands print: words for people, JSON for machines."""
 
 import dataclasses
 import json
 import math
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +12,16 @@ from capsieve._version import __version__
 from capsieve.parameters import Parameters
 from capsieve.results import Feature, FrameResult
 
-__all__ = ["EXPLANATION_SCHEMA", "explanation_json", "say_first_run", "say_why"]
+if TYPE_CHECKING:
+    from capsieve.statistics.labels.label_set import LabelProblem
+
+__all__ = [
+    "EXPLANATION_SCHEMA",
+    "explanation_json",
+    "say_cautions",
+    "say_first_run",
+    "say_why",
+]
 
 EXPLANATION_SCHEMA = 1
 """Version of the JSON object; it grows when a name in it changes its meaning."""
@@ -25,6 +35,22 @@ def say_first_run() -> None:
         click.echo(
             "First run: compiling the inner loops. This takes half a minute, once.", err=True
         )
+
+
+def say_cautions(
+    leaks: Iterable[str], warnings: Iterable[str], problems: "Iterable[LabelProblem]"
+) -> None:
+    """Print on stderr what a careful reader of figures must know."""
+    from capsieve.report.formats import plain
+
+    for leak in leaks:
+        click.echo(f"capsieve: leak, overridden: {leak}", err=True)
+    for warning in warnings:
+        click.echo(f"capsieve: {warning[:1].upper()}{warning[1:]}", err=True)
+    for problem in problems:
+        examples = f" ({'; '.join(map(plain, problem.examples[:3]))})" if problem.examples else ""
+        used = "used" if problem.used else "not used"
+        click.echo(f"capsieve: {problem.rows:,} {used}: {plain(problem.what)}{examples}", err=True)
 
 
 def say_why(result: FrameResult, parameters: Parameters) -> None:
