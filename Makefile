@@ -54,7 +54,7 @@ format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff format
 
 lock: .venv/.dev ## bring the lock files in line with pyproject.toml
-	$(COMPILE) --extra cluster --extra dev --output-file requirements/dev.lock pyproject.toml
+	$(COMPILE) --extra cluster --extra search --extra dev --output-file requirements/dev.lock pyproject.toml
 	$(COMPILE) --constraint requirements/dev.lock --output-file requirements/core.lock pyproject.toml
 
 upgrade: ## lock the newest versions

@@ -64,7 +64,7 @@ def test_the_lock_files_agree() -> None:
 def test_what_is_declared_is_locked() -> None:
     core, dev = (pins(lock) for lock in LOCKS)
     assert names(PROJECT["dependencies"]) <= core.keys()
-    for extra in ("cluster", "dev"):
+    for extra in ("cluster", "search", "dev"):
         assert names(PROJECT["optional-dependencies"][extra]) <= dev.keys()
 
 
@@ -81,7 +81,8 @@ def test_torch_is_kept_out_of_the_lock(lock: str) -> None:
 
 
 def test_the_core_declares_what_it_imports_and_nothing_else() -> None:
-    optional = names(PROJECT["optional-dependencies"]["cluster"])
+    extras = PROJECT["optional-dependencies"]
+    optional = names(extras["cluster"] + extras["search"])
     imported = distributions(SOURCES, own={"capsieve"})
     assert imported - optional == names(PROJECT["dependencies"])
     assert optional <= imported
@@ -93,7 +94,7 @@ def test_the_tools_declare_what_tests_and_benchmarks_import() -> None:
     ]
     own = {"capsieve", *(path.stem for path in paths), *(path.parent.name for path in paths)}
     extras = PROJECT["optional-dependencies"]
-    declared = names(PROJECT["dependencies"] + extras["cluster"] + extras["dev"])
+    declared = names(PROJECT["dependencies"] + extras["cluster"] + extras["search"] + extras["dev"])
     assert distributions(paths, own=own) <= declared
 
 

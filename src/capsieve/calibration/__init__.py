@@ -1,0 +1,1 @@
+"""Calibration: the operating point, and the search for parameters."""

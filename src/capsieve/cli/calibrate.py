@@ -1,0 +1,206 @@
+"""``capsieve calibrate``: the operating point, or all parameters."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from capsieve.cli.calibrate_search import SearchOptions, run_search, search_options
+from capsieve.cli.options import labels_option, layout_option
+
+if TYPE_CHECKING:
+    from capsieve.calibration.outcome import Calibration
+    from capsieve.calibration.target import Target
+
+__all__ = ["command", "say_calibration"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve calibrate results --labels labels.csv -o calibration
+  capsieve calibrate results --labels labels.csv --train-patient 4 -o calibration
+  capsieve calibrate results --labels labels.csv --frames 400 --splits folds.csv -o calibration
+  capsieve calibrate exams/ --labels labels.csv --search -o search
+  capsieve screen new/ -o screened --parameters calibration/calibrated.toml
+"""
+
+_PERCENT = click.FloatRange(1, 100)  # less is a share that was taken for percent
+_DEFAULT_SPECIFICITY = 90.0
+
+
+@click.command("calibrate", epilog=_EXAMPLE)
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="OUT")
+@labels_option
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="CALIBRATION",
+    help="Folder for calibrated.toml, and calibration.json, .csv, .md and .tex.",
+)
+@click.option(
+    "--specificity",
+    type=_PERCENT,
+    metavar="PERCENT",
+    help=f"Not to be flagged of the normal frames, at least; {_DEFAULT_SPECIFICITY:g} where no "
+    "target is given.",
+)
+@click.option(
+    "--frames",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="To read per exam, at most, in the mean.",
+)
+@click.option(
+    "--sensitivity", type=_PERCENT, metavar="PERCENT", help="To be found of the polyps, at least."
+)
+@layout_option
+@click.option(
+    "--splits",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Parts of the study, from capsieve splits: train chooses and test judges; folds judge "
+    "each other.",
+)
+@click.option(
+    "--train-patient",
+    "train_patients",
+    multiple=True,
+    metavar="NAME",
+    help="A patient on whose frames the threshold is chosen; may be given several times.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(100),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="Rounds of the bootstrap.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Of the bootstrap: the same seed gives the same intervals.",
+)
+@click.option(
+    "--reading-speed",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="FPS",
+    help="Frames that a reader looks at in a second.",
+)
+@click.option(
+    "--gap",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Flagged frames no further apart are one event.",
+)
+@click.option(
+    "--allow-leaks",
+    is_flag=True,
+    help="Go on although training and test share patients or pictures; the files say so.",
+)
+@search_options
+@click.option("--json", "as_json", is_flag=True, help="Print calibration.json, and only that.")
+def command(
+    inputs: tuple[Path, ...],
+    labels: Path,
+    out: Path,
+    specificity: float | None,
+    frames: float | None,
+    sensitivity: float | None,
+    layout: str | None,
+    splits: Path | None,
+    train_patients: tuple[str, ...],
+    rounds: int,
+    seed: int,
+    reading_speed: float,
+    gap: float,
+    allow_leaks: bool,
+    search: SearchOptions,
+    as_json: bool,
+) -> None:
+    """Choose the threshold of the results in OUT that reaches a target, and tell what it costs.
+
+    One target of --specificity, --frames and --sensitivity; --specificity 90, as in the paper,
+    where none is given. calibrated.toml is for capsieve screen --parameters.
+    """
+    from capsieve.calibration.files import PARAMETERS_FILE, calibration_json, check_folder
+    from capsieve.engine.calibrating import calibrate
+
+    if splits is not None and train_patients:
+        raise click.UsageError("--splits and --train-patient both say what to train on: say one.")
+    target = _target(specificity, frames, sensitivity)
+    check_folder(out)
+    if search.wanted:
+        run_search(
+            inputs,
+            labels,
+            out,
+            search,
+            target=target,
+            layout=layout,
+            splits=splits,
+            seed=seed,
+            as_json=as_json,
+        )
+        return
+    if len(inputs) != 1:
+        raise click.UsageError("Give one folder of results; several inputs are for --search.")
+    calibration = calibrate(
+        inputs[0],
+        labels,
+        out,
+        target=target,
+        layout=layout,
+        splits=splits,
+        train_patients=train_patients,
+        rounds=rounds,
+        seed=seed,
+        reading_speed=reading_speed,
+        gap=gap,
+        allow_leaks=allow_leaks,
+    )
+    if as_json:
+        click.echo(calibration_json(calibration), nl=False)
+    else:
+        say_calibration(calibration)
+        click.echo(f"To screen with it: capsieve screen ... --parameters {out / PARAMETERS_FILE}")
+
+
+def say_calibration(calibration: "Calibration") -> None:
+    """Print the choice and the table, and on stderr what a careful reader must know."""
+    from capsieve.calibration.tables import figures_table, interval_notes
+    from capsieve.cli.output import say_cautions
+    from capsieve.report.evaluation.table_files import table_text
+    from capsieve.report.formats import plain
+
+    click.echo(f"{calibration.scale.name} = {calibration.threshold:g}. {plain(calibration.how)}\n")
+    click.echo(table_text(figures_table(calibration)))
+    click.echo("")
+    for note in interval_notes(calibration):
+        click.echo(plain(note))
+    say_cautions(calibration.leaks, calibration.warnings, calibration.problems)
+
+
+def _target(specificity: float | None, frames: float | None, sensitivity: float | None) -> "Target":
+    from capsieve.calibration.target import Target
+
+    given = [value for value in (specificity, frames, sensitivity) if value is not None]
+    if len(given) > 1:
+        raise click.UsageError(
+            "--specificity, --frames and --sensitivity each fix the threshold: say one."
+        )
+    if frames is not None:
+        return Target("frames", frames)
+    # 99.9 / 100 is a little more than 0.999
+    if sensitivity is not None:
+        return Target("sensitivity", round(sensitivity / 100, 12))
+    percent = _DEFAULT_SPECIFICITY if specificity is None else specificity
+    return Target("specificity", round(percent / 100, 12))
