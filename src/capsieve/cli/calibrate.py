@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 import click
 
 from capsieve.cli.calibrate_search import SearchOptions, run_search, search_options
-from capsieve.cli.options import labels_option, layout_option
+from capsieve.cli.options import (
+    allow_leaks_option,
+    gap_option,
+    labels_option,
+    layout_option,
+    reading_speed_option,
+    rounds_option,
+    seed_option,
+    splits_option,
+    train_patient_option,
+)
 
 if TYPE_CHECKING:
     from capsieve.calibration.outcome import Calibration
@@ -55,57 +65,13 @@ _DEFAULT_SPECIFICITY = 90.0
     "--sensitivity", type=_PERCENT, metavar="PERCENT", help="To be found of the polyps, at least."
 )
 @layout_option
-@click.option(
-    "--splits",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Parts of the study, from capsieve splits: train chooses and test judges; folds judge "
-    "each other.",
-)
-@click.option(
-    "--train-patient",
-    "train_patients",
-    multiple=True,
-    metavar="NAME",
-    help="A patient on whose frames the threshold is chosen; may be given several times.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(100),
-    default=2000,
-    show_default=True,
-    metavar="N",
-    help="Rounds of the bootstrap.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="S",
-    help="Of the bootstrap: the same seed gives the same intervals.",
-)
-@click.option(
-    "--reading-speed",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="FPS",
-    help="Frames that a reader looks at in a second.",
-)
-@click.option(
-    "--gap",
-    type=click.FloatRange(0),
-    default=1.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Flagged frames no further apart are one event.",
-)
-@click.option(
-    "--allow-leaks",
-    is_flag=True,
-    help="Go on although training and test share patients or pictures; the files say so.",
-)
+@splits_option
+@train_patient_option
+@rounds_option
+@seed_option
+@reading_speed_option
+@gap_option
+@allow_leaks_option
 @search_options
 @click.option("--json", "as_json", is_flag=True, help="Print calibration.json, and only that.")
 def command(

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from capsieve.cli.options import labels_option, layout_option
+from capsieve.cli.options import (
+    allow_leaks_option,
+    gap_option,
+    labels_option,
+    layout_option,
+    reading_speed_option,
+    rounds_option,
+    seed_option,
+    splits_option,
+    train_patient_option,
+)
 
 if TYPE_CHECKING:
     from capsieve.statistics.evaluation import Evaluation
@@ -38,19 +48,8 @@ Example:
     metavar="PATH",
     help="Where the polyps lie on the frames: boxes (COCO, YOLO) or masks.",
 )
-@click.option(
-    "--splits",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Parts of the study, from capsieve splits.",
-)
-@click.option(
-    "--train-patient",
-    "train_patients",
-    multiple=True,
-    metavar="NAME",
-    help="A patient on whose frames the operating point is chosen; may be given several times.",
-)
+@splits_option
+@train_patient_option
 @click.option(
     "--specificity",
     type=click.FloatRange(1, 100),  # less is a share that was taken for percent
@@ -66,30 +65,9 @@ Example:
     metavar="OUT2",
     help="Results of another detector or setting on the same frames, to compare with.",
 )
-@click.option(
-    "--rounds",
-    type=click.IntRange(100),
-    default=2000,
-    show_default=True,
-    metavar="N",
-    help="Rounds of the bootstrap.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="S",
-    help="Of the bootstrap: the same seed gives the same intervals.",
-)
-@click.option(
-    "--reading-speed",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="FPS",
-    help="Frames that a reader looks at in a second.",
-)
+@rounds_option
+@seed_option
+@reading_speed_option
 @click.option(
     "--within",
     type=click.FloatRange(0),
@@ -98,14 +76,7 @@ Example:
     metavar="SECONDS",
     help="A polyp is found in time where it is flagged so soon after its first frame.",
 )
-@click.option(
-    "--gap",
-    type=click.FloatRange(0),
-    default=1.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Flagged frames no further apart are one alarm.",
-)
+@gap_option
 @click.option(
     "--shortest",
     type=click.FloatRange(0),
@@ -114,11 +85,7 @@ Example:
     metavar="SECONDS",
     help="Alarms that are shorter are not counted.",
 )
-@click.option(
-    "--allow-leaks",
-    is_flag=True,
-    help="Go on although training and test share patients or pictures; the report says so.",
-)
+@allow_leaks_option
 @click.option("--no-galleries", is_flag=True, help="Put no pictures of frames into the report.")
 @click.option("--json", "as_json", is_flag=True, help="Print metrics.json, and only that.")
 def command(

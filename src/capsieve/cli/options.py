@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from capsieve.engine.views import FieldChoice
 
 __all__ = [
+    "allow_leaks_option",
     "field_choice",
     "field_of_view_option",
     "full_names_option",
+    "gap_option",
     "labels_option",
     "layout_option",
     "parameters_option",
+    "reading_speed_option",
+    "rounds_option",
+    "seed_option",
+    "splits_option",
+    "train_patient_option",
     "workers_option",
 ]
 
@@ -43,6 +50,64 @@ full_names_option: Decorator = click.option(
 
 workers_option: Decorator = click.option(
     "--workers", type=click.IntRange(1), help="Processes; one per core by default."
+)
+
+rounds_option: Decorator = click.option(
+    "--rounds",
+    type=click.IntRange(100),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="Rounds of the bootstrap.",
+)
+
+seed_option: Decorator = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Of the bootstrap: the same seed gives the same intervals.",
+)
+
+reading_speed_option: Decorator = click.option(
+    "--reading-speed",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="FPS",
+    help="Frames that a reader looks at in a second.",
+)
+
+gap_option: Decorator = click.option(
+    "--gap",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Flagged frames no further apart are one event.",
+)
+
+splits_option: Decorator = click.option(
+    "--splits",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Parts of the study, from capsieve splits: train chooses and test judges; folds judge "
+    "each other.",
+)
+
+train_patient_option: Decorator = click.option(
+    "--train-patient",
+    "train_patients",
+    multiple=True,
+    metavar="NAME",
+    help="A patient on whose frames the operating point is chosen; may be given several times.",
+)
+
+allow_leaks_option: Decorator = click.option(
+    "--allow-leaks",
+    is_flag=True,
+    help="Go on although training and test share patients or pictures; what is written says so.",
 )
 
 field_of_view_option: Decorator = click.option(
