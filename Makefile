@@ -10,12 +10,14 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint types pytest soak bench web docs reference format lock upgrade clean
+.PHONY: help setup torch demo test lint types pytest soak bench web docs reference learned format lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/.dev ## make the environment in .venv, from the lock file, with all tools
+
+torch: .venv/.torch ## add what training a network needs, which the lock file leaves out
 
 demo: .venv/.core ## install the core only, render a synthetic study, screen and judge it
 	.venv/bin/capsieve demo
@@ -29,7 +31,7 @@ lint: .venv/.dev ## check style and formatting
 types: .venv/.dev ## check types
 	$(PY) -m pyright
 
-pytest: .venv/.dev ## run the tests, the slow ones too
+pytest: .venv/.dev .venv/.torch ## run the tests, the slow ones too
 	$(PY) -m pytest --durations=10
 
 soak: .venv/.dev ## run the tests that take too long for CI
@@ -49,12 +51,18 @@ docs: .venv/.dev ## make the pictures of the documentation anew, with the progra
 reference: .venv/.dev ## measure anew the range of inputs that the paper's detector was calibrated on
 	$(PY) tools/make_reference_range.py
 
+learned: .venv/.torch ## train the shipped detector anew: make learned CAPSULE=folder of the frames
+	.venv/bin/capsieve train $(CAPSULE) --labels $(CAPSULE)/frames.csv --model fusion \
+		--card tools/learned_card.toml --work build/learned -o src/capsieve/learned/shipped.onnx
+
+CAPSULE ?= ../shared/data/capsule
+
 format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
 lock: .venv/.dev ## bring the lock files in line with pyproject.toml
-	$(COMPILE) --extra cluster --extra search --extra dev --output-file requirements/dev.lock pyproject.toml
+	$(COMPILE) --extra cluster --extra learned --extra search --extra train --extra dev --output-file requirements/dev.lock pyproject.toml
 	$(COMPILE) --constraint requirements/dev.lock --output-file requirements/core.lock pyproject.toml
 
 upgrade: ## lock the newest versions
@@ -91,3 +99,13 @@ COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $
 .venv/.dev: .venv/.core requirements/dev.lock
 	$(PIP) install --quiet --require-hashes -r requirements/dev.lock
 	@touch $@
+
+# torch is not locked: pip's own configuration says which build there is for this machine. It is
+# only needed to train networks. Where there is none, the tests that train one skip and say so;
+# in CI that is a failure.
+.venv/.torch: .venv/.dev
+	@$(PIP) install --quiet $(TORCH) && touch $@ || { \
+		echo "make: torch cannot be installed; tests that train a network are skipped" >&2; \
+		test -z "$$CI"; }
+
+TORCH = $$($(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["torch"])')

