@@ -15,9 +15,10 @@ from capsieve.parameters import PARAMETERS_SCHEMA
 
 NAMES = [each.name for each in dataclasses.fields(Parameters)]
 FROM_THE_WIDTH = ["energy_sigma", "size_low", "size_high"]
+OPEN = [*FROM_THE_WIDTH, "score_threshold"]
 WHOLE = ["width", "texture_iterations", "size_low", "size_high", "radius_threshold"]
 SWITCHES = ["vignetting"]
-REAL = [name for name in NAMES if name not in [*WHOLE, *SWITCHES, "channel"]]
+REAL = [name for name in NAMES if name not in [*WHOLE, *SWITCHES, "channel", "preselection"]]
 
 # Wide enough for the default filters: half a stencil of 30 pixels.
 widths = st.integers(30, 4096)
@@ -53,8 +54,10 @@ def parameters(draw: st.DrawFn) -> Parameters:
         eccentricity_max=draw(st.floats(1, 1e6)),
         radius_threshold=draw(st.integers(1, 10**4)),
         channel=draw(st.sampled_from(["gray", "red", "lab-a"])),
+        preselection=draw(st.sampled_from(["texture", "learned"])),
         vignetting=draw(st.booleans()),
         extension_slope=draw(st.floats(-255, 255)),
+        score_threshold=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
     )
 
 
@@ -92,6 +95,8 @@ def test_defaults_are_those_of_the_papers_table() -> None:
         "channel": "gray",
         "vignetting": True,
         "extension_slope": 1.0,
+        "score_threshold": None,
+        "preselection": "texture",
     }
 
 
@@ -215,18 +220,24 @@ def test_switches_are_true_or_false(name: str, value: object) -> None:
     assert refused(name, **{name: value}).startswith("must be true or false, not ")
 
 
+def test_the_preselection_is_one_of_two() -> None:
+    assert refused("preselection", preselection="both") == (
+        "must be one of 'texture', 'learned', not 'both'"
+    )
+
+
 @pytest.mark.parametrize("value", ["grey", "GRAY", "", None, 1, ["gray"]])
 def test_the_channel_is_one_of_three(value: object) -> None:
     assert refused("channel", channel=value).startswith("must be one of 'gray', 'red', 'lab-a'")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in FROM_THE_WIDTH])
-def test_only_what_follows_from_the_width_may_be_left_open(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OPEN])
+def test_only_what_follows_from_elsewhere_may_be_left_open(name: str) -> None:
     refused(name, **{name: None})
 
 
-@pytest.mark.parametrize("name", FROM_THE_WIDTH)
-def test_what_follows_from_the_width_may_be_left_open(name: str) -> None:
+@pytest.mark.parametrize("name", OPEN)
+def test_what_follows_from_elsewhere_may_be_left_open(name: str) -> None:
     assert getattr(Parameters.from_dict({name: None}), name) is None
 
 

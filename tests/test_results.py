@@ -79,14 +79,31 @@ def test_best_is_none_where_there_is_no_ball(features: tuple[Feature, ...]) -> N
     assert a_result(*features).best is None
 
 
+def test_the_place_is_the_best_ball_in_the_sources_pixels() -> None:
+    best = a_feature(ball_row=1.0, ball_col=3.0, radius=2)
+    # source = offset + scale * working, as the placement states it
+    assert a_result(best).place == results.Spot(0.5 + 2 * 1, 0.5 + 2 * 3, 2 * 2)
+
+
+def test_the_place_is_where_the_detector_points_if_it_does() -> None:
+    spot = results.Spot(3.0, 4.0, 5.0)
+    assert dataclasses.replace(a_result(a_feature()), found=spot).place == spot
+
+
+def test_there_is_no_place_without_ball_and_spot() -> None:
+    assert a_result().place is None
+
+
 def test_the_vocabulary_is_that_of_the_stored_tables() -> None:
     assert get_args(results.Label) == ("polyp", "normal")
     assert get_args(results.Reason) == (
         "polyp",
         "texture-low",
         "texture-high",
+        "uninformative",
         "no-feature",
         "radius-low",
+        "score-low",
     )
     assert get_args(results.Rejection) == ("", "size-low", "size-high", "eccentricity")
 

@@ -1,21 +1,28 @@
 """Detectors: whatever scores a frame, behind one interface."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from capsieve.aperture.field import FieldOfView
-from capsieve.errors import ParameterError
+from capsieve.errors import FrameError, ParameterError
 from capsieve.frames import FrameLike
 from capsieve.parameters import Parameters
 from capsieve.reference_range import ReferenceRange, paper_range
 from capsieve.results import FrameResult
 
-__all__ = ["Detector", "PaperDetector", "load_detector"]
+__all__ = ["Detector", "PaperDetector", "load_detector", "score_each"]
+
+_NAMED = ("paper", "curvature", "learned")
 
 
 class Detector(Protocol):
-    """Scores frames. It can be pickled, and then scores the same elsewhere."""
+    """Scores frames. It can be pickled, and then scores the same elsewhere.
+
+    A detector may also have ``evidence(frame, field_of_view)``, which returns the
+    :class:`~capsieve.results.Evidence` for one frame.
+    """
 
     @property
     def name(self) -> str:
@@ -24,7 +31,10 @@ class Detector(Protocol):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that decides about its scores, as plain numbers and texts."""
+        """All that decides about its scores and flags, as plain numbers and texts.
+
+        Detectors other than the paper's state their threshold as "threshold".
+        """
         ...
 
     @property
@@ -37,8 +47,27 @@ class Detector(Protocol):
         """The range of inputs that it was calibrated on."""
         ...
 
+    @property
+    def threshold(self) -> float:
+        """The least score at which it flags a frame."""
+        ...
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Names of the numbers in :attr:`capsieve.results.FrameResult.values`."""
+        ...
+
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the outcome for one frame."""
+        ...
+
+    def score_many(
+        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
+    ) -> list[FrameResult | FrameError]:
+        """Return for each frame what :meth:`score` returns, or the error that it raises.
+
+        How many frames come at once is no concern of the outcome.
+        """
         ...
 
 
@@ -56,18 +85,59 @@ class PaperDetector:
     @property
     def identity(self) -> dict[str, Any]:
         """All that decides about its scores."""
-        return {"name": self.name, "parameters": self.parameters.to_dict()}
+        parameters = self.parameters.to_dict()
+        # It is not read here: results do not become others for it.
+        del parameters["score_threshold"]
+        identity: dict[str, Any] = {"name": self.name, "parameters": parameters}
+        if self.parameters.preselection == "learned":
+            from capsieve.learned.informative.classifier import shipped
+
+            identity["informative"] = shipped().digest
+        else:  # the paper's own way: results from before there was another are the same
+            del parameters["preselection"]
+        return identity
 
     @property
     def reference(self) -> ReferenceRange:
         """The demo study of the phantom, until somebody calibrates it."""
         return paper_range()
 
+    @property
+    def threshold(self) -> float:
+        """R_P."""
+        return float(self.parameters.radius_threshold)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """None: its features say more."""
+        return ()
+
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the outcome for one frame."""
         from capsieve.paper.detector import analyze
 
         return analyze(frame, self.parameters, field_of_view)
+
+    def score_many(
+        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
+    ) -> list[FrameResult | FrameError]:
+        """Return for each frame what :meth:`score` returns, or the error that it raises."""
+        return score_each(self, frames, fields_of_view)
+
+
+def score_each(
+    detector: Detector,
+    frames: Sequence[FrameLike],
+    fields_of_view: Sequence[FieldOfView | None],
+) -> list[FrameResult | FrameError]:
+    """Score frames one by one: `score_many` of a detector that gains nothing from batches."""
+    outcomes: list[FrameResult | FrameError] = []
+    for frame, field_of_view in zip(frames, fields_of_view, strict=True):
+        try:
+            outcomes.append(detector.score(frame, field_of_view))
+        except FrameError as error:
+            outcomes.append(error)
+    return outcomes
 
 
 def load_detector(name: str | Path = "paper", *, parameters: Parameters | None = None) -> Detector:
@@ -76,14 +146,17 @@ def load_detector(name: str | Path = "paper", *, parameters: Parameters | None =
     Parameters
     ----------
     name
-        ``"paper"``, the published algorithm.
+        ``"paper"``, the published algorithm; ``"curvature"``, the way that the paper argues
+        against; ``"learned"``, the model that capsieve ships with; or the path of a model file.
     parameters
-        Its parameters; the paper's table by default.
+        Of the paper's steps in it, and its threshold; the paper's table by default.
 
     Raises
     ------
     ParameterError
         There is no such detector.
+    FileError
+        The file cannot be read, or holds no model.
 
     Examples
     --------
@@ -91,8 +164,24 @@ def load_detector(name: str | Path = "paper", *, parameters: Parameters | None =
     >>> capsieve.load_detector("paper").score(capsieve.phantom.polyp_frame()).label
     'polyp'
     """
-    if str(name) != "paper":
-        raise ParameterError(
-            "detector", f"there is no detector {str(name)!r}; this version knows: paper"
-        )
-    return PaperDetector(Parameters() if parameters is None else parameters)
+    parameters = Parameters() if parameters is None else parameters
+    if str(name) == "paper":
+        return PaperDetector(parameters)
+    if str(name) == "curvature":
+        from capsieve.curvature.detector import CurvatureDetector
+
+        return CurvatureDetector(parameters)
+    if str(name) == "learned":
+        from capsieve.learned.detector import shipped_detector
+
+        return shipped_detector(parameters)
+    path = Path(name)
+    if path.suffix.lower() == ".onnx" or path.is_file():
+        from capsieve.learned.detector import model_detector
+
+        return model_detector(path, parameters)
+    raise ParameterError(
+        "detector",
+        f"there is no detector {str(name)!r}; this version knows: {', '.join(_NAMED)}, "
+        "or the path of a model file",
+    )

@@ -16,9 +16,10 @@ from typing import Any, Literal, get_args
 from capsieve.errors import FileError, ParameterError
 from capsieve.whole_file import whole_file
 
-__all__ = ["Channel", "Derived", "Parameters", "PARAMETERS_SCHEMA"]
+__all__ = ["Channel", "Derived", "Parameters", "PARAMETERS_SCHEMA", "Preselection"]
 
 Channel = Literal["gray", "red", "lab-a"]
+Preselection = Literal["texture", "learned"]
 
 PARAMETERS_SCHEMA = 1
 """Version of the TOML file; a file with another one is refused."""
@@ -28,6 +29,8 @@ _LEAST_SIGMA = 0.01  # less is no smoothing, and its square may vanish
 _LEAST_MASK = 2.0  # pixels; a smaller mask cannot be extended
 _LARGEST_SLOPE = 255.0  # from black to white within a pixel
 _LARGEST_RADIUS = 10_000
+_ANY_THRESHOLD = 0.5  # an example: every detector has its own
+_NAMED_CHOICES = {"channel": get_args(Channel), "preselection": get_args(Preselection)}
 _SMALLEST_SIDE = 16  # the compiled filters work on 16 pixels at a time
 
 
@@ -39,8 +42,9 @@ def _even(sigma: float) -> int:
     return 2 * math.ceil(math.ceil(sigma) / 2)
 
 
-def _symbol(symbol: str, meaning: str, default: Any) -> Any:
-    return field(default=default, metadata={"symbol": symbol, "meaning": meaning})
+def _symbol(symbol: str, meaning: str, default: Any, *, unset: str = "from the width") -> Any:
+    """Return a field; `unset` says where its number comes from while it is None."""
+    return field(default=default, metadata={"symbol": symbol, "meaning": meaning, "unset": unset})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,15 @@ class Parameters:
     channel: Channel = _symbol("-", 'what the sieve looks at: "gray", "red" or "lab-a"', "gray")
     vignetting: bool = _symbol("-", "whether the fall-off of light is corrected", True)
     extension_slope: float = _symbol("q", "slope of the extension outside the mask", 1.0)
+    score_threshold: float | None = _symbol(
+        "-",
+        "least score that detectors other than the paper's flag",
+        None,
+        unset="the detector's own",
+    )
+    preselection: Preselection = _symbol(
+        "-", 'who pre-selects: "texture" (T_L and T_U) or "learned" (the classifier)', "texture"
+    )
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -139,15 +152,16 @@ class Parameters:
 
     def to_toml(self) -> str:
         """Return the TOML text; every line carries the symbol and the meaning of its field."""
-        lines = ["# Parameters of capsieve's paper detector.", f"schema = {PARAMETERS_SCHEMA}", ""]
+        lines = ["# Parameters of capsieve's detectors.", f"schema = {PARAMETERS_SCHEMA}", ""]
         for each in fields(self):
             value = getattr(self, each.name)
             if value is None:  # TOML has no null: the formula's value is shown, but not set.
-                assignment = f"# {each.name} = {_toml(getattr(self.derived, each.name))}"
+                shown = getattr(self.derived, each.name, _ANY_THRESHOLD)
+                assignment = f"# {each.name} = {_toml(shown)}"
             else:
                 assignment = f"{each.name} = {_toml(value)}"
             note = f"{each.metadata['symbol']}: {each.metadata['meaning']}"
-            note += "; by default from the width" if value is None else ""
+            note += f"; by default {each.metadata['unset']}" if value is None else ""
             lines.append(f"{assignment:<30}# {note}")
         return "\n".join(lines) + "\n"
 
@@ -191,7 +205,7 @@ def _attributes() -> str:
     """Return the fields with symbol, meaning and value, for the docstring."""
     lines = ["", "", "    Attributes", "    ----------"]
     for each in fields(Parameters):
-        value = "from the width" if each.default is None else repr(each.default)
+        value = each.metadata["unset"] if each.default is None else repr(each.default)
         lines.append(f"    {each.name}")
         lines.append(f"        {each.metadata['symbol']}: {each.metadata['meaning']} ({value}).")
     return "\n".join(lines) + "\n    "
@@ -213,10 +227,11 @@ def _check_types(parameters: Parameters) -> None:
         wanted = str(each.type)
         if value is None and "None" in wanted:
             continue
-        if each.name == "channel":
-            if not isinstance(value, str) or value not in get_args(Channel):
-                choices = ", ".join(repr(choice) for choice in get_args(Channel))
-                raise ParameterError("channel", f"must be one of {choices}, not {value!r}")
+        if each.name in _NAMED_CHOICES:
+            allowed = _NAMED_CHOICES[each.name]
+            if not isinstance(value, str) or value not in allowed:
+                choices = ", ".join(repr(choice) for choice in allowed)
+                raise ParameterError(each.name, f"must be one of {choices}, not {value!r}")
         elif "bool" in wanted:
             if not isinstance(value, bool):
                 raise ParameterError(each.name, f"must be true or false, not {value!r}")

@@ -1,22 +1,90 @@
 """What the detector says about a frame."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.placement import Placement
 
-__all__ = ["Explanation", "Feature", "FrameResult", "Label", "Reason", "Rejection"]
+__all__ = [
+    "Evidence",
+    "Explanation",
+    "Feature",
+    "FrameResult",
+    "Label",
+    "Reason",
+    "Rejection",
+    "Spot",
+    "Weight",
+]
 
 Label = Literal["polyp", "normal"]
 
-Reason = Literal["polyp", "texture-low", "texture-high", "no-feature", "radius-low"]
-"""The rule that decided: the first one that the frame failed, or "polyp"."""
+Reason = Literal[
+    "polyp",
+    "texture-low",
+    "texture-high",
+    "uninformative",
+    "no-feature",
+    "radius-low",
+    "score-low",
+]
+"""The rule that decided: the first one that the frame failed, or "polyp".
+
+"uninformative" is the rule of the learned pre-selection, which takes the place of the two on T_max.
+"score-low" is the rule of detectors other than the paper's: the score is below the threshold.
+"""
 
 Rejection = Literal["", "size-low", "size-high", "eccentricity"]
 """The rule at which a feature fell; empty for a feature of K_G."""
+
+
+class Spot(NamedTuple):
+    """Where a detector points, in the source's pixels: a disc, 0-based."""
+
+    row: float
+    col: float
+    radius: float
+
+
+class Weight(NamedTuple):
+    """How much one value of a frame weighed in its score.
+
+    Attributes
+    ----------
+    name
+        Of the value, one of the detector's `value_names`.
+    value
+        What the frame has.
+    typical
+        What a frame commonly has.
+    change
+        By how much the score is higher for having `value` instead of `typical`.
+    """
+
+    name: str
+    value: float
+    typical: float
+    change: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    """Why a detector that fits no ball gave its score.
+
+    Attributes
+    ----------
+    map
+        Of the source's rows and columns: higher where the frame looks more like a polyp, in units
+        of the detector; None where the detector draws none.
+    weights
+        The values that weighed most, in any order.
+    """
+
+    map: NDArray[np.float32] | None = None
+    weights: tuple[Weight, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +147,16 @@ class FrameResult:
         The map from working pixels to the source's pixels.
     midpass_max, threshold
         max u and Theta; None where pre-selection stopped the frame.
+    values
+        Numbers that the detector looked at, in the order of its `value_names`; empty for the
+        paper's.
+    found
+        Where a detector that fits no ball points; None for the paper's.
+
+    Notes
+    -----
+    A detector that does not take the paper's steps leaves `texture_max` NaN, `radius_max` 0 and
+    `features` empty.
     """
 
     label: Label
@@ -90,6 +168,17 @@ class FrameResult:
     placement: Placement
     midpass_max: float | None = None
     threshold: float | None = None
+    values: tuple[float, ...] = ()
+    found: Spot | None = None
+
+    @property
+    def place(self) -> Spot | None:
+        """Where the frame is suspect: `found`, else the best ball in the source's pixels."""
+        best = self.best
+        if self.found is not None or best is None:
+            return self.found
+        row, col = self.placement.to_source(best.ball_row, best.ball_col)
+        return Spot(row, col, self.placement.length_to_source(best.radius))
 
     @property
     def best(self) -> Feature | None:

@@ -90,3 +90,32 @@ def test_the_sentence_says_by_which_rule_and_on_which_frames():
         "The smallest R_P that leaves at most 4 frames to read per exam, in the mean over "
         "1 patient."
     )
+
+
+# Scores that are no whole numbers
+
+SCORE = Scale("score threshold", None)
+
+
+@pytest.mark.parametrize(
+    ("target", "threshold"),
+    [
+        # One of four normal frames may be flagged; a polyp's 0.35 lies below that one's 0.4.
+        (Target("specificity", 0.75), 0.35),
+        (Target("frames", 2), 0.6),
+        (Target("sensitivity", 1.0), 0.35),
+    ],
+)
+def test_an_observed_score_is_chosen(target, threshold):
+    score = [0.1, 0.2, 0.3, 0.4, 0.35, 0.6, 0.7]
+    truth = [NORMAL] * 4 + [POLYP] * 3
+    judged = judged_frames(score, truth, polyps=("a", "b"), polyp=[-1] * 4 + [0, 1, 1])
+    assert choose(judged, target, SCORE) == threshold
+
+
+def test_nothing_speaks_of_radii_where_there_are_none():
+    judged = judged_frames([0.0, 0.4], [POLYP] * 2, polyps=("a", "b"), polyp=[0, 1])
+    with pytest.raises(ParameterError, match=r"1 of 2 have no score above 0") as error:
+        choose_or_fail(judged, Target("sensitivity", 0.9), SCORE)
+    assert "radius" not in str(error.value)
+    assert "R_P" not in why_chosen(judged, Target("sensitivity", 0.5), SCORE)

@@ -128,3 +128,49 @@ def test_the_interval_holds_the_threshold_of_everybody(target, patients):
         held += (interval.low or 0) <= everybody <= (interval.high or 0)
     print(f"{target.kind}, {patients} patients: {held / 300:.0%}")
     assert held / 300 > 0.9
+
+
+# Scores that are no whole numbers
+
+SCORE = Scale("score threshold", None)
+
+
+def with_fine_scores(judged):
+    """Scores between 0 and 1, all different; what was rejected stays so."""
+    rng = np.random.default_rng(0)
+    score = (judged.score + rng.uniform(0, 0.9, len(judged))) / 100
+    return replace(judged, score=np.where(judged.score > 0, score, 0.0))
+
+
+@by_kind
+@pytest.mark.parametrize("seed", range(3))
+def test_a_round_on_observed_scores_flags_what_the_frames_drawn_would(target, seed):
+    judged = with_fine_scores(many_patients(12, normals=20, seed=seed))
+    times = np.bincount(np.random.default_rng(seed).integers(0, 12, 12), minlength=12)
+    steps = ladder(judged, target, SCORE)
+    rung = chosen_rungs((times @ steps.above)[None], (times @ steps.base)[None], target)[0]
+    chosen = choose(drawn_again(judged, times), target, SCORE)
+    assert chosen is not None
+    # The nearest rung above it: rungs are scores of all patients, drawn or not.
+    there = np.searchsorted(steps.thresholds, chosen)
+    assert (times @ steps.above)[rung] == (times @ steps.above)[there]
+
+
+@by_kind
+def test_the_interval_on_observed_scores_holds_the_choice(target):
+    judged = with_fine_scores(many_patients(100))
+    interval = redraw(judged, target, SCORE, rounds=300).threshold
+    assert interval.low is not None
+    assert interval.high is not None
+    assert interval.low <= (choose(judged, target, SCORE) or 0) <= interval.high
+    assert interval.low < interval.high < 1
+
+
+def test_very_many_scores_make_no_longer_ladder():
+    score = np.random.default_rng(0).uniform(0, 1, 20_000)
+    judged = judged_frames(score, [NORMAL] * 20_000)
+    steps = ladder(judged, Target(), SCORE)
+    assert len(steps.thresholds) < 5000
+    assert (np.diff(steps.thresholds) > 0).all()
+    assert steps.above[:, -1].sum() == 0
+    assert steps.above[:, 0].sum() == pytest.approx(20_000, rel=1e-3)

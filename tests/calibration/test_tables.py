@@ -42,6 +42,8 @@ def made(portions=("all", FOLDS), changes=None):
         settings={},
         target=Target(),
         scale=Scale("R_P", 1.0, 85.0),
+        detector="paper",
+        screened=37.0,
         base=Parameters(),
         parameters=Parameters(radius_threshold=40),
         threshold=40.0,

@@ -90,3 +90,18 @@ def test_a_training_part_without_a_test_is_called_optimistic():
     everybody = replace(judged, parts=("train",), part=np.zeros(len(judged), np.int16))
     first = operating_points(everybody, Settings(), detector=PAPER, parameters=TABLE)[0]
     assert (first.key, first.optimistic) == ("chosen", True)
+
+
+def test_another_detector_states_its_threshold():
+    judged = two_patients()
+    assert screened_threshold({"name": "mine", "threshold": 3.5}, {}, judged) == 3.5
+
+
+def test_a_fitted_score_is_cut_to_few_digits_and_flags_the_same():
+    score = np.linspace(0.1, 0.9, 41)[:40] + 1 / 7919
+    judged = judged_frames(score, [NORMAL] * 30 + [POLYP] * 10)
+    mine = {"name": "mine", "threshold": 1}
+    threshold = operating_points(judged, Settings(), detector=mine, parameters={})[-1].threshold
+    # Three of thirty normal frames may be flagged: the 28th is the first of them.
+    assert score[26] < threshold <= score[27]
+    assert len(str(threshold)) <= 5

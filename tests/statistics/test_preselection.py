@@ -25,6 +25,7 @@ def eight_frames() -> Judged:
 
 def test_the_table_of_reasons_counted_by_hand() -> None:
     table = reasons_table(eight_frames())
+    assert table is not None
     third, quarter = pytest.approx(1 / 3), 0.25
     assert table.rows == (
         ("texture-low", 0, 0.0, 2, 0.5, 0, 0.0),

@@ -62,6 +62,16 @@ def test_every_reason_to_reject_is_named_even_where_no_frame_met_it():
     assert ledger_of([])["rejected"] == expected
 
 
+def test_another_detector_has_its_own_reasons():
+    tally = Tally(0, ("score-low",))
+    tally.add([scored("score-low"), scored("polyp"), scored("score-low"), scored("no-feature")])
+    ledger = tally.ledger(declared=None, repeats=0, events=1)
+    assert ledger["rejected"] == {"score-low": 2, "no-feature": 1}
+    assert adds_up(ledger)
+    other = Tally(1, ("score-low",)).ledger(declared=None, repeats=0, events=0)
+    assert adds_up(total([other, ledger]))
+
+
 def test_repeats_need_not_be_read():
     ledger = ledger_of([scored("polyp")] * 5, repeats=3, events=1)
     assert (ledger["flagged"], ledger["repeats"], ledger["to_read"]) == (5, 3, 2)

@@ -63,7 +63,10 @@ def choose(judged: Judged, target: Target, scale: Scale) -> float | None:
         raise ParameterError(target.kind, _nothing_to_count(judged, target))
     if target.kind == "specificity":
         threshold = smallest_threshold(
-            judged.score[normal_frames(judged)], target_specificity=target.value, step=scale.step
+            judged.score[normal_frames(judged)],
+            target_specificity=target.value,
+            step=scale.step,
+            candidates=judged.score[judged.truth >= 0],
         )
     elif target.kind == "frames":
         threshold = threshold_for_frames(
@@ -74,9 +77,10 @@ def choose(judged: Judged, target: Target, scale: Scale) -> float | None:
         )
     else:
         found = threshold_for_sensitivity(polyp_scores(judged).score, share=target.value)
-        # The next step below it flags the same polyps, and perhaps more.
-        threshold = 0.0 if found is None else math.floor(found / scale.step) * scale.step
-    return threshold if scale.step <= threshold <= scale.highest else None
+        threshold = 0.0 if found is None else found
+        if scale.step is not None:  # the next step below it flags the same polyps, perhaps more
+            threshold = math.floor(threshold / scale.step) * scale.step
+    return threshold if scale.lowest <= threshold <= scale.highest else None
 
 
 def choose_or_fail(judged: Judged, target: Target, scale: Scale) -> float:
@@ -146,12 +150,19 @@ def _nothing_to_count(judged: Judged, target: Target) -> str:
 
 
 def _best_to_be_had(judged: Judged, target: Target, scale: Scale) -> str:
-    name, low, high = scale.name, f"{scale.step:.12g}", f"{scale.highest:.12g}"
+    name, high = scale.name, f"{scale.highest:.12g}"
     if target.kind == "sensitivity":
         best = polyp_scores(judged).score
-        found = int(flagged_at(best, scale.step).sum())
+        found = int(flagged_at(best, scale.lowest).sum())
         lost = len(best) - found
         hint = f"ask for --sensitivity {_cut(found, len(best))} or less" if found else "there is"
+        if scale.step is None:
+            return (
+                f"no {name} finds {target.number} of the {judged.unit}s: {lost:,} of {len(best):,} "
+                f"have no score above 0, so {found:,} ({_cut(found, len(best))} %) are the most "
+                f"that can be found; {hint}{'' if found else ' nothing to choose from'}"
+            )
+        low = f"{scale.step:.12g}"
         hint += ", or let pre-selection pass more" if found else " nothing to choose from"
         return (
             f"no {name} finds {target.number} of the {judged.unit}s: of {len(best):,} the sieve "

@@ -4,6 +4,7 @@ The same input gives the same bytes: no file carries a date.
 """
 
 import json
+import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict
@@ -79,13 +80,14 @@ def parameters_text(calibration: Calibration) -> str:
     """Return the parameters with the chosen threshold as TOML; comments say what to expect."""
     c = calibration
     lines = [
-        f"{c.scale.name} = {c.threshold:g}, chosen by capsieve calibrate for "
+        f"{c.scale.name} = {c.threshold:.12g}, chosen by capsieve calibrate for "
         f"{c.target.words(c.unit)}.",
         f"Results: {plain(c.results)}",
         f"Labels: {plain(c.labels)}",
         c.how,
-        f"Screened before with {c.scale.name} = {c.base.radius_threshold}; all other parameters "
+        f"Screened before with {c.scale.name} = {c.screened:.12g}; all other parameters "
         "are as they were.",
+        *_for_which(c),
         "",
         *_expected(c),
     ]
@@ -126,8 +128,8 @@ def calibration_content(calibration: Calibration) -> dict[str, Any]:
             "name": c.scale.name,
             "value": c.threshold,
             "how": c.how,
-            "screened": c.base.radius_threshold,
-            "highest": c.scale.highest,
+            "screened": c.screened if c.scale.step is None else c.base.radius_threshold,
+            "highest": c.scale.highest if math.isfinite(c.scale.highest) else None,
         },
         "folds": dict(c.fold_thresholds),
         "parameters": c.parameters.to_dict(),
@@ -149,6 +151,16 @@ def calibration_content(calibration: Calibration) -> dict[str, Any]:
         "warnings": list(c.warnings),
         "leaks": list(c.leaks),
     }
+
+
+def _for_which(calibration: Calibration) -> list[str]:
+    """Name the detector that the threshold is for; the paper's needs no word."""
+    if calibration.detector == "paper":
+        return []
+    return [
+        f"For capsieve screen --detector {plain(calibration.detector)}: scores of another detector "
+        "have another scale."
+    ]
 
 
 def _expected(calibration: Calibration) -> list[str]:

@@ -25,6 +25,10 @@ class Calibration:
         All that can change a number: rounds, seed, the split's file, ...
     target, scale
         What was asked for, and of which thresholds.
+    detector
+        Its name.
+    screened
+        The threshold that the exams were screened with.
     base
         The parameters that the exams were screened with.
     parameters
@@ -53,6 +57,8 @@ class Calibration:
     settings: Mapping[str, Any]
     target: Target
     scale: Scale
+    detector: str
+    screened: float
     base: Parameters
     parameters: Parameters
     threshold: float

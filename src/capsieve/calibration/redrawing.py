@@ -32,6 +32,7 @@ from capsieve.statistics.reading_units import drawn_units, reading_units
 
 __all__ = ["Ladder", "Redrawn", "chosen_rungs", "ladder", "redraw"]
 
+_MOST_RUNGS = 4096
 _BLOCK = 1 << 22  # numbers of a block of rounds: 32 MB
 
 
@@ -115,13 +116,28 @@ def ladder(judged: Judged, target: Target, scale: Scale) -> Ladder:
             score, unit = polyps.score, np.searchsorted(groups, polyps.group)
         base = np.bincount(unit, minlength=len(groups)).astype(np.float64)
     score = rejected_to_zero(score)
-    steps = int(score.max(initial=0.0) / scale.step) + 2
-    thresholds = np.asarray(scale.step * np.arange(1, steps + 1), np.float64)
+    thresholds = _rungs(score, scale)
+    steps = len(thresholds)
     # How many thresholds flag each score: those up to it.
     reached = np.searchsorted(thresholds, score, side="right")
     counts = np.bincount(unit * (steps + 1) + reached, minlength=len(base) * (steps + 1))
     above = counts.reshape(len(base), steps + 1)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
     return Ladder(thresholds, above.astype(np.float64), base, kind, why)
+
+
+def _rungs(score: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
+    """Return the thresholds to choose from: the steps of the scale, else observed scores.
+
+    Of very many scores every so many is taken: an interval needs no more.
+    """
+    if scale.step is not None:
+        steps = int(score.max(initial=0.0) / scale.step) + 2
+        return np.asarray(scale.step * np.arange(1, steps + 1), np.float64)
+    observed = np.unique(score[score > 0])
+    if len(observed) > _MOST_RUNGS:
+        places = np.linspace(0, len(observed) - 1, _MOST_RUNGS).round().astype(np.intp)
+        observed = observed[places]
+    return np.append(observed, np.nextafter(observed[-1] if len(observed) else 0.0, np.inf))
 
 
 def chosen_rungs(
@@ -209,9 +225,9 @@ def _interval(values: NDArray[np.float64], steps: Ladder, rounds: int, caution: 
     return resampled_interval(values, kind=steps.kind, units=steps.units, caution=caution)
 
 
-def _outward(interval: Interval, step: float) -> Interval:
+def _outward(interval: Interval, step: float | None) -> Interval:
     """Return the bounds as thresholds that there are, the lower one down and the upper one up."""
-    if interval.low is None or interval.high is None:
+    if step is None or interval.low is None or interval.high is None:
         return interval
     low, high = math.floor(interval.low / step) * step, math.ceil(interval.high / step) * step
     return replace(interval, low=low, high=high)

@@ -134,6 +134,8 @@ FIXED: Mapping[str, str] = {
     "extension_slope": "it acts beyond the rim of the mask alone",
     "radius_threshold": "not searched but chosen, as the paper does: the smallest that reaches "
     "the target specificity",
+    "score_threshold": "the paper's detector does not read it",
+    "preselection": "T_L and T_U are searched, and the classifier does not read them",
 }
 """What the search leaves as it is, and why."""
 

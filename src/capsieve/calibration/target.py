@@ -59,14 +59,20 @@ class Scale:
     Attributes
     ----------
     name
-        For people: "R_P".
+        For people: "R_P", or "score threshold".
     step
-        Thresholds are whole multiples of this: 1 for the paper's R_P.
+        Thresholds are whole multiples of this: 1 for the paper's R_P. None where they are observed
+        scores.
     highest
         No frame scores higher, so that a threshold above it flags nothing, ever: for R_P the
-        largest radius that is tried.
+        largest radius that is tried. Infinite where no bound is known.
     """
 
     name: str
-    step: float
-    highest: float
+    step: float | None
+    highest: float = math.inf
+
+    @property
+    def lowest(self) -> float:
+        """The least threshold that there is: every positive score reaches it."""
+        return math.ulp(0.0) if self.step is None else self.step

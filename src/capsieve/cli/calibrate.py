@@ -1,5 +1,6 @@
 """``capsieve calibrate``: the operating point, or all parameters."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,7 +138,11 @@ def command(
         click.echo(calibration_json(calibration), nl=False)
     else:
         say_calibration(calibration)
-        click.echo(f"To screen with it: capsieve screen ... --parameters {out / PARAMETERS_FILE}")
+        other = calibration.detector != "paper"
+        detector = f"--detector {shlex.quote(calibration.detector)} " if other else ""
+        click.echo(
+            f"To screen with it: capsieve screen ... {detector}--parameters {out / PARAMETERS_FILE}"
+        )
 
 
 def say_calibration(calibration: "Calibration") -> None:

@@ -1,4 +1,4 @@
-"""``capsieve explain``: the nine panels of one frame, and why."""
+"""``capsieve explain``: one frame in pictures, and why it was flagged or not."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ Example:
   capsieve explain frame.png -o panels.png
   capsieve explain frame.png --json
   capsieve explain results/exam --frame 1234 -o panels.png
+  capsieve explain frame.png --detector learned -o evidence.png
 """
 
 
@@ -40,7 +41,14 @@ Example:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the nine panels there, as PNG, SVG or PDF by the ending.",
+    help="Write the picture there, as PNG, SVG or PDF by the ending.",
+)
+@click.option(
+    "--detector",
+    "detector_name",
+    metavar="NAME|FILE.onnx",
+    help="What scores the frame: paper, curvature, learned, or a model file. By default paper; "
+    "for a screened exam, what scored it then.",
 )
 @click.option(
     "--parameters",
@@ -63,32 +71,49 @@ Example:
     "By default the whole frame is taken; for a screened exam, what was found then.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
-@click.option("--show", is_flag=True, help="Open a window with the nine panels.")
+@click.option("--show", is_flag=True, help="Open a window with the picture.")
 def command(
     target: Path,
     number: int | None,
     head: int | None,
     out: Path | None,
+    detector_name: str | None,
     parameters_file: Path | None,
     channel: str | None,
     circle: tuple[float, float, float] | str | None,
     as_json: bool,
     show: bool,
 ) -> None:
-    """Show every step of the algorithm for one FRAME, and why it was flagged or not.
+    """Show why one FRAME was flagged or not.
 
     FRAME is a JPEG, PNG, BMP or TIFF file, or the folder of a screened exam with --frame. Prints
-    the words; -o also writes the picture.
+    the words; -o also writes the picture: the nine steps of the paper's algorithm, or the evidence
+    of another detector.
     """
     import capsieve
     from capsieve.cli.output import explanation_json, say_first_run, say_why
 
     _check_out(target, out)
-    pixels, view, basis, named = _chosen(target, number, head)
+    pixels, view, basis, named, screened_with = _chosen(target, number, head)
     parameters = _parameters(parameters_file, channel, basis)
     if circle is not None:
         view = _view(circle, pixels)
     say_first_run()
+    name = detector_name or screened_with
+    if name != "paper":
+        from capsieve.cli.explain_score import explain_score
+
+        explain_score(
+            capsieve.load_detector(name, parameters=parameters),
+            pixels,
+            view,
+            out=out,
+            as_json=as_json,
+            show=show,
+            named=named,
+            title=f"capsieve: {target.name}",
+        )
+        return
     explanation = capsieve.explain(pixels, parameters, view)
     if out is not None:
         from capsieve.report.nine_panels import nine_panels, save_figure
@@ -115,24 +140,26 @@ def command(
 
 def _chosen(
     target: Path, number: int | None, head: int | None
-) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any]]":
-    """Return the pixels, what they were screened with, and their names for the JSON object."""
+) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any], str]":
+    """Return the pixels, what they were screened with, their names for JSON, and the detector."""
     from capsieve.parameters import Parameters
     from capsieve.sources.image_file import read_image
 
     if target.is_dir():
         from capsieve.store.recall import recall
+        from capsieve.store.record import read_record
 
         if number is None:
             raise click.UsageError(f"{target} is a folder: say which frame, with --frame N.")
         found = recall(target, number, head=head or 0)
         named = {"file": found.source, "exam": str(target), "frame": number, "head": head or 0}
-        return found.pixels, found.field_of_view, found.parameters, named
+        detector = str(read_record(target)["detector"].get("name", "paper"))
+        return found.pixels, found.field_of_view, found.parameters, named, detector
     if number is not None or head is not None:
         raise click.UsageError(
             f"--frame and --head are for a folder that capsieve screen wrote; {target} is none."
         )
-    return read_image(target), None, Parameters(), {"file": str(target)}
+    return read_image(target), None, Parameters(), {"file": str(target)}, "paper"
 
 
 def _view(

@@ -23,7 +23,7 @@ Example:
 )
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 def command(out: Path | None, force: bool) -> None:
-    """Print the parameters of the paper's detector as TOML, with symbols and meanings.
+    """Print the parameters of the detectors as TOML, with the paper's symbols and meanings.
 
     Change what you like in the file and give it to other commands with --parameters.
     """

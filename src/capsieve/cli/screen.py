@@ -25,6 +25,7 @@ _EXAMPLE = """\b
 Example:
   capsieve screen exam.mp4 -o results
   capsieve screen exams/ -o results --workers 8
+  capsieve screen exams/ -o learned --detector learned
   capsieve screen front.mp4 back.mp4 --one-exam patient-7 -o results
 """
 
@@ -43,7 +44,11 @@ SCHEMA = 1
     help="Folder for the results: OUT/EXAM for each exam. An interrupted run goes on there.",
 )
 @click.option(
-    "--detector", default="paper", show_default=True, metavar="NAME", help="What scores frames."
+    "--detector",
+    default="paper",
+    show_default=True,
+    metavar="NAME|FILE.onnx",
+    help="What scores frames: paper, curvature, learned, or a model file.",
 )
 @parameters_option("Parameters other than the paper's; see capsieve parameters.")
 @field_of_view_option

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from capsieve.calibration.target import Scale, Target
-from capsieve.errors import FileError, ParameterError
+from capsieve.errors import ParameterError
 from capsieve.parameters import Parameters
 from capsieve.statistics.settings import Settings
-from capsieve.store.record import Record
 
 if TYPE_CHECKING:
     from capsieve.calibration.outcome import Calibration
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from capsieve.statistics.judged import Judged
 
 __all__ = ["calibrate"]
-
-_SCORE = "R_P"
 
 
 def calibrate(
@@ -75,7 +72,7 @@ def calibrate(
     Raises
     ------
     FileError
-        Results or labels that cannot be read or do not fit each other, or another detector's.
+        Results or labels that cannot be read or do not fit each other.
     LeakError
         The parts of the split share patients or pictures.
     ParameterError
@@ -97,7 +94,8 @@ def calibrate(
     from capsieve.engine.judged_results import read_judged
     from capsieve.statistics.flags import flagged_at
     from capsieve.statistics.labels import read_labels
-    from capsieve.statistics.points import TRAIN
+    from capsieve.statistics.points import TRAIN, screened_threshold, step_of
+    from capsieve.statistics.short_threshold import short_threshold
 
     if splits is not None and train_patients:
         raise ParameterError("splits", "a split and training patients both say who chooses")
@@ -111,8 +109,12 @@ def calibrate(
         train_patients=train_patients,
         allow_leaks=allow_leaks,
     )
-    base = _parameters(read.record)
-    scale = Scale(_SCORE, 1.0, float(base.derived.radius_search))
+    detector = read.record["detector"]
+    base = Parameters.from_dict(read.record["parameters"])
+    step = step_of(detector)
+    scale = Scale("score threshold", None)
+    if step is not None:
+        scale = Scale("R_P", step, float(base.derived.radius_search))
     judged = in_parts(read.judged)
     choosing = choosing_portion(judged)
     folds = fold_portion(judged) if has_folds(judged) else None
@@ -120,6 +122,8 @@ def calibrate(
 
     choosers = judged.take(choosing.frames)
     threshold = choose_or_fail(choosers, target, scale)
+    if step is None:
+        threshold = short_threshold(threshold, judged.score)
     part = "the training part" if choosing.key == TRAIN else ""
     how = why_chosen(choosers, target, scale, part=part)
     redrawn = redraw(choosers, target, scale, rounds=rounds, seed=seed)
@@ -158,8 +162,10 @@ def calibrate(
         },
         target=target,
         scale=scale,
+        detector=str(detector.get("name", "unknown")),
+        screened=screened_threshold(detector, read.record["parameters"], judged),
         base=base,
-        parameters=replace(base, radius_threshold=int(threshold)),
+        parameters=_with_threshold(base, threshold, scale),
         threshold=threshold,
         how=how,
         fold_thresholds=fold_thresholds,
@@ -178,15 +184,11 @@ def calibrate(
     return calibration
 
 
-def _parameters(record: Record) -> Parameters:
-    """Return the parameters that the exams were screened with."""
-    name = record["detector"].get("name")
-    if name != "paper":
-        raise FileError(
-            f"these exams were screened with the detector {name!r}, and only the paper's detector "
-            "takes an operating point from a file of parameters; screen them with --detector paper"
-        )
-    return Parameters.from_dict(record["parameters"])
+def _with_threshold(base: Parameters, threshold: float, scale: Scale) -> Parameters:
+    """Return the parameters with the threshold in the field that the detector reads."""
+    if scale.step is None:
+        return replace(base, score_threshold=threshold)
+    return replace(base, radius_threshold=int(threshold))
 
 
 def _check_whole(
@@ -220,6 +222,11 @@ def _warnings(
     warnings = []
     if not flagged_at(choosers.score, threshold).any():
         warnings.append(f"{scale.name} = {threshold:g} flags none of the frames that chose it.")
+    if scale.step is None and flagged_at(choosers.score, threshold)[choosers.score > 0].all():
+        warnings.append(
+            f"{scale.name} = {threshold:g} flags every frame that chose it: the target leaves "
+            "nothing to choose."
+        )
     if threshold == scale.step:
         warnings.append(
             f"{scale.name} = {threshold:g} flags every frame in which a radius was measured: the "

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from capsieve.errors import FileError
 from capsieve.statistics.settings import Settings
 from capsieve.store.record import Record
 
 if TYPE_CHECKING:
+    from capsieve.engine.judged_results import JudgedResults
     from capsieve.statistics.curves import RocCurve
     from capsieve.statistics.evaluation import Comparison, Evaluation, OperatingPoint
     from capsieve.statistics.labels.label_set import LabelSet
@@ -29,6 +30,7 @@ def evaluate(
     train_patients: Sequence[str] = (),
     target_specificity: float = 0.9,
     threshold: float | None = None,
+    score: Literal["frame", "timeline"] = "frame",
     against: str | Path | None = None,
     rounds: int = 2000,
     seed: int = 0,
@@ -61,8 +63,11 @@ def evaluate(
         That the chosen operating point must reach, a share of 1.
     threshold
         An operating point of your own.
+    score
+        "frame", or "timeline": with the support of the frames before and after, see
+        :mod:`capsieve.learned.timeline`.
     against
-        Results of another detector or setting on the same frames.
+        Results of another detector or setting on the same frames, judged by the frame's score.
     rounds, seed
         Of the bootstrap.
     reading_speed
@@ -108,6 +113,7 @@ def evaluate(
         settings,
         regions=None if regions is None else Path(regions),
         splits=None if splits is None else Path(splits),
+        score=score,
         against=None if against is None else Path(against),
         allow_leaks=allow_leaks,
     )
@@ -127,6 +133,7 @@ def _evaluated(
     *,
     regions: Path | None,
     splits: Path | None,
+    score: str,
     against: Path | None,
     allow_leaks: bool,
 ) -> "Evaluation":
@@ -143,9 +150,13 @@ def _evaluated(
         train_patients=settings.train_patients,
         allow_leaks=allow_leaks,
     )
+    if score == "timeline":
+        read = _by_timeline(read)
     matched, judged, record = read.matched, read.judged, read.record
     detector, parameters = record["detector"], record["parameters"]
     points = operating_points(judged, settings, detector=detector, parameters=parameters)
+    if score == "timeline":
+        points = tuple(map(_on_the_timeline, points))
     judgement = judge(judged, points, settings, detector=detector, parameters=parameters)
     metrics, tables, problems = judgement.metrics, judgement.tables, matched.problems
     froc = None
@@ -168,7 +179,9 @@ def _evaluated(
         froc = pointed.froc
     comparison = None
     if against is not None:
-        comparison = _compared(matched, record, labels, settings, results, against, points[0])
+        comparison = _compared(
+            matched, record, labels, settings, results, against, points[0], score
+        )
         metrics += comparison.metrics
         tables += (comparison.values, comparison.changed)
     return Evaluation(
@@ -176,6 +189,7 @@ def _evaluated(
         labels=labels.path,
         settings=settings.to_dict()
         | {
+            "score": score,
             "layout": labels.layout,
             "splits": None if splits is None else str(splits),
             "regions": None if regions is None else str(regions),
@@ -203,6 +217,28 @@ def _evaluated(
     )
 
 
+def _by_timeline(read: "JudgedResults") -> "JudgedResults":
+    from capsieve.statistics.points import screened_threshold
+    from capsieve.statistics.timeline_judged import judged_by_timeline, timeline_warnings
+
+    record, judged = read.record, read.judged
+    # Both scores are probabilities for as many polyp frames as others: one threshold suits both.
+    threshold = screened_threshold(record["detector"], record["parameters"], judged)
+    judged = judged_by_timeline(judged, read.matched.folders, threshold=threshold)
+    return replace(
+        read,
+        matched=replace(read.matched, judged=judged),
+        warnings=(*read.warnings, *timeline_warnings(judged)),
+    )
+
+
+def _on_the_timeline(point: "OperatingPoint") -> "OperatingPoint":
+    if point.key != "screened":
+        return point
+    how = "The threshold that frames were screened with, on the timeline score."
+    return replace(point, how=how)
+
+
 def _drawable(curve: "RocCurve") -> "RocCurve | None":
     """Return the curve, or None where a class is empty and there is nothing to draw."""
     return curve if curve.positives and curve.negatives else None
@@ -216,6 +252,7 @@ def _compared(
     results: Path,
     against: Path,
     point: "OperatingPoint",
+    score: str,
 ) -> "Comparison":
     from capsieve.engine.judged_results import read_matched
     from capsieve.statistics.comparison import compare, same_frames
@@ -236,7 +273,9 @@ def _compared(
         judged, score=others.judged.score[theirs], flagged=others.judged.flagged[theirs]
     )
     # One number means nothing on the scale of another detector's score.
-    same_scale = record["detector"].get("name") == other_record["detector"].get("name")
+    same_scale = score == "frame" and record["detector"].get("name") == other_record[
+        "detector"
+    ].get("name")
     points = operating_points(
         other,
         settings if same_scale else replace(settings, threshold=None),
@@ -246,13 +285,15 @@ def _compared(
     return compare(
         judged,
         other,
-        names=_two_names(results, against),
+        names=_two_names(results, against, score),
         thresholds=(point.threshold, points[0].threshold),
         settings=settings,
         left_out=int((matched.judged.truth >= 0).sum()) - len(mine),
     )
 
 
-def _two_names(results: Path, against: Path) -> tuple[str, str]:
+def _two_names(results: Path, against: Path, score: str) -> tuple[str, str]:
     one, two = results.resolve(), against.resolve()
+    if score != "frame":
+        return f"{one.name} by {score}", f"{two.name} by frame"
     return (one.name, two.name) if one.name != two.name else (str(results), str(against))

@@ -1,4 +1,4 @@
-"""What is kept of a frame's pixels: its mean colour, and two small pictures of flagged ones."""
+"""What is kept of a frame: its mean colour, and small pictures and reasons of flagged ones."""
 
 import math
 from functools import lru_cache
@@ -9,11 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
+from capsieve.results import Weight
 
-__all__ = ["THUMBNAIL_WIDTH", "mean_colour", "signature", "thumbnail"]
+__all__ = [
+    "MAP_SIDE",
+    "MOST_WEIGHTS",
+    "THUMBNAIL_WIDTH",
+    "mean_colour",
+    "signature",
+    "small_map",
+    "strongest",
+    "thumbnail",
+]
 
 THUMBNAIL_WIDTH = 192
 """Columns of a thumbnail, where the frame has more."""
+
+MAP_SIDE = 32
+"""Columns or rows of a kept evidence map, whichever are more: it has no finer detail."""
+
+MOST_WEIGHTS = 6
+"""Weights that are kept of a flagged frame."""
 
 _SAMPLES_ACROSS = 48  # pixels looked at across the field: a mean colour needs no more
 _SIGNATURE_SIDE = 16
@@ -48,6 +64,28 @@ def thumbnail(pixels: NDArray[Any]) -> bytes:
         small = np.ascontiguousarray(small[:, :, 2::-1])  # OpenCV writes blue first
     ok, encoded = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
     return encoded.tobytes() if ok else b""
+
+
+def small_map(values: NDArray[np.float32]) -> bytes:
+    """Return an evidence map as a small grey PNG: black at its middle value, white at its top.
+
+    Every map has its own scale: it tells where in the frame, not how much.
+    """
+    rows, cols = values.shape
+    scale = min(1.0, MAP_SIDE / max(rows, cols))
+    size = max(1, round(cols * scale)), max(1, round(rows * scale))
+    small = cv2.resize(np.nan_to_num(values), size, interpolation=cv2.INTER_AREA)
+    low, high = float(np.median(small)), float(small.max())
+    span = high - low
+    levels = np.clip((small - low) / span, 0, 1) if span > 0 else np.zeros_like(small)
+    ok, encoded = cv2.imencode(".png", np.rint(255 * levels).astype(np.uint8))
+    return encoded.tobytes() if ok else b""
+
+
+def strongest(weights: tuple[Weight, ...]) -> list[Weight]:
+    """Return the weights that changed the score most, the strongest first."""
+    known = [weight for weight in weights if math.isfinite(weight.change) and weight.change]
+    return sorted(known, key=lambda weight: -abs(weight.change))[:MOST_WEIGHTS]
 
 
 def _eight_bits(pixels: NDArray[Any]) -> NDArray[np.uint8]:

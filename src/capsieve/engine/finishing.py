@@ -26,8 +26,9 @@ from capsieve.store.record import (
     write_record,
 )
 from capsieve.store.schema import SCHEMA, SEGMENT
+from capsieve.store.shown_evidence import best_evidence
 from capsieve.store.tables import FirstPass, first_pass, write_tables
-from capsieve.store.tally import total
+from capsieve.store.tally import LEARNED_REJECTIONS, PAPER_REJECTIONS, SCORE_REJECTIONS, total
 from capsieve.store.unfinished import Unfinished
 from capsieve.whole_file import reach_the_disk
 
@@ -39,6 +40,7 @@ FILES = (*TABLES, "report.html", RECORD)
 """What a finished exam's folder holds; the record comes last and says that the others are whole."""
 
 _MOST_PICTURES = 1200
+_MOST_EVIDENCE = 200  # best frames of events; a page shows no more of them large
 
 
 def finish(
@@ -68,6 +70,7 @@ def finish(
         For the record.
     """
     from capsieve.report.exam_report import write_exam_report
+    from capsieve.report.score_words import is_probability
 
     unfinished = Unfinished(folder)
     surveys = {source.place.head: survey for source, survey in heads}
@@ -86,11 +89,23 @@ def finish(
     staging = unfinished.folder / "finished"
     try:
         staging.mkdir(exist_ok=True)
-        known = first_pass(segments, rows)
+        paper = detector.name == "paper"
+        rejections = PAPER_REJECTIONS if paper else SCORE_REJECTIONS
+        if paper and detector.parameters.preselection == "learned":
+            rejections = LEARNED_REJECTIONS
+        probability = is_probability(detector.identity)
+        known = first_pass(segments, rows, rejections=rejections, probability=probability)
         thumbnails = write_tables(staging, exam, segments, rows, known, pictures=_MOST_PICTURES)
+        evidence = {} if paper else best_evidence(segments, rows, known, most=_MOST_EVIDENCE)
         record = _record(folder, staging, exam, heads, known, identity, detector, views, run)
         write_record(record, staging)
-        write_exam_report(staging, thumbnails, home=folder)
+        write_exam_report(
+            staging,
+            thumbnails,
+            home=folder,
+            evidence=evidence,
+            value_words=getattr(detector, "value_words", None),
+        )
         _move(staging, folder)
     except OSError as error:
         if isinstance(error, FileError):
@@ -140,7 +155,8 @@ def _record(
         range=comparison,
         warnings=warnings,
         detector=detector.identity,
-        parameters=detector.parameters.to_dict(),
+        parameters=_parameters(detector),
+        value_names=list(detector.value_names),
         versions=versions(),
         sources=[_source_record(folder, source, survey) for source, survey in heads],
         views=views,
@@ -154,6 +170,13 @@ def _record(
             "seconds": round(seconds, 1),
         },
     )
+
+
+def _parameters(detector: Detector) -> dict[str, Any]:
+    """Return the parameters; of the paper's detector those that it reads."""
+    if detector.name == "paper":
+        return detector.identity["parameters"]
+    return detector.parameters.to_dict()
 
 
 def intact(folder: Path, record: Record) -> bool:

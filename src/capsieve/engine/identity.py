@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from capsieve._version import __version__
@@ -61,8 +61,17 @@ def versions() -> dict[str, str]:
         "capsieve": __version__,
         "python": ".".join(str(part) for part in sys.version_info[:3]),
         **{name: version(name) for name in packages},
+        **_installed("onnxruntime"),
         **libraries,
     }
+
+
+def _installed(name: str) -> dict[str, str]:
+    """Return the version of a package that users may do without."""
+    try:
+        return {name: version(name)}
+    except PackageNotFoundError:
+        return {}
 
 
 def _brief(value: object) -> str:

@@ -50,8 +50,10 @@ def measures_of(
     for view in views:
         usual.setdefault(view["head"], view)
     coloured = whole > 0
-    return {
-        "texture": measured["texture_max"],
+    texture = measured["texture_max"]
+    # A detector that does not take the paper's steps scores frames without a T_max.
+    known = {"texture": texture} if len(texture) or not len(whole) else {}
+    return known | {
         "brightness": whole / 3,
         "redness": red[coloured] / whole[coloured],
         "blueness": blue[coloured] / whole[coloured],
@@ -62,9 +64,14 @@ def measures_of(
 def compare(
     measures: Mapping[str, NDArray[np.float64]], reference: ReferenceRange
 ) -> dict[str, Any]:
-    """Return the part of the exam's record that tells which measures leave the range, how far."""
+    """Return the part of the exam's record that tells which measures leave the range, how far.
+
+    What was not measured is left out.
+    """
     found: dict[str, RangeMeasure] = {}
     for name, (lowest, highest) in reference.quantiles.items():
+        if name not in measures:
+            continue
         values = measures[name]
         slack = _FIELD_SLACK if name == "field" else 0.0
         low, high = lowest * (1 - slack), highest * (1 + slack)

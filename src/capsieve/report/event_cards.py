@@ -7,10 +7,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from capsieve.report.evidence_parts import Bar, map_address, weight_bars
 from capsieve.report.exam_tables import Event, read_best
-from capsieve.report.formats import clock, count, plain, plural
+from capsieve.report.formats import clock, count, percent, plain, plural
 from capsieve.report.overlay import overlay
 from capsieve.report.strips import Strip, event_strips, jpeg_address
+from capsieve.store.shown_evidence import ShownEvidence
 
 __all__ = ["MOST_CARDS", "Card", "event_cards", "explain_command"]
 
@@ -51,6 +53,10 @@ class Card:
         Circle and ellipse, over the picture.
     others
         The other frames to read.
+    map
+        Address of the evidence map that lies over the picture, or "".
+    why
+        What weighed most, each with its bar.
     """
 
     rank: str
@@ -68,6 +74,8 @@ class Card:
     shape: tuple[int, int]
     drawing: Markup
     others: Strip
+    map: str = ""
+    why: tuple[Bar, ...] = ()
 
 
 def event_cards(
@@ -77,6 +85,9 @@ def event_cards(
     *,
     place: str,
     zero: float | None,
+    probability: bool = False,
+    evidence: Mapping[tuple[int, int], ShownEvidence] | None = None,
+    value_words: Mapping[str, str] | None = None,
 ) -> tuple[list[Card], list[Card]]:
     """Prepare the events.
 
@@ -93,6 +104,10 @@ def event_cards(
         What the commands call the exam's folder.
     zero
         The time of the exam's first frame; None where times are unknown.
+    probability
+        Whether scores are probabilities.
+    evidence, value_words
+        Why best frames were flagged, by head and frame, and words for the names in it.
 
     Returns
     -------
@@ -110,11 +125,18 @@ def event_cards(
         ball = None
         if event.row is not None and event.col is not None and event.radius:
             ball = (event.row, event.col, event.radius)
-        drawn = overlay(shape, ball, features.get(key)) if key in shapes else Markup("")
-        card = _card(place, event, zero)
+        # A learned detector points where its map is brightest, not at a ball of the paper's.
+        fitted = None if probability else features.get(key)
+        drawn = overlay(shape, ball, fitted) if key in shapes else Markup("")
+        card = _card(place, event, zero, probability)
         picture = jpeg_address(thumbnails.get(key))
-        cards.append(replace(card, picture=picture, shape=shape, drawing=drawn, others=others))
-    rows = [_card(place, event, zero) for event in events[pictured:]]
+        card = replace(card, picture=picture, shape=shape, drawing=drawn, others=others)
+        known = (evidence or {}).get(key)
+        if known is not None:
+            bars = weight_bars(known.weights, value_words)
+            card = replace(card, map=map_address(known.map) if picture else "", why=bars)
+        cards.append(card)
+    rows = [_card(place, event, zero, probability) for event in events[pictured:]]
     return cards, rows
 
 
@@ -137,7 +159,7 @@ def _pictured(
     return min(len(events), MOST_CARDS), left
 
 
-def _card(place: str, event: Event, zero: float | None) -> Card:
+def _card(place: str, event: Event, zero: float | None, probability: bool) -> Card:
     """Return the texts of an event, without pictures."""
     return Card(
         rank=str(event.event),
@@ -146,7 +168,7 @@ def _card(place: str, event: Event, zero: float | None) -> Card:
         best=str(event.best_frame),
         time=_moment(event.best_time_s, zero),
         lasts=_lasts(event),
-        score=f"{event.score:.4g}",
+        score=percent(event.score) if probability else f"{event.score:.4g}",
         flagged=plural(event.frames, "frame"),
         to_read=count(event.to_read),
         file=plain(event.best_file or ""),

@@ -15,9 +15,11 @@ from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
 from capsieve.report.ledger_table import ledger_columns, ledger_sums
 from capsieve.report.page_parts import digest, part, template
 from capsieve.report.range_table import range_rows
+from capsieve.report.score_words import is_probability, score_text
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
 from capsieve.store.record import Record, read_record
+from capsieve.store.shown_evidence import ShownEvidence
 from capsieve.whole_file import whole_file
 
 __all__ = ["REPORT", "exam_report", "write_exam_report"]
@@ -26,7 +28,12 @@ REPORT = "report.html"
 
 
 def write_exam_report(
-    folder: Path, thumbnails: Mapping[tuple[int, int], bytes], *, home: Path | None = None
+    folder: Path,
+    thumbnails: Mapping[tuple[int, int], bytes],
+    *,
+    home: Path | None = None,
+    evidence: Mapping[tuple[int, int], ShownEvidence] | None = None,
+    value_words: Mapping[str, str] | None = None,
 ) -> Path:
     """Write report.html into the folder of a screened exam, whole or not at all.
 
@@ -40,6 +47,10 @@ def write_exam_report(
     home
         Where the folder will stand when it is finished, OUT/EXAM, which the page's commands name;
         by default where it is.
+    evidence
+        Why the best frames were flagged, by head and frame, where the detector says so.
+    value_words
+        Words for the names of the values in it.
 
     Returns
     -------
@@ -51,7 +62,7 @@ def write_exam_report(
     FileError
         A table or the record is absent or damaged, or the page cannot be written.
     """
-    page = exam_report(folder, thumbnails, home=home)
+    page = exam_report(folder, thumbnails, home=home, evidence=evidence, value_words=value_words)
     path = folder / REPORT
     with whole_file(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
@@ -59,7 +70,12 @@ def write_exam_report(
 
 
 def exam_report(
-    folder: Path, thumbnails: Mapping[tuple[int, int], bytes], *, home: Path | None = None
+    folder: Path,
+    thumbnails: Mapping[tuple[int, int], bytes],
+    *,
+    home: Path | None = None,
+    evidence: Mapping[tuple[int, int], ShownEvidence] | None = None,
+    value_words: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page as a text; see :func:`write_exam_report`."""
     record = read_record(folder)
@@ -67,7 +83,19 @@ def exam_report(
     events = read_events(folder)
     scale = scale_of(heads)
     place = _place(home or folder, record["exam"])
-    cards, rows = event_cards(folder, events, thumbnails, place=place, zero=scale.zero)
+    probability = is_probability(record["detector"])
+    threshold = _threshold(record)
+    shown = "" if threshold is None else score_text(threshold, probability=probability)
+    cards, rows = event_cards(
+        folder,
+        events,
+        thumbnails,
+        place=place,
+        zero=scale.zero,
+        probability=probability,
+        evidence=evidence or {},
+        value_words=value_words,
+    )
     columns = ledger_columns(record)
     style, script = part("exam.css"), part("exam.js")
     style = style.replace("YELLOW", YELLOW).replace("GREEN", GREEN)
@@ -78,13 +106,21 @@ def exam_report(
         two_heads=len(columns) > 1,
         duration=_duration(heads, scale),
         scale=scale,
-        drawing=timeline(heads, events, threshold=_threshold(record)),
-        threshold=_threshold(record),
+        drawing=timeline(heads, events, threshold=threshold),
+        threshold=threshold,
+        paper=record["detector"].get("name") == "paper",
+        shaded=bool({"texture-low", "texture-high"} & record["ledger"]["rejected"].keys()),
+        probability=probability,
+        threshold_text=shown,
+        mapped=any(card.map for card in cards),
+        explained=any(card.why for card in cards),
         cards=cards,
         rows=rows,
         results=place.partition("/")[0],
         columns=[name for name, _ in columns],
-        sums=ledger_sums([each for _, each in columns], parameters=record["parameters"]),
+        sums=ledger_sums(
+            [each for _, each in columns], parameters=record["parameters"], threshold=shown
+        ),
         problems=[
             (
                 formats.plain(problem["what"]),
@@ -118,10 +154,14 @@ def _place(home: Path, exam: str) -> str:
 
 
 def _threshold(record: Record) -> float | None:
-    """The score from which the paper's detector flags a frame; others have no such number."""
-    value = record["parameters"].get("radius_threshold")
+    """The score from which the detector flags a frame, where it states one."""
     paper = record["detector"].get("name") == "paper"
-    return float(value) if paper and isinstance(value, int | float) else None
+    value = (
+        record["parameters"].get("radius_threshold")
+        if paper
+        else record["detector"].get("threshold")
+    )
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:
@@ -132,5 +172,9 @@ def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:
 def _detector(content: Mapping[str, Any]) -> str:
     name = formats.plain(content.get("name", "unknown"))
     version = content.get("version")
-    words = "paper (the published algorithm)" if name == "paper" else name
+    words = {
+        "paper": "paper (the published algorithm)",
+        "curvature": "curvature (the way that the paper argues against)",
+        "learned": "learned (the model that capsieve ships with)",
+    }.get(name, name)
     return words if version is None else f"{words}, version {formats.plain(version)}"

@@ -49,6 +49,10 @@ _REASONS = {
         "Too busy",
         "texture-high: too much texture, as in bubbles, foam and residue",
     ),
+    "uninformative": (
+        "Uninformative",
+        "uninformative: blurred, covered, too dark or too bright, by the learned pre-selection",
+    ),
     "no-feature": (
         "Nothing polyp-like",
         "no-feature: nothing of the right size and roundness stands out",
@@ -57,6 +61,7 @@ _REASONS = {
         "Bump too small",
         "radius-low: the best-fit ball is smaller than the threshold",
     ),
+    "score-low": ("Score too low", "score-low: the score is below the threshold"),
 }
 
 
@@ -69,7 +74,9 @@ def ledger_columns(record: Record) -> list[tuple[str, Ledger]]:
     return [("All frames", record["ledger"]), *named]
 
 
-def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> list[Sum]:
+def ledger_sums(
+    ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any], threshold: str = ""
+) -> list[Sum]:
     """Divide the frames up, from what the source declared to what is to be read.
 
     Parameters
@@ -78,6 +85,8 @@ def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> 
         One per column; the first is the whole exam, to which shares refer.
     parameters
         The detector's, which the meanings quote.
+    threshold
+        Of the score, as a text; "" where the detector has none.
     """
     return [
         _declared(ledgers),
@@ -92,7 +101,7 @@ def ledger_sums(ledgers: Sequence[Ledger], *, parameters: Mapping[str, Any]) -> 
                 "pictures that the detector cannot take, such as tiny ones",
             ),
         ),
-        _scored(ledgers, parameters),
+        _scored(ledgers, parameters, threshold),
         _sum(
             ledgers,
             ("flagged", "Flagged", ""),
@@ -153,7 +162,7 @@ def _declared(ledgers: Sequence[Ledger]) -> Sum:
     return Sum("Declared", tuple(rows), adds_up=True)
 
 
-def _scored(ledgers: Sequence[Ledger], parameters: Mapping[str, Any]) -> Sum:
+def _scored(ledgers: Sequence[Ledger], parameters: Mapping[str, Any], threshold: str) -> Sum:
     whole = ledgers[0]["scored"]
     rows = [
         _row("", "Scored", [ledger["scored"] for ledger in ledgers], ""),
@@ -164,6 +173,8 @@ def _scored(ledgers: Sequence[Ledger], parameters: Mapping[str, Any]) -> Sum:
     for reason in [*known, *sorted(found - _REASONS.keys())]:
         name, meaning = _REASONS.get(reason, (reason, f"{reason}: set aside by the detector"))
         bound = _bound(reason, parameters)
+        if reason == "score-low" and threshold:
+            bound = f" of {threshold}"
         counts = [ledger["rejected"].get(reason, 0) for ledger in ledgers]
         rows.append(_row("+", name, counts, meaning + bound, whole))
     adds_up = all(

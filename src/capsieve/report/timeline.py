@@ -157,7 +157,7 @@ def _scores(bins: Bins, room: _Room, threshold: float | None) -> Iterator[Markup
         height = room.height(threshold)
         yield Markup(
             '<path class="threshold" d="M{} {}H{}"/>'
-            '<text class="threshold-name end" x="{}" y="{}">flagged from {:g}</text>'
+            '<text class="threshold-name end" x="{}" y="{}">flagged from {:.3g}</text>'
         ).format(_LEFT, _r(height), _WIDTH - _RIGHT, _WIDTH - _RIGHT - 3, _r(height - 4), threshold)
 
 

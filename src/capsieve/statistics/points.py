@@ -12,6 +12,7 @@ from capsieve.statistics.flags import normal_frames, number_of
 from capsieve.statistics.judged import NORMAL, Judged
 from capsieve.statistics.operating_point import smallest_threshold
 from capsieve.statistics.settings import Settings
+from capsieve.statistics.short_threshold import short_threshold
 
 __all__ = ["TEST", "TRAIN", "operating_points", "screened_threshold", "step_of", "with_training"]
 
@@ -53,11 +54,14 @@ def screened_threshold(
 ) -> float:
     """Return the threshold that the exams were screened with.
 
-    The paper's detector states it as R_P. For others it is what the flags say: the lowest score of
-    a flagged frame.
+    The paper's detector states it as R_P, others as "threshold" of their identity. Where none is
+    stated it is what the flags say: the lowest score of a flagged frame.
     """
     if detector.get("name") == "paper" and "radius_threshold" in parameters:
         return float(parameters["radius_threshold"])
+    stated = detector.get("threshold")
+    if isinstance(stated, int | float) and not isinstance(stated, bool):
+        return float(stated)
     flagged, others = judged.score[judged.flagged], judged.score[~judged.flagged]
     if not len(flagged):
         highest = np.nanmax(others, initial=0.0)
@@ -105,6 +109,7 @@ def operating_points(
             step=step,
             candidates=judged.score[judged.truth >= 0],
         )
+        value = value if step is not None else short_threshold(value, judged.score)
         how = (
             f"The smallest threshold whose specificity on all normal frames reaches {target}. "
             "It is judged on the frames that chose it, so it looks better than it is."
@@ -123,6 +128,7 @@ def _chosen(
         step=step,
         candidates=judged.score[train & (judged.truth >= 0)],
     )
+    value = value if step is not None else short_threshold(value, judged.score)
     names = sorted(
         {judged.patients[code] for code in np.unique(judged.patient[train]) if code >= 0}
     )

@@ -108,6 +108,7 @@ def sequences_table(judged: Judged, flagged: NDArray[np.bool_]) -> Table:
             scores.polyp, patients, scores.frames, hits, first, scores.score, strict=True
         )
     )
+    digits = 3 if scores.score.max(initial=0.0) <= 1 else 1  # a probability, or the paper's radius
     unit = judged.unit
     caption = (
         f"Every {unit} with the number of its frames N_F; it is found (D) where at least one of "
@@ -126,7 +127,7 @@ def sequences_table(judged: Judged, flagged: NDArray[np.bool_]) -> Table:
             Column("flagged", "Flagged frames", "count"),
             Column("detected", "D", "flag"),
             Column("first_flagged", "First flagged, frame of the sequence", "count"),
-            Column("best_score", "Best score", "number"),
+            Column("best_score", "Best score", "number", digits),
         ),
         rows=rows,
         caption=caption,

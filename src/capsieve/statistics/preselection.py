@@ -16,17 +16,23 @@ from capsieve.statistics.table import Column, Table
 
 __all__ = ["histograms", "preselection_metrics", "reasons_table"]
 
-_STOPPED = ("texture-low", "texture-high")
-_ORDER = ("texture-low", "texture-high", "no-feature", "radius-low", "polyp")
+_STOPPED = ("texture-low", "texture-high", "uninformative")
+_RULES = (*_STOPPED, "no-feature", "radius-low")
+_ORDER = (*_RULES, "score-low", "polyp")
 _CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 _MOST_BINS = 120
+_SCORE_BINS = 50
 
 
-def reasons_table(judged: Judged) -> Table:
+def reasons_table(judged: Judged) -> Table | None:
     """Return how many frames of each class each rule decided, in the order of the algorithm.
 
     Shares are of all frames of the class, with those for which no rule is known in a row apart.
+    There is no table where none of the paper's rules decided a frame: a score that is too low
+    says nothing that the operating points do not say.
     """
+    if "score-low" in judged.reasons and not any(name in _RULES for name in judged.reasons):
+        return None
     names = sorted(judged.reasons, key=lambda name: (_place(name), name))
     counts = {
         word: np.bincount(
@@ -61,7 +67,8 @@ def reasons_table(judged: Judged) -> Table:
         columns=tuple(columns),
         rows=tuple(rows),
         caption="How many frames of each class each rule decided when the exams were screened; "
-        "texture-low and texture-high are pre-selection, polyp are the flagged frames.",
+        "texture-low, texture-high and uninformative are pre-selection, polyp are the flagged "
+        "frames.",
         total=tuple(totals),
     )
 
@@ -71,15 +78,21 @@ def preselection_metrics(
 ) -> tuple[Metric, ...]:
     """Return the share of each class that passes pre-selection.
 
-    A frame passes where its rule is known and is neither texture-low nor texture-high. For a
-    detector without pre-selection (no texture is known) there are no such metrics.
+    A frame passes where its rule is known and is none of texture-low, texture-high (the paper's)
+    and uninformative (the learned pre-selection). For a detector without pre-selection (no texture
+    is known, or a score alone decides) there are no such metrics.
     """
     stopped = np.array([name in _STOPPED for name in judged.reasons], dtype=np.bool_)
     known = judged.reason >= 0
     passes = known.copy()
     passes[known] = ~stopped[judged.reason[known]]
-    if not (known & ~passes).any() and not np.isfinite(judged.texture_max).any():
+    if not (known & ~passes).any() and (
+        "score-low" in judged.reasons or not np.isfinite(judged.texture_max).any()
+    ):
         return ()
+    rule = "whose T_max lies between T_L and T_U"
+    if "uninformative" in judged.reasons:
+        rule = "that the learned pre-selection takes for informative"
     groups, code = np.unique(judged.group, return_inverse=True)
     metrics = []
     for word, truth in _CLASSES.items():
@@ -92,7 +105,7 @@ def preselection_metrics(
             share_metric(
                 f"preselection.{word}.passed",
                 f"{what.capitalize()} that pass pre-selection",
-                f"The share of {what} whose T_max lies between T_L and T_U.",
+                f"The share of {what} {rule}.",
                 numerator=int(passed.sum()),
                 denominator=int(every.sum()),
                 resampled=[
@@ -107,7 +120,7 @@ def preselection_metrics(
 
 
 def histograms(judged: Judged, parameters: Mapping[str, Any]) -> tuple[Histogram, ...]:
-    """Return how T_max and R_max spread in both classes, where the detector has them.
+    """Return how T_max and R_max spread in both classes, or the score where it alone decides.
 
     Parameters
     ----------
@@ -116,8 +129,12 @@ def histograms(judged: Judged, parameters: Mapping[str, Any]) -> tuple[Histogram
     parameters
         Of the detector: texture_low, texture_high, radius_threshold, width, where it has them.
     """
+    if "score-low" in judged.reasons:
+        return (_score_histogram(judged),)
     found = []
     texture = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
+    if parameters.get("preselection") == "learned":
+        texture = {}  # they are not applied
     if np.isfinite(judged.texture_max).any():
         unknown = ~np.isfinite(judged.texture_max)
         found.append(
@@ -147,6 +164,24 @@ def histograms(judged: Judged, parameters: Mapping[str, Any]) -> tuple[Histogram
             )
         )
     return tuple(found)
+
+
+def _score_histogram(judged: Judged) -> Histogram:
+    scored = np.isfinite(judged.score)
+    values = judged.score[scored]
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    if low >= 0 and high <= 1:  # the scale of probabilities, whatever part of it is used
+        low, high = 0.0, 1.0
+    return _histogram(
+        judged,
+        judged.score,
+        scored,
+        key="score",
+        label="Score",
+        edges=np.linspace(low, high, _SCORE_BINS + 1),
+        bounds={"threshold": float("nan")},  # that of the operating point takes its place
+        why="not scored",
+    )
 
 
 def _place(name: str) -> int:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from capsieve.errors import FileError
 from capsieve.sources.natural_order import natural_key
 from capsieve.store.record import RECORD
-from capsieve.store.schema import SCHEMA
+from capsieve.store.schema import FRAMES, SCHEMA
 from capsieve.store.unfinished import WORK
 
 __all__ = [
@@ -27,6 +27,8 @@ __all__ = [
 TableName = Literal["frames", "features", "events"]
 
 _BATCH = 1 << 16
+# Columns that older tables of the same schema are without.
+_LATER = {"frames": ("values", "timeline_score")}
 _NAMED = 5  # unfinished exams that a message names
 
 
@@ -79,6 +81,8 @@ def unfinished_exams(out: str | os.PathLike[str]) -> list[Path]:
 
 def read_frames(folder: Path, columns: Sequence[str]) -> pa.Table:
     """Read columns of an exam's frames.parquet, sorted by head and frame.
+
+    The columns "values" and "timeline_score" are null where an older table is without them.
 
     Raises
     ------
@@ -133,9 +137,16 @@ def _read(folder: Path, table: TableName, columns: Sequence[str]) -> pa.Table:
     path = _path(folder, table)
     try:
         with pq.ParquetFile(path) as file:
-            _check(path, file.schema_arrow, table, columns)
+            later = _LATER.get(table, ())
+            _check(path, file.schema_arrow, table, [name for name in columns if name not in later])
+            there = [name for name in columns if name in file.schema_arrow.names]
+            read = file.read(there)
+            for name in columns:
+                if name not in there:
+                    kind = FRAMES.field(name)
+                    read = read.append_column(kind, pa.nulls(read.num_rows, kind.type))
             # Parquet keeps its own order of columns; callers get the one they asked for.
-            return file.read(list(columns)).select(list(columns))
+            return read.select(list(columns))
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(path, error) from error
 

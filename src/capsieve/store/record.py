@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from capsieve.errors import FileError
 from capsieve.store.schema import SCHEMA
@@ -110,6 +110,7 @@ class Record(TypedDict):
     warnings: list[str]
     detector: dict[str, Any]  # name, version, parameters
     parameters: dict[str, Any]
+    value_names: NotRequired[list[str]]  # of the column "values"; older records are without
     versions: dict[str, str]
     sources: list[SourceRecord]
     views: list[ViewRecord]

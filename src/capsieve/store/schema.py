@@ -43,9 +43,9 @@ _RESULT = [
     ("label", pa.string()),  # null where the frame could not be scored; so are all that follow
     ("reason", pa.string()),
     ("score", pa.float64()),
-    ("texture_max", pa.float64()),
-    ("radius_max", pa.int32()),
-    ("row", pa.float64()),  # the best ball in the source's pixels; null where there is none
+    ("texture_max", pa.float64()),  # null for detectors that do not take the paper's steps
+    ("radius_max", pa.int32()),  # likewise
+    ("row", pa.float64()),  # best ball, or spot, in the source's pixels; null where there is none
     ("col", pa.float64()),
     ("radius", pa.float64()),
     ("midpass_max", pa.float64()),
@@ -53,6 +53,16 @@ _RESULT = [
     ("red", pa.float32()),  # mean colour inside the field of view, 0..255
     ("green", pa.float32()),
     ("blue", pa.float32()),
+    # What the detector looked at, named by "value_names" in exam.json; null for the paper's. Older
+    # results are without this column.
+    ("values", pa.list_(pa.float32())),
+]
+
+_WEIGHT = [
+    ("name", pa.string()),
+    ("value", pa.float64()),
+    ("typical", pa.float64()),
+    ("change", pa.float64()),
 ]
 
 _NUMBERED = [("head", pa.int16()), ("frame", pa.int64())]
@@ -62,6 +72,9 @@ FRAMES = pa.schema(
     + _DECODED
     + _RESULT
     + [
+        # The score with the support of the frames before and after, see capsieve.learned.timeline;
+        # null where scores are no probabilities. Older results are without this column.
+        ("timeline_score", pa.float64()),
         ("event", pa.int32()),  # null where the frame is not flagged
         ("repeats", pa.int64()),  # the flagged frame of which this one is nearly a copy, or null
     ]
@@ -99,6 +112,8 @@ SEGMENT = pa.schema(
         ("features", pa.list_(pa.struct(_FEATURE))),
         ("signature", pa.binary()),  # a tiny grey picture of a flagged frame, to find near copies
         ("thumbnail", pa.binary()),  # JPEG of a flagged frame, for the report
+        ("evidence", pa.binary()),  # small grey PNG of a flagged frame's evidence map, or null
+        ("weights", pa.list_(pa.struct(_WEIGHT))),  # of a flagged frame; see results.Weight
     ]
 )
 """What a worker hands over: the rows of one segment in order, not yet numbered."""

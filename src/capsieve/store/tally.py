@@ -1,18 +1,31 @@
 """Counting: the ledger of a head, and the stretches in which something is wrong."""
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any, cast, get_args
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
-from capsieve.results import Reason
 from capsieve.store.record import Ledger, Stretch
 
-__all__ = ["COLUMNS", "Tally", "total"]
+__all__ = [
+    "COLUMNS",
+    "LEARNED_REJECTIONS",
+    "PAPER_REJECTIONS",
+    "SCORE_REJECTIONS",
+    "Tally",
+    "total",
+]
 
 COLUMNS = ["file", "time_s", "status", "problem", "label", "reason"]
 """The columns of a segment that are counted."""
 
-_REJECTIONS = tuple(reason for reason in get_args(Reason) if reason != "polyp")
+PAPER_REJECTIONS = ("texture-low", "texture-high", "no-feature", "radius-low")
+"""The paper's reasons to reject a frame, in the order of the algorithm."""
+
+LEARNED_REJECTIONS = ("uninformative", "no-feature", "radius-low")
+"""The same where the learned pre-selection takes the place of the rules on T_max."""
+
+SCORE_REJECTIONS = ("score-low",)
+"""The reason of the other detectors."""
 
 
 class Tally:
@@ -22,13 +35,16 @@ class Tally:
     ----------
     head
         Which one.
+    rejections
+        Reasons that are named even where no frame met them; others where one did.
     """
 
-    def __init__(self, head: int) -> None:
+    def __init__(self, head: int, rejections: Sequence[str] = PAPER_REJECTIONS) -> None:
         self.head = head
         self.found = 0
         self.stretches: list[Stretch] = []
         self._statuses: Counter[str] = Counter()
+        self._rejections = tuple(rejections)
         self._reasons: Counter[str] = Counter()
         self._damaged = 0
 
@@ -48,6 +64,7 @@ class Tally:
         scored = self._reasons.total()
         flagged = self._reasons["polyp"]
         decoded = self._statuses["decoded"]
+        others = sorted(self._reasons.keys() - {*self._rejections, "polyp"})
         return Ledger(
             declared=declared,
             missing=max(0, (declared or 0) - self.found),
@@ -58,7 +75,7 @@ class Tally:
             damaged=self._damaged,
             unscorable=decoded - scored,
             scored=scored,
-            rejected={reason: self._reasons[reason] for reason in _REJECTIONS},
+            rejected={reason: self._reasons[reason] for reason in (*self._rejections, *others)},
             flagged=flagged,
             repeats=repeats,
             to_read=flagged - repeats,
@@ -96,7 +113,7 @@ def total(ledgers: Iterable[Ledger]) -> Ledger:
         for name, value in part.items():
             if name == "rejected":
                 for reason, count in value.items():
-                    result[name][reason] += count
+                    result[name][reason] = result[name].get(reason, 0) + count
             else:
                 known = value is not None and result[name] is not None
                 result[name] = result[name] + value if known else None

@@ -17,6 +17,7 @@ _CAPTIONS = {
     "histogram-texture-max": "T_max in both classes. Pre-selection keeps what lies between T_L and "
     "T_U.",
     "histogram-radius-max": "R_max in both classes. Frames from R_P on are flagged.",
+    "histogram-score": "The score in both classes. Frames from the threshold on are flagged.",
     "reading-effort": "What is found for what is read: every point is a threshold.",
     "alarms": "Polyps found in time against false alarms per exam: every point is a threshold.",
     "froc": "Free-response ROC: outlines that hold the centre of a ball against balls beside any "

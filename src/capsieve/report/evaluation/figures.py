@@ -24,8 +24,8 @@ def figures(evaluation: Evaluation) -> "dict[str, Figure]":
     -------
     dict
         By the name of their files without ending: "roc", "roc-low", "histogram-texture-max",
-        "histogram-radius-max", "false-positives-per-patient", "reading-effort", "alarms", "froc",
-        "causes", "comparison".
+        "histogram-radius-max", "histogram-score", "false-positives-per-patient",
+        "reading-effort", "alarms", "froc", "causes", "comparison".
     """
     drawn = {
         "roc": roc_figure(evaluation),
@@ -50,6 +50,7 @@ def figures(evaluation: Evaluation) -> "dict[str, Figure]":
 
 def _at_the_point(histogram: Histogram, evaluation: Evaluation) -> Histogram:
     """Put the threshold of the operating point that is judged where that of the screening stood."""
-    if "R_P" not in histogram.bounds or not evaluation.points:
+    name = next((name for name in ("R_P", "threshold") if name in histogram.bounds), None)
+    if name is None or not evaluation.points:
         return histogram
-    return replace(histogram, bounds={**histogram.bounds, "R_P": evaluation.points[0].threshold})
+    return replace(histogram, bounds={**histogram.bounds, name: evaluation.points[0].threshold})

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.report.evaluation.operating import is_paper
 from capsieve.report.evaluation.rules import rule_words
 from capsieve.report.formats import clock, count, plain
 from capsieve.report.words import digits
@@ -26,7 +27,13 @@ MOST_TILES = 48
 _PAPER_TEXTURE = (2.6, 6.5, 17.1)  # T_max of the paper's figure: low, medium, high
 _CLOSE = 25  # frames: false alarms nearer than this are views of one thing
 _DEEPEST = 40  # false alarms looked at per group, and groups looked at
-_STAGES = {"radius-low": 3, "no-feature": 2, "texture-low": 1, "texture-high": 1}
+_STAGES = {
+    "radius-low": 3,
+    "no-feature": 2,
+    "uninformative": 1,
+    "texture-low": 1,
+    "texture-high": 1,
+}
 
 Places = NDArray[np.intp]
 
@@ -77,6 +84,9 @@ def choose(evaluation: Evaluation) -> tuple[Gallery, ...]:
     found, missed = _polyps(judged, flagged)
     alarms = _false_alarms(judged, flagged)
     unit = evaluation.unit
+    paper = is_paper(evaluation)
+    circle = "the best-fit ball" if paper else "where the detector points"
+    weak = "a ball that was too small" if paper else "where the detector points"
     shown = _spread(judged, found, MOST_FOUND)
     named = [_polyp_name(judged, place) for place in missed]
     chosen = [
@@ -84,7 +94,7 @@ def choose(evaluation: Evaluation) -> tuple[Gallery, ...]:
             "found",
             f"{unit.capitalize()}s found",
             f"The frame with the highest score of {_number(len(shown), len(found), unit)} that "
-            "were found. The circle is the best-fit ball.",
+            f"were found. The circle is {circle}.",
             tuple(_tile(evaluation, place, _polyp_name(judged, place)) for place in shown),
             len(found) - len(shown),
         ),
@@ -92,7 +102,7 @@ def choose(evaluation: Evaluation) -> tuple[Gallery, ...]:
             "missed",
             f"{unit.capitalize()}s missed",
             f"No frame of these {unit}s was flagged. Shown is the frame that came closest, with "
-            "the rule that stopped it. A circle is a ball that was too small.",
+            f"the rule that stopped it. A circle is {weak}.",
             tuple(
                 _tile(evaluation, place, name)
                 for place, name in zip(missed[:MOST_TILES], named[:MOST_TILES], strict=True)
@@ -184,7 +194,13 @@ def _texture(evaluation: Evaluation) -> Gallery:
     parameters = evaluation.parameters
     low, high = parameters.get("texture_low"), parameters.get("texture_high")
     tiles: list[Tile] = []
-    if isinstance(low, int | float) and isinstance(high, int | float):
+    texture = parameters.get("preselection", "texture") == "texture"
+    if (
+        texture
+        and is_paper(evaluation)
+        and isinstance(low, int | float)
+        and isinstance(high, int | float)
+    ):
         t = judged.texture_max
         with np.errstate(invalid="ignore"):
             kinds = [

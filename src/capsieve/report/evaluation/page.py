@@ -15,7 +15,7 @@ from capsieve._version import __version__
 from capsieve.report import formats, provenance
 from capsieve.report.evaluation.galleries import Gallery, left_out_words
 from capsieve.report.evaluation.gallery_pictures import Picture
-from capsieve.report.evaluation.operating import point_words, threshold_name
+from capsieve.report.evaluation.operating import is_paper, point_words, threshold_name
 from capsieve.report.evaluation.page_rows import metric_row, page_table
 from capsieve.report.evaluation.sections import Drawn, sections
 from capsieve.report.evaluation.summary import headline_tiles, summary_sentences
@@ -78,6 +78,7 @@ def evaluation_page(
     differences = () if evaluation.comparison is None else evaluation.comparison.metrics
     return template("evaluation.html").render(
         version=__version__,
+        circle="the best-fit ball" if is_paper(evaluation) else "where the detector points",
         title=_title(evaluation),
         results=formats.plain(evaluation.results),
         labels=formats.plain(evaluation.labels),

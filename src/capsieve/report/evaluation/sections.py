@@ -1,11 +1,12 @@
 """The sections of the page: which numbers, tables and figures stand where, and why one is empty."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from capsieve.report.evaluation.figure_words import figure_alt, figure_caption
+from capsieve.report.evaluation.operating import is_paper
 from capsieve.report.evaluation.page_rows import MetricTable, PageTable, metric_table, page_table
 from capsieve.report.evaluation.symbols import html_symbols
 from capsieve.report.formats import plain
@@ -94,7 +95,8 @@ _PLANS = (
         "preselection",
         "Pre-selection, and the values that decide",
         "Frames with too little or too much texture (T_max below T_L or above T_U) are set aside "
-        "before anything is measured in them.",
+        "before anything is measured in them; with the learned pre-selection those that show too "
+        "little of the wall.",
         ("reasons",),
         ("histogram-texture-max", "histogram-radius-max"),
     ),
@@ -148,7 +150,7 @@ def sections(evaluation: Evaluation, drawn: Mapping[str, Drawn]) -> list[Section
     """
     found: list[Section] = []
     used: set[str] = {"accounts", "operating-points"}  # the page shows them by itself
-    for plan in _PLANS:
+    for plan in _PLANS if is_paper(evaluation) else map(_for_scores, _PLANS):
         tables = [table for key in plan.tables if (table := _table(evaluation, key)) is not None]
         if plan.key == "causes" and not evaluation.judged.findings:
             tables = []
@@ -181,6 +183,23 @@ def sections(evaluation: Evaluation, drawn: Mapping[str, Drawn]) -> list[Section
     if rest:
         found.append(_section(evaluation, drawn, key="more", title="Further tables", tables=rest))
     return found
+
+
+def _for_scores(plan: _Plan) -> _Plan:
+    """Return the plan in the words of a detector whose score alone decides."""
+    if plan.key == "preselection":
+        intro = "Frames whose score is at least the threshold are flagged."
+        return replace(plan, title="Scores", intro=intro, figures=("histogram-score",))
+    if plan.key == "roc":
+        return replace(plan, intro=plan.intro.partition(". ")[0] + ".")
+    if plan.key == "localisation":
+        return replace(
+            plan,
+            title="Does it point at the polyp?",
+            intro="A frame may be flagged for the wrong reason. Where outlines of polyps are "
+            "known, the place that the detector points at should lie inside one.",
+        )
+    return plan
 
 
 def _intro(evaluation: Evaluation, plan: _Plan) -> str:

@@ -48,6 +48,9 @@ def best_balls(judged: Judged) -> Marks:
 def read_marks(judged: Judged, folders: Mapping[str, Path]) -> Marks:
     """Read the balls of all features that passed, on frames labelled polyp or normal.
 
+    Where a score alone decides, each frame has one mark: the place that the detector points at,
+    with the frame's score.
+
     Parameters
     ----------
     judged
@@ -60,6 +63,10 @@ def read_marks(judged: Judged, folders: Mapping[str, Path]) -> Marks:
     FileError
         A table is absent or damaged.
     """
+    if "score-low" in judged.reasons:
+        shown = (judged.truth == POLYP) | (judged.truth == NORMAL)
+        frame = np.flatnonzero(shown & ~np.isnan(judged.row) & ~np.isnan(judged.col))
+        return Marks(frame, judged.row[frame], judged.col[frame], judged.score[frame])
     parts = [_read_exam(judged, code, Path(folders[judged.exams[code]])) for code in _exams(judged)]
     if not parts:
         empty = np.empty(0)
