@@ -1,0 +1,1 @@
+"""Features of a frame that a doctor would understand. See docs/features.md."""

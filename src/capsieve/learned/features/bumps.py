@@ -1,0 +1,96 @@
+"""The paper's quantities at several scales, whatever pre-selection says."""
+
+import math
+from functools import cache
+
+from capsieve.learned.features.description import described
+from capsieve.learned.features.regions import regions
+from capsieve.learned.features.view import View
+from capsieve.paper.staged import Stages
+from capsieve.parameters import Parameters
+from capsieve.results import Feature
+
+__all__ = ["DESCRIPTIONS", "SCALES", "bump_values", "scale_parameters"]
+
+SCALES = {"small": (3.5, 15.0, 0.5), "middle": (7.0, 30.0, 1.0), "large": (10.0, 43.0, 1.43)}
+"""sigma_1 and sigma_2 of the mid-pass filter, and the factor on the bounds of a bump's diameter."""
+
+_ENTRIES = (
+    ("max", "share", "How much the brightest {} bump outshines its surround (max u)."),
+    ("count", "bumps", "How many {} bumps have the size and shape of a polyp (K_G)."),
+    ("radius", "pixels", "Radius of the largest ball that fits a {} bump (R_max); 0: none."),
+    ("size", "share", "Area of that {} bump, as a share of the field of view; 0: none."),
+    ("roundness", "0..1", "Roundness of that {} bump, 1 for a disc, near 0 for a fold; 0: none."),
+    ("contrast", "log", "Brightness of that {} bump against the ring around it; 0: none."),
+    ("distance", "0..1", "Distance of that {} bump from the centre of the view; 1: none."),
+)
+
+DESCRIPTIONS = (
+    *described(
+        "bump", ("texture", "levels", "Strongest texture in the field of view (the paper's T_max).")
+    ),
+    *described(
+        "bump",
+        *(
+            (f"{what}-{scale}", unit, words.format(scale))
+            for scale in SCALES
+            for what, unit, words in _ENTRIES
+        ),
+    ),
+)
+
+
+@cache
+def scale_parameters(scale: str) -> Parameters:
+    """Return the paper's parameters with the mid-pass filter of a scale."""
+    fine, coarse, factor = SCALES[scale]
+    paper = Parameters()
+    if scale == "middle":
+        return paper
+    derived = paper.derived
+    return Parameters(
+        midpass_fine=fine,
+        midpass_coarse=coarse,
+        size_low=round(derived.size_low * factor**2),
+        size_high=round(derived.size_high * factor**2),
+    )
+
+
+def bump_values(stages: Stages, view: View) -> list[float]:
+    """Return the values of :data:`DESCRIPTIONS`."""
+    values = [view.texture_max]
+    for scale in SCALES:
+        values += _scale_values(stages, view, scale_parameters(scale))
+    return values
+
+
+def _scale_values(stages: Stages, view: View, parameters: Parameters) -> list[float]:
+    placement = stages.placement(parameters)
+    if placement.rows < parameters.derived.smallest_side:  # the filter does not fit the frame
+        return [0.0, 0.0, *_NONE]
+    found = stages.geometry(parameters)
+    bumps = [feature for feature in found.features if feature.radius]
+    values = [found.midpass_max, float(len(bumps))]
+    if not bumps:
+        return [*values, *_NONE]
+    return [*values, *_best_values(max(bumps, key=lambda bump: bump.radius), view)]
+
+
+_NONE = (0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def _best_values(bump: Feature, view: View) -> list[float]:
+    # The disc of the bump's own area: R_opt mixes size and height.
+    radius = 0.5 * math.sqrt(bump.size / math.pi)
+    row, col = 0.5 * bump.ball_row - 0.25, 0.5 * bump.ball_col - 0.25
+    around = regions(view, row, col, radius)
+    area = 4.0 * float(view.mask.sum())
+    rows, cols = view.mask.shape
+    place = view.distance[min(max(round(row), 0), rows - 1), min(max(round(col), 0), cols - 1)]
+    return [
+        float(bump.radius),
+        bump.size / area,
+        1.0 / bump.eccentricity,
+        around.log_contrast(view.light),
+        float(min(place, 1.0)),
+    ]
