@@ -1,0 +1,1 @@
+"""Detectors that learned from labelled frames, and what they look at."""

@@ -1,0 +1,238 @@
+"""A model in onnxruntime: pictures and values in, logits, probabilities and maps out."""
+
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError, MissingExtraError
+from capsieve.learned.model_file import read_content
+from capsieve.learned.outputs import map_of, mask_of, score_of
+from capsieve.learned.runtime_checks import check_fit
+from capsieve.learned.spec import ImageInput, ModelSpec
+
+__all__ = ["BATCH", "Answers", "Runner", "model_input", "runner"]
+
+BATCH = 16
+"""Frames that are run at once; more gain nothing on one thread, and need more memory."""
+
+_TYPES: dict[str, Any] = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(double)": np.float64,
+    "tensor(uint8)": np.uint8,
+}
+
+
+class Answers(NamedTuple):
+    """What a model says about frames.
+
+    Attributes
+    ----------
+    scores
+        One probability per frame; NaN where the model gave no number.
+    logits
+        The same on the scale of logits.
+    maps
+        Frames x rows x columns; None where the model draws none.
+    """
+
+    scores: NDArray[np.float64]
+    logits: NDArray[np.float64]
+    maps: NDArray[np.float32] | None
+
+
+class Runner:
+    """A model that is ready to run, on one thread.
+
+    Parameters
+    ----------
+    content
+        Of a file that :func:`capsieve.learned.model_file.read_model` found whole and harmless.
+    spec
+        How it is run; it is checked against the graph.
+    name
+        How messages call the model.
+
+    Raises
+    ------
+    FileError
+        onnxruntime cannot load it, or the description does not fit the graph.
+    MissingExtraError
+        onnxruntime is not installed.
+    """
+
+    def __init__(self, content: bytes, spec: ModelSpec, *, name: str = "the model") -> None:
+        self.spec = spec
+        self.name = name
+        self._session = _session(content, name)
+        inputs = {each.name: each for each in self._session.get_inputs()}
+        outputs = {each.name: each for each in self._session.get_outputs()}
+        check_fit(spec, inputs, outputs, name)
+        self._types: dict[str, Any] = {name: _TYPES[each.type] for name, each in inputs.items()}
+        self._one_by_one = any(each.shape[0] == 1 for each in inputs.values())
+        batches = {each.shape[0] for each in inputs.values()}
+        self._batches_apart = len(batches) == len(inputs) and not self._one_by_one
+
+    def run(self, images: NDArray[np.uint8] | None, values: NDArray[np.float32] | None) -> Answers:
+        """Return what the model says about frames.
+
+        Parameters
+        ----------
+        images
+            Frames x size x size x 3 RGB bytes, see :func:`capsieve.learned.image_input.crop`;
+            None where the model takes none.
+        values
+            Frames x features; None where the model takes none.
+        """
+        given = [each for each in (images, values) if each is not None]
+        count = len(given[0])
+        step = 1 if self._one_by_one else BATCH
+        parts = [
+            self._run(
+                None if images is None else images[first : first + step],
+                None if values is None else values[first : first + step],
+            )
+            for first in range(0, count, step)
+        ]
+        maps = [part.maps for part in parts if part.maps is not None]
+        return Answers(
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.logits for part in parts]),
+            np.concatenate(maps) if maps else None,
+        )
+
+    def vary(
+        self, image: NDArray[np.uint8] | None, values: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return the logits of one picture with many rows of values.
+
+        Where the graph lets both have batches of their own, it looks at the picture once.
+
+        Parameters
+        ----------
+        image
+            size x size x 3 RGB bytes; None where the model takes none.
+        values
+            Rows x features.
+        """
+        if image is None:
+            return self.run(None, values).logits
+        if self._batches_apart:
+            return self._run(image[None], values, maps=False).logits
+        return self.run(np.repeat(image[None], len(values), axis=0), values).logits
+
+    def _run(
+        self,
+        images: NDArray[np.uint8] | None,
+        values: NDArray[np.float32] | None,
+        *,
+        maps: bool = True,
+    ) -> Answers:
+        feed: dict[str, Any] = {}
+        if self.spec.image is not None and images is not None:
+            name = self.spec.image.input
+            feed[name] = model_input(images, self.spec.image).astype(self._types[name], copy=False)
+        if self.spec.values is not None and values is not None:
+            name = self.spec.values.input
+            feed[name] = np.ascontiguousarray(values, self._types[name])
+        output = self.spec.output
+        wanted = [output.name, output.map] if output.map and maps else [output.name]
+        try:
+            answers = self._session.run(wanted, feed)
+        except Exception as error:  # its exceptions have no common class but this
+            raise FileError(f"{self.name} failed on a frame: {_first_line(error)}") from error
+        answers = [self._numbers(answer) for answer in answers]
+        count = max(len(each) for each in feed.values())
+        if any(len(answer) != count for answer in answers):
+            raise FileError(
+                f"{self.name} gave {len(answers[0])} answers for {count} frames; export it with "
+                "a batch of any size"
+            )
+        if output.kind == "mask":
+            nhwc = self.spec.image is not None and self.spec.image.layout == "nhwc"
+            masks = mask_of(answers[0], output, nhwc=nhwc, name=self.name)
+            scores, logits = score_of(masks, output, name=self.name)
+            return Answers(scores, logits, masks)
+        scores, logits = score_of(answers[0], output, name=self.name)
+        return Answers(scores, logits, map_of(answers[1]) if len(answers) > 1 else None)
+
+    def _numbers(self, answer: Any) -> NDArray[Any]:
+        """Return an answer as numbers: what a graph declares need not be what it gives."""
+        array = np.asarray(answer)
+        if array.ndim == 0 or array.size == 0 or array.dtype.kind not in "fiub":
+            raise FileError(
+                f"{self.name} gave an answer without numbers (shape {array.shape}, {array.dtype}); "
+                "check the outputs that its description names"
+            )
+        return array
+
+
+@lru_cache(maxsize=4)
+def runner(path: Path, digest: str, spec: ModelSpec) -> Runner:
+    """Return the model at a path, loaded once in each process.
+
+    A detector travels to its workers as path and hash: megabytes with every task would be too
+    heavy. So a worker must find the same file at the same path.
+
+    Raises
+    ------
+    FileError
+        The file is not there, or is another one than the detector was made with.
+    """
+    try:
+        content = read_content(path)
+    except FileError as error:
+        raise FileError(
+            f"{error}; every worker needs the model at the same path as where it was loaded"
+        ) from error
+    if sha256(content).hexdigest() != digest:
+        raise FileError(
+            f"{path} is another model than the one that was loaded (SHA-256 {digest[:12]}...); "
+            "put the same file there on every machine, and do not change it during a run"
+        )
+    return Runner(content, spec, name=str(path))
+
+
+def model_input(images: NDArray[np.uint8], spec: ImageInput) -> NDArray[np.float32]:
+    """Return pictures as the model takes them: colour, scaling, order of the axes."""
+    pixels = images.astype(np.float32)
+    if spec.colour == "bgr":
+        pixels = pixels[..., ::-1]
+    elif spec.colour == "gray":  # the weights of ITU-R BT.601, as in most libraries
+        pixels = pixels @ np.array([0.299, 0.587, 0.114], np.float32)[:, None]
+    if (spec.scale, spec.mean, spec.std) != (1.0, 0.0, 1.0):
+        mean, std = np.asarray(spec.mean, np.float64), np.asarray(spec.std, np.float64)
+        pixels = pixels * np.float32(spec.scale / std) - np.float32(mean / std)
+    if spec.layout == "nchw":
+        pixels = pixels.transpose(0, 3, 1, 2)
+    return np.ascontiguousarray(pixels, np.float32)
+
+
+def _session(content: bytes, name: str) -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise MissingExtraError(
+            "learned detectors need the package onnxruntime; pip install 'capsieve[learned]'"
+        ) from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.use_deterministic_compute = True
+    options.log_severity_level = 4  # what matters is raised
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its exceptions have no common class but this
+        raise FileError(f"{name} cannot be loaded: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    """What onnxruntime says, without its codes: ``[ONNXRuntimeError] : 7 : NAME : words``."""
+    text = " ".join(str(error).split())
+    if text.startswith("[ONNXRuntimeError]"):
+        text = text.split(" : ", 3)[-1]
+    return text if len(text) <= 300 else f"{text[:297]}..."

@@ -1,0 +1,325 @@
+"""Model files behind the interface of all detectors."""
+
+import json
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import capsieve
+from capsieve import FieldOfView, Frame, Parameters
+from capsieve.detectors import load_detector
+from capsieve.errors import FileError, FrameError, ParameterError
+from capsieve.learned import detector as module
+from capsieve.learned.detector import model_detector, shipped_detector
+from capsieve.learned.features.registry import NAMES
+from capsieve.learned.features.vector import frame_features
+from capsieve.learned.image_input import crop
+from capsieve.learned.runtime import runner
+from capsieve.learned.spec import Output
+from capsieve.phantom import polyp_frame
+from capsieve.results import FrameResult
+from made_models import (
+    CARD,
+    SIZE,
+    brightness_model,
+    foreign_file,
+    fusion_model,
+    fusion_spec,
+    own_file,
+    red_segmenter,
+    spec,
+)
+from made_models import model as made_model
+
+VIEW = FieldOfView("circle", 63.5, 63.5, 60)
+
+MASK_TOML = """
+threshold = 0.6
+[image]
+input = "image"
+size = 32
+colour = "rgb"
+scale = 1.0
+[output]
+name = "mask"
+kind = "mask"
+"""
+
+
+@pytest.fixture
+def simple(tmp_path):
+    return model_detector(own_file(tmp_path / "model.onnx"))
+
+
+@pytest.fixture
+def fusion(tmp_path):
+    return model_detector(own_file(tmp_path / "fusion.onnx", fusion_model(), fusion_spec()))
+
+
+def logit(pixels, view):
+    return (crop(pixels, view, SIZE).astype(float).mean() - 50) / 10
+
+
+def level(value):
+    return np.full((128, 128, 3), value, np.uint8)
+
+
+@pytest.mark.parametrize("view", [None, VIEW])
+def test_the_score_is_what_the_model_says_of_the_crop(simple, view):
+    pixels = polyp_frame(size=128)
+    found = simple.score(pixels, view)
+    assert found.score == pytest.approx(1 / (1 + math.exp(-logit(pixels, view))), rel=1e-4)
+
+
+def test_a_frame_is_flagged_from_the_threshold_on(simple):
+    bright, dark = simple.score(level(60)), simple.score(level(40))
+    assert (bright.label, bright.reason) == ("polyp", "polyp")
+    assert (dark.label, dark.reason) == ("normal", "score-low")
+    at = replace(simple, parameters=Parameters(score_threshold=dark.score))
+    assert at.score(level(40)).label == "polyp"
+
+
+def test_the_threshold_of_the_parameters_wins(tmp_path):
+    path = own_file(tmp_path / "model.onnx")
+    strict = model_detector(path, Parameters(score_threshold=0.9))
+    assert strict.threshold == 0.9
+    assert model_detector(path).threshold == 0.5
+    assert strict.score(level(60)).label == "normal"
+    assert strict.identity != model_detector(path).identity
+    assert strict.identity["threshold"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        (Parameters(width=128), "width"),
+        (Parameters(radius_threshold=40), "radius_threshold"),
+        (Parameters(score_threshold=2.0), "score_threshold"),
+    ],
+)
+def test_parameters_that_would_change_nothing_are_refused(tmp_path, parameters, field):
+    with pytest.raises(ParameterError) as caught:
+        model_detector(own_file(tmp_path / "model.onnx"), parameters)
+    assert caught.value.field == field
+
+
+def test_a_picture_alone_leaves_the_papers_numbers_out(simple):
+    found = simple.score(polyp_frame(size=128), VIEW)
+    assert math.isnan(found.texture_max)
+    assert (found.radius_max, found.features, found.values, found.found) == (0, (), (), None)
+    assert found.placement == capsieve.analyze(polyp_frame(size=128), field_of_view=VIEW).placement
+
+
+def test_values_come_with_the_papers_result(fusion):
+    pixels = polyp_frame(size=128)
+    measured = frame_features(pixels, VIEW)
+    found = fusion.score(pixels, VIEW)
+    columns = [NAMES.index(name) for name in fusion.value_names]
+    assert found.values == pytest.approx(measured.values[columns].tolist())
+    assert found.features == measured.result.features
+    assert found.texture_max == measured.result.texture_max
+    assert found.radius_max == measured.result.radius_max
+    expected = 2.0 * found.values[0] - 0.5 * found.values[1]
+    expected += crop(pixels, VIEW, SIZE).astype(float).mean() / 100
+    assert found.score == pytest.approx(1 / (1 + math.exp(-expected)), rel=1e-4)
+
+
+def same(one, other):
+    assert isinstance(one, FrameResult)
+    assert one.score == pytest.approx(other.score, rel=1e-6)
+    assert replace(one, score=0.0, texture_max=0.0) == replace(other, score=0.0, texture_max=0.0)
+
+
+def test_many_frames_give_the_same_as_one_by_one(fusion, simple):
+    frames = [polyp_frame(seed=seed, size=96 + 2 * seed) for seed in range(5)] * 4
+    views = [None if number % 3 else FieldOfView("circle", 48, 48, 40) for number in range(20)]
+    for detector in (fusion, simple):
+        together = detector.score_many(frames, views)
+        for found, frame, view in zip(together, frames, views, strict=True):
+            same(found, detector.score(frame, view))
+
+
+def test_a_bad_frame_among_many_harms_no_other(simple):
+    frames = [level(60), np.zeros((3, 3), np.uint8), level(40), np.full((64, 64), np.nan)]
+    found = simple.score_many(frames, [None] * 4)
+    assert [type(each) for each in found] == [FrameResult, FrameError, FrameResult, FrameError]
+    same(found[2], simple.score(frames[2]))
+    with pytest.raises(FrameError, match="too small"):
+        simple.score(frames[1])
+
+
+def test_no_frames_give_nothing(simple):
+    assert simple.score_many([], []) == []
+
+
+def test_a_view_for_each_frame_is_needed(simple):
+    with pytest.raises(ValueError, match="shorter"):
+        simple.score_many([level(60)], [])
+
+
+def test_a_frame_without_an_answer_is_an_error_of_that_frame(tmp_path):
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3], keepdims=0),
+        helper.make_node("Log", ["mean"], ["log"]),
+        helper.make_node("Sub", ["log", "log"], ["logit"]),
+    ]
+    made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": ["n"]})
+    detector = model_detector(own_file(tmp_path / "model.onnx", made))
+    good, bad = detector.score_many([level(60), level(0)], [None, None])
+    assert isinstance(good, FrameResult)
+    assert isinstance(bad, FrameError)
+    assert "no number" in str(bad)
+
+
+@pytest.mark.parametrize(("row", "col"), [(40, 90), (80, 50)])
+def test_a_segmenter_points_at_the_spot(tmp_path, row, col):
+    detector = model_detector(foreign_file(tmp_path / "m.onnx", red_segmenter(), MASK_TOML))
+    y, x = np.mgrid[:128, :128]
+    pixels = np.zeros((128, 128, 3), np.uint8)
+    pixels[..., 0] = 220 * np.exp(-((y - row) ** 2 + (x - col) ** 2) / (2 * 12**2))
+    found = detector.score(pixels, VIEW)
+    assert found.label == "polyp"
+    assert found.found is not None
+    assert math.dist(found.found[:2], (row, col)) < 2
+    assert found.found.radius == pytest.approx(12 * math.sqrt(2 * math.log(2)), rel=0.25)
+    assert found.place == found.found
+    evidence = detector.evidence(pixels, VIEW).map
+    assert evidence is not None
+    assert evidence.shape == (128, 128)
+    peak = np.unravel_index(evidence.argmax(), evidence.shape)
+    half_a_cell = 60 / 8  # the map is interpolated between the centres of 8 x 8 cells
+    assert np.abs(np.subtract(peak, (row, col))).max() <= half_a_cell
+
+
+def test_a_whole_frame_is_looked_at_where_the_model_takes_it(tmp_path):
+    toml = MASK_TOML.replace("[output]", 'crop = "frame"\nmask = false\n[output]')
+    detector = model_detector(foreign_file(tmp_path / "m.onnx", red_segmenter(), toml))
+    pixels = np.zeros((100, 200, 3), np.uint8)
+    pixels[70:90, 150:190, 0] = 200
+    found = detector.score(pixels).found
+    assert found is not None
+    assert math.dist(found[:2], (79.5, 169.5)) < 5
+
+
+def test_every_value_has_its_words(fusion, simple):
+    assert tuple(fusion.value_words) == fusion.value_names
+    assert all(words.endswith(".") for words in fusion.value_words.values())
+    assert simple.value_words == {}
+
+
+def test_evidence_tells_map_and_weights(fusion):
+    pixels = polyp_frame(size=128)
+    found = fusion.evidence(pixels, VIEW)
+    values = fusion.score(pixels, VIEW).values
+    changes = {weight.name: weight.change for weight in found.weights}
+    first, second = fusion.value_names
+    assert changes[first] == pytest.approx(2.0 * (values[0] - 0.25), abs=1e-4)
+    assert changes[second] == pytest.approx(-0.5 * (values[1] - 0.5), abs=1e-4)
+    assert found.map is not None
+    assert found.map.shape == (128, 128)
+
+
+def test_a_model_that_draws_nothing_has_no_map(simple):
+    found = simple.evidence(level(60))
+    assert (found.map, found.weights) == (None, ())
+
+
+def test_a_detector_is_the_same_after_pickling(fusion):
+    packed = pickle.dumps(fusion)
+    again = pickle.loads(packed)
+    pixels = polyp_frame(size=96)
+    assert again == fusion
+    assert again.identity == fusion.identity
+    assert again.score(pixels) == fusion.score(pixels)
+
+
+def test_the_model_itself_does_not_travel(tmp_path):
+    made = brightness_model()
+    made.graph.initializer.append(
+        helper.make_tensor("ballast", 1, [50_000], np.zeros(50_000, np.float32))
+    )
+    detector = model_detector(own_file(tmp_path / "model.onnx", made))
+    assert len(pickle.dumps(detector)) < 5_000
+
+
+def test_a_model_that_changes_during_a_run_is_told(tmp_path):
+    path = own_file(tmp_path / "model.onnx")
+    packed = pickle.dumps(model_detector(path))
+    own_file(path, fusion_model(), fusion_spec())
+    runner.cache_clear()  # as in another process
+    with pytest.raises(FileError, match="another model"):
+        pickle.loads(packed).score(level(60))
+
+
+def test_the_identity_is_plain_and_knows_the_file_by_its_content(tmp_path):
+    path = own_file(tmp_path / "model.onnx")
+    (tmp_path / "elsewhere").mkdir()
+    other = own_file(tmp_path / "elsewhere" / "model.onnx")
+    identity = model_detector(path).identity
+    assert json.loads(json.dumps(identity)) == identity
+    assert identity == model_detector(other).identity
+    changed = own_file(other, brightness_model(), spec(threshold=0.6))
+    assert identity != model_detector(changed).identity
+
+
+def test_another_description_of_the_same_file_is_another_identity(tmp_path):
+    path = foreign_file(tmp_path / "m.onnx", red_segmenter(), MASK_TOML)
+    one = model_detector(path).identity
+    foreign_file(path, red_segmenter(), MASK_TOML + 'frame_score = "mean"\n')
+    other = model_detector(path).identity
+    assert one["model"] == other["model"]
+    assert one != other
+
+
+def test_the_reference_is_that_of_the_card(simple, tmp_path):
+    assert simple.reference == CARD.range
+    foreign = model_detector(foreign_file(tmp_path / "m.onnx", red_segmenter(), MASK_TOML))
+    assert foreign.reference.quantiles == {}
+    assert "no card" in foreign.reference.reference
+
+
+def test_a_path_is_a_detector(tmp_path):
+    path = own_file(tmp_path / "model.onnx")
+    detector = load_detector(path)
+    assert detector.name == str(path)
+    assert detector == model_detector(path)
+    with pytest.raises(FileError, match="No such file"):
+        load_detector(tmp_path / "absent.onnx")
+
+
+def test_the_shipped_model_is_called_learned(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SHIPPED", own_file(tmp_path / "shipped.onnx"))
+    detector = shipped_detector()
+    assert detector.name == detector.identity["name"] == "learned"
+    monkeypatch.setattr(module, "SHIPPED", tmp_path / "absent.onnx")
+    with pytest.raises(FileError, match="no shipped model"):
+        shipped_detector()
+
+
+def test_a_frame_is_scored_like_its_pixels(simple):
+    pixels = polyp_frame(size=96)
+    same(simple.score(Frame(pixels, exam="a", number=3)), simple.score(pixels))
+
+
+def test_gray_and_deep_frames_are_scored_like_bytes(fusion):
+    gray = polyp_frame(size=96)[:, :, 1]
+    deep = gray.astype(np.uint16) * 257
+    assert fusion.score(deep).score == pytest.approx(fusion.score(gray).score, rel=1e-4)
+
+
+def test_wrong_probabilities_stop_the_run(tmp_path):
+    how = spec(output=Output(name="logit", kind="probability"))
+    detector = model_detector(own_file(tmp_path / "model.onnx", brightness_model(), how))
+    with pytest.raises(FileError, match="no probability"):
+        detector.score_many([level(200)], [None])
+
+
+def test_scoring_leaves_the_pixels_alone(fusion):
+    pixels = polyp_frame(size=96)
+    before = pixels.copy()
+    fusion.score(pixels, FieldOfView("circle", 48, 48, 40))
+    np.testing.assert_array_equal(pixels, before)
