@@ -7,6 +7,7 @@ SUBJECTS = {
     "agreement": "agreement with independent implementations",
     "evaluation": "a large study, judged",
     "frame": "one frame, one thread",
+    "learned": "the learned detector beside the paper's, one thread",
     "phantom": "the synthetic colon",
     "robustness": "one frame, many settings",
     "screening": "a whole exam",

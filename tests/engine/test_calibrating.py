@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import capsieve
-from capsieve import FileError, LeakError, ParameterError, Parameters
+from capsieve import LeakError, ParameterError, Parameters
 from capsieve.calibration.target import Target
 from capsieve.engine.calibrating import calibrate
 from made_results import write_paper_study, write_results
@@ -188,11 +188,16 @@ def test_a_split_that_tears_exams_apart_cannot_count_frames_per_exam(study, tmp_
     assert found.metric("effort.test.frames_per_exam").value is None
 
 
-def test_another_detectors_results_are_refused(tmp_path):
-    write_results(tmp_path / "results" / "a", score=np.ones(3), detector={"name": "learned"})
-    labels = write_rows(tmp_path / "l.csv", [{"exam": "a", "frame": 0, "label": "normal"}])
-    with pytest.raises(FileError, match="'learned'"):
-        calibrate(tmp_path / "results", labels, rounds=100)
+def test_another_detectors_results_get_a_threshold_of_the_score(tmp_path):
+    score = np.arange(1, 101) / 300
+    learned = {"name": "learned", "threshold": 0.5}
+    write_results(tmp_path / "results" / "a", score=score, threshold=0.5, detector=learned)
+    rows = [{"exam": "a", "frame": frame, "label": "normal"} for frame in range(100)]
+    found = calibrate(tmp_path / "results", write_rows(tmp_path / "l.csv", rows), rounds=100)
+    assert np.count_nonzero(score >= found.threshold) == 10
+    assert found.threshold == 0.303  # between 90 / 300 and 91 / 300
+    assert found.parameters == replace(Parameters(), score_threshold=0.303)
+    assert found.screened == 0.5
 
 
 def test_a_threshold_that_flags_nothing_is_told(tmp_path):

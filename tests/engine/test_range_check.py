@@ -45,6 +45,18 @@ def test_what_fits_has_no_warning():
     assert all(entry["median"] == 15.0 for entry in found["measures"].values())
 
 
+def test_what_was_not_measured_is_left_out():
+    known = {name: FITTING[name] for name in MEASURES if name != "texture"}
+    assert "texture" not in compare(known, REFERENCE)["measures"]
+
+
+def test_frames_without_a_texture_have_no_such_measure():
+    colours = dict.fromkeys(("red", "green", "blue"), np.full(3, 80.0))
+    assert "texture" not in measures_of({"texture_max": np.empty(0), **colours}, [])
+    nothing = {name: np.empty(0) for name in ("texture_max", "red", "green", "blue")}
+    assert "texture" in measures_of(nothing, [])
+
+
 @given(st.integers(0, 50), st.integers(0, 50))
 def test_the_shares_outside_are_counted(below, above):
     entry = compared(texture=values(below=below, above=above))["texture"]

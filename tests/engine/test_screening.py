@@ -82,7 +82,7 @@ def test_the_record_tells_where_it_came_from(video, screened):
     assert source["sha256"] == sha256(video.read_bytes()).hexdigest()
     assert source["path"] == str(video)
     assert source["description"]["colour"]
-    assert record["parameters"] == Parameters().to_dict()
+    assert Parameters.from_dict(record["parameters"]) == Parameters()
     assert record["versions"]["capsieve"] == capsieve.__version__
     assert record["views"][0]["rows"] == 96
 

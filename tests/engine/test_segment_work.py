@@ -2,7 +2,7 @@
 
 import io
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from PIL import Image
 
 import capsieve
 from capsieve import FieldOfView, Parameters
-from capsieve.detectors import PaperDetector
+from capsieve.detectors import PaperDetector, score_each
+from capsieve.engine import segment_work
 from capsieve.engine.segment_work import (
     SegmentTask,
     View,
@@ -27,6 +28,7 @@ from capsieve.phantom import polyp_frame
 from capsieve.reference_range import paper_range
 from capsieve.sources.source import Place, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
+from fake_detector import FakeDetector
 from stored_images import write_files
 
 POLYP = polyp_frame(size=96)
@@ -41,8 +43,11 @@ class Recorder:
     """A detector that notes what it is given, and refuses what is all of one value."""
 
     seen: list[Any]
+    batches: list[int] = field(default_factory=list)
 
     name = "recorder"
+    threshold = 37.0
+    value_names = ()
     parameters = Parameters()
     reference = paper_range()
 
@@ -55,6 +60,10 @@ class Recorder:
         if np.ptp(frame) == 0:
             raise FrameError("all of one value; give a frame")
         return capsieve.analyze(frame)
+
+    def score_many(self, frames, fields_of_view):
+        self.batches.append(len(frames))
+        return score_each(self, frames, fields_of_view)
 
 
 def png(pixels):
@@ -222,3 +231,52 @@ def test_a_segment_without_rows_is_a_whole_file():
 
 def test_a_task_has_a_name_for_messages(task):
     assert str(task(SMOOTH)) == "segment 0 of head 1 of exam 7"
+
+
+# Detectors other than the paper's
+
+
+def test_frames_are_scored_sixteen_at_a_time_and_nothing_else_changes(screened):
+    detector = Recorder([])
+    frames = [SMOOTH if number % 5 else POLYP for number in range(35)]
+    rows = screened(*frames, b"broken", detector=detector).to_pylist()
+    assert detector.batches == [16, 16, 3]
+    assert [row["problem"] is None for row in rows] == [n % 5 == 0 for n in range(35)] + [False]
+
+
+def test_large_frames_are_scored_fewer_at_a_time(screened, monkeypatch):
+    monkeypatch.setattr(segment_work, "_TOGETHER_BYTES", 3 * POLYP.nbytes)
+    detector = Recorder([])
+    screened(*[POLYP] * 7, detector=detector)
+    assert detector.batches == [3, 3, 1]
+
+
+def test_what_another_detector_looked_at_is_kept_and_the_papers_numbers_are_null(screened):
+    (row,) = screened(SMOOTH, detector=FakeDetector()).to_pylist()
+    assert row["values"] == [90.0, 0.0]
+    assert row["texture_max"] is row["radius_max"] is None
+    assert (row["label"], row["reason"]) == ("normal", "score-low")
+
+
+def test_the_place_is_where_another_detector_points(screened):
+    pixels = SMOOTH.copy()
+    pixels[20, 30] = 255
+    (row,) = screened(pixels, detector=FakeDetector()).to_pylist()
+    assert (row["row"], row["col"], row["radius"]) == (20.0, 30.0, 16.0)
+
+
+def test_flagged_frames_carry_a_small_map_and_what_weighed_most(screened):
+    bright = np.full((96, 96, 3), 120, np.uint8)
+    bright[:48] = 200
+    flagged, other = screened(bright, SMOOTH, detector=FakeDetector()).to_pylist()
+    levels = np.asarray(Image.open(io.BytesIO(flagged["evidence"])))
+    assert levels.shape == (32, 32)
+    assert (levels[:15].min(), levels[17:].max()) == (255, 0)
+    assert [weight["name"] for weight in flagged["weights"]] == ["brightness", "contrast"]
+    assert flagged["weights"][0]["change"] == pytest.approx((160 - 90) / 255)
+    assert other["evidence"] is other["weights"] is None
+
+
+def test_the_paper_needs_no_other_evidence_than_its_features(screened):
+    (row,) = screened(POLYP).to_pylist()
+    assert row["evidence"] is row["weights"] is row["values"] is None

@@ -30,11 +30,13 @@ _COMMANDS = {
     "demo": ("demo", "The whole way on a synthetic study; nothing else is needed."),
     "evaluate": ("evaluate", "Judge results by labels: every table and figure, with intervals."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
+    "model": ("model", "Look into a model file: its card, and how it is run."),
     "robustness": (
         "robustness",
         "Change each parameter a little: how much do the results change?",
     ),
     "screen": ("screen", "Screen whole exams: videos, folders, archives."),
+    "train": ("train", "Train a detector on labelled frames, and write it with its card."),
     "splits": ("splits", "Split labelled frames by patient or by blocks, never at random."),
     "phantom": ("phantom", "Render synthetic exams with their truth."),
     "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),

@@ -34,5 +34,5 @@ def test_another_detector_is_refused_and_both_are_named(greeting: Greeting) -> N
 
 
 def test_a_detector_that_the_worker_does_not_know_is_named(greeting: Greeting) -> None:
-    with pytest.raises(WorkerError, match="cannot load the detector learned: detector: there is"):
-        check(replace(greeting, detector="learned"))
+    with pytest.raises(WorkerError, match="cannot load the detector unheard: detector: there is"):
+        check(replace(greeting, detector="unheard"))

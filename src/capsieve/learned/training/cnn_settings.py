@@ -1,0 +1,123 @@
+"""Every choice in the training of the network, in one place."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from capsieve.errors import ParameterError
+from capsieve.learned.network.architecture import BLOCKS, STRIDE
+from capsieve.learned.training.augmentation import Augmentation
+
+__all__ = ["NetworkSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """How the network is trained.
+
+    Attributes
+    ----------
+    size
+        Side of the crops in pixels; a multiple of 32.
+    frozen
+        The stem and so many of the 16 bottlenecks keep the weights of everyday images. What they
+        give is computed once per version of a frame and kept.
+    polyp_versions, negative_versions, foreign_versions
+        Versions per polyp frame, per negative, and per frame of a source without polyps.
+    augmentation, augmentation_seed
+        How the versions differ from the frame.
+    steps, batch
+        Steps of the optimiser, and frames in each.
+    rate, warm_up
+        Highest learning rate, and the share of the steps in which it rises (one cycle).
+    decay
+        Weight decay of all but offsets and factors.
+    average
+        Of the running mean of the weights, which is what is kept in the end.
+    dropout
+        Share of the 1280 features that the head does not see in a step.
+    drop_path
+        Share of frames for which the last bottleneck is skipped; in proportion for those before.
+    polyps, others, foreign
+        Shares of a batch: polyp frames; other findings (None: as they come among the negatives);
+        frames of sources without polyps. The rest is normal.
+    run_balance
+        0 draws all polyp frames alike, 1 all polyps alike.
+    auxiliary
+        Weight of the loss that tells the other findings apart; 0 for none.
+    mixup
+        Parameter of the beta distribution by which pairs of frames are mixed; 0 for none.
+    smoothing
+        What the truth of 0 and 1 is drawn in by.
+    mirrored
+        Whether a trained network takes the mean over a frame and its mirror image.
+    checkpoint
+        Steps from one checkpoint to the next.
+    threads
+        The same number gives the same weights; another may differ in the last digits.
+    """
+
+    size: int = 160
+    frozen: int = 5
+    polyp_versions: int = 16
+    negative_versions: int = 2
+    foreign_versions: int = 1
+    augmentation: Augmentation = field(default_factory=Augmentation)
+    augmentation_seed: int = 0
+    steps: int = 300
+    batch: int = 32
+    rate: float = 6e-4
+    warm_up: float = 0.15
+    decay: float = 1e-2
+    average: float = 0.99
+    dropout: float = 0.3
+    drop_path: float = 0.0
+    polyps: float = 0.5
+    others: float | None = None
+    foreign: float = 0.0
+    run_balance: float = 0.0
+    auxiliary: float = 0.9
+    mixup: float = 0.0
+    smoothing: float = 0.0
+    mirrored: bool = False
+    checkpoint: int = 100
+    threads: int = 2
+
+    def __post_init__(self) -> None:
+        if self.size < 2 * STRIDE or self.size % STRIDE:
+            raise ParameterError("size", f"must be a multiple of {STRIDE}, at least {2 * STRIDE}")
+        if not 0 <= self.frozen <= len(BLOCKS):
+            raise ParameterError("frozen", f"must be 0 to {len(BLOCKS)}")
+        for name in ("polyp_versions", "negative_versions", "foreign_versions", "steps"):
+            _at_least(name, getattr(self, name), 1)
+        for name in ("batch", "checkpoint", "threads"):
+            _at_least(name, getattr(self, name), 1)
+        for name in ("rate", "decay", "auxiliary", "mixup", "run_balance", "augmentation_seed"):
+            _at_least(name, getattr(self, name), 0)
+        for name in ("average", "dropout", "drop_path", "foreign", "smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ParameterError(name, "must be at least 0 and below 1")
+        for name in ("warm_up", "polyps"):
+            if not 0 < getattr(self, name) < 1:
+                raise ParameterError(name, "must be above 0 and below 1")
+        if self.others is not None and self.others < 0:
+            raise ParameterError("others", "must be at least 0, or None")
+        counts = self.counts()
+        if counts["polyps"] < 1 or counts["negatives"] < 1:
+            raise ParameterError(
+                "batch", "must have room for a polyp and for a negative; change the shares"
+            )
+
+    def counts(self) -> dict[str, int]:
+        """Return the frames of each kind in a batch; others are among the negatives."""
+        polyps = round(self.batch * self.polyps)
+        foreign = round(self.batch * self.foreign)
+        return {"polyps": polyps, "negatives": self.batch - polyps - foreign, "foreign": foreign}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all settings as plain values, for records and digests."""
+        return asdict(self)
+
+
+def _at_least(name: str, value: float, lowest: float) -> None:
+    if not value >= lowest:
+        raise ParameterError(name, f"must be at least {lowest}")

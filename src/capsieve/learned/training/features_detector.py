@@ -1,0 +1,64 @@
+"""What a training screens exams with: the paper's result, and beside it every feature."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from capsieve.aperture.field import FieldOfView
+from capsieve.detectors import score_each
+from capsieve.errors import FrameError
+from capsieve.frames import FrameLike
+from capsieve.learned.features.registry import NAMES, VERSION
+from capsieve.parameters import Parameters
+from capsieve.reference_range import ReferenceRange, paper_range
+from capsieve.results import FrameResult
+
+__all__ = ["FeaturesDetector"]
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturesDetector:
+    """The paper's detector as printed, with the features of each frame as its values."""
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        return "features"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that decides about its values."""
+        return {"name": self.name, "features": VERSION, "threshold": self.threshold}
+
+    @property
+    def parameters(self) -> Parameters:
+        """The paper's table: features are measured with nothing else."""
+        return Parameters()
+
+    @property
+    def reference(self) -> ReferenceRange:
+        """That of the paper's detector."""
+        return paper_range()
+
+    @property
+    def threshold(self) -> float:
+        """R_P."""
+        return float(self.parameters.radius_threshold)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return NAMES
+
+    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
+        """Return the paper's outcome for one frame, with its features."""
+        from capsieve.learned.features.vector import frame_features
+
+        measured = frame_features(frame, field_of_view)
+        return replace(measured.result, values=tuple(measured.values.tolist()))
+
+    def score_many(
+        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
+    ) -> list[FrameResult | FrameError]:
+        """Return for each frame what :meth:`score` returns, or the error that it raises."""
+        return score_each(self, frames, fields_of_view)

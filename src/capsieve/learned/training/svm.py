@@ -1,0 +1,122 @@
+"""A support vector machine on the features of a frame."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.learned.training.balance import balanced_weights
+from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.scaling import Scaling, robust_scaling
+from capsieve.learned.training.svm_graph import radial_part
+from capsieve.learned.training.trainer import GraphPart
+from capsieve.learned.training.values_trainer import ValuesTrainer
+from capsieve.statistics.judged import POLYP
+
+__all__ = ["SupportVectors", "SvmTrainer"]
+
+_BYTES = 2_500_000
+"""What the vectors of the written model may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class SvmTrainer(ValuesTrainer):
+    """A support vector machine with radial basis functions [1]_ on scaled, clipped values.
+
+    Learns from the frames that :func:`capsieve.learned.training.balance.usable` names: those of
+    sources that have polyps. Nearly every frame becomes a support vector where the classes
+    overlap much, so the number of frames bounds the size of the model: at most `frames`, and fewer
+    where there are many features. They are drawn with chances as their balanced weights.
+
+    Attributes
+    ----------
+    frames
+        At most so many are learned from.
+    cost
+        C: what a frame on the wrong side costs. Low, because frames of few exams mislead.
+    width
+        gamma is `width` over the number of features that vary.
+
+    References
+    ----------
+    .. [1] C. Cortes, V. Vapnik, "Support-vector networks", Machine Learning 20, 273-297, 1995.
+    """
+
+    frames: int = 3000
+    cost: float = 0.3
+    width: float = 1.0
+
+    MODEL = "svm"
+    DOING = "fitting support vectors"
+
+    def learn(
+        self,
+        examples: Examples,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        *,
+        seed: int,
+    ) -> "SupportVectors":
+        """Draw frames, and find the support vectors among them."""
+        from sklearn.svm import SVC
+
+        scaling = robust_scaling(examples.values[rows])
+        most = min(self.frames, _BYTES // (4 * examples.values.shape[1]))
+        drawn = _draw(rows, weights, examples.truth[rows] == POLYP, most=most, seed=seed)
+        gamma = self.width / max(int(np.count_nonzero(scaling.factor)), 1)
+        model = SVC(C=self.cost, gamma=gamma)  # pyright: ignore[reportArgumentType]
+        model.fit(
+            scaling(examples.values[drawn]),
+            examples.truth[drawn] == POLYP,
+            sample_weight=balanced_weights(examples, drawn),
+        )
+        return SupportVectors(scaling, model, gamma)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SupportVectors:
+    """A support vector machine after training."""
+
+    scaling: Scaling
+    model: Any  # scikit-learn tells no types of what a fit leaves in it
+    gamma: float
+
+    def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the signed distance from the boundary, in margins."""
+        values = examples.values[examples.rows(chosen)]
+        return self.model.decision_function(self.scaling(values))
+
+    def graph(self, prefix: str) -> GraphPart:
+        """Return the sum over the support vectors."""
+        model = self.model
+        return radial_part(
+            prefix,
+            self.scaling,
+            model.support_vectors_,
+            np.ravel(model.dual_coef_),
+            float(np.ravel(model.intercept_)[0]),
+            gamma=self.gamma,
+        )
+
+
+def _draw(
+    rows: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    polyp: NDArray[np.bool_],
+    *,
+    most: int,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return at most so many rows, polyps at most half of them; all where they are few enough."""
+    if len(rows) <= most:
+        return rows
+    chance = np.random.default_rng(seed)
+    polyps = min(int(polyp.sum()), most // 2)
+    negatives = min(int((~polyp).sum()), most - polyps)
+    polyps = min(int(polyp.sum()), most - negatives)
+    drawn = [
+        chance.choice(rows[kind], size, replace=False, p=weights[kind] / weights[kind].sum())
+        for kind, size in ((polyp, polyps), (~polyp, negatives))
+    ]
+    return np.sort(np.concatenate(drawn))

@@ -1,0 +1,79 @@
+"""A detector that is none: bright frames score high. For tests of what detectors run through."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from capsieve import FieldOfView, Parameters
+from capsieve.detectors import score_each
+from capsieve.frames import FrameLike
+from capsieve.placement import Placement
+from capsieve.reference_range import ReferenceRange
+from capsieve.results import Evidence, FrameResult, Spot, Weight
+
+__all__ = ["NAMES", "FakeDetector"]
+
+NAMES = ("brightness", "contrast")
+
+
+@dataclass(frozen=True)
+class FakeDetector:
+    """Scores the mean brightness, and points at the brightest pixel.
+
+    Parameters
+    ----------
+    parameters
+        Of them the score's threshold counts.
+    """
+
+    parameters: Parameters = field(default_factory=Parameters)
+
+    name = "learned"
+    value_names = NAMES
+
+    @property
+    def value_words(self) -> dict[str, str]:
+        return {"brightness": "mean brightness", "contrast": "spread of the brightness"}
+
+    @property
+    def threshold(self) -> float:
+        stated = self.parameters.score_threshold
+        return 0.4 if stated is None else stated
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {"name": self.name, "threshold": self.threshold, "score": "probability"}
+
+    @property
+    def reference(self) -> ReferenceRange:
+        return ReferenceRange("frames of anything", {"brightness": (0.0, 255.0)})
+
+    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
+        gray = np.asarray(frame, np.float64).mean(axis=2)
+        score = float(gray.mean() / 255)
+        row, col = np.unravel_index(int(gray.argmax()), gray.shape)
+        rows, cols = gray.shape
+        return FrameResult(
+            label="polyp" if score >= self.threshold else "normal",
+            reason="polyp" if score >= self.threshold else "score-low",
+            score=score,
+            texture_max=float("nan"),
+            radius_max=0,
+            features=(),
+            placement=Placement(rows, cols, 1.0, 1.0, 0.0, 0.0),
+            values=(float(gray.mean()), float(gray.std())),
+            found=Spot(float(row), float(col), rows / 6),
+        )
+
+    def score_many(self, frames: Any, fields_of_view: Any) -> Any:
+        return score_each(self, frames, fields_of_view)
+
+    def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
+        result = self.score(frame, field_of_view)
+        brightness, contrast = result.values
+        weights = (
+            Weight("brightness", brightness, 90.0, (brightness - 90.0) / 255),
+            Weight("contrast", contrast, 30.0, -0.002 * contrast),
+        )
+        return Evidence(map=np.asarray(frame, np.float32).mean(axis=2), weights=weights)
