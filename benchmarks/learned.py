@@ -8,6 +8,7 @@ import numpy as np
 import capsieve
 from benchmarks.frame import WIDTH, find_frames
 from benchmarks.timing import medians
+from capsieve.learned.detector import LearnedDetector
 from capsieve.learned.features.vector import frame_features
 from capsieve.learned.image_input import crop
 
@@ -18,6 +19,8 @@ ROUNDS = 40
 def main() -> None:
     cv2.setNumThreads(1)
     detectors = {name: capsieve.load_detector(name) for name in ("paper", "curvature", "learned")}
+    learned = detectors["learned"]
+    assert isinstance(learned, LearnedDetector)
     passing, rejected, source = find_frames()
     table: dict[str, list[float]] = {}
     frames = [*passing, *rejected]
@@ -27,16 +30,13 @@ def main() -> None:
             for name, each in detectors.items()
         }
         runs["  features"] = lambda frame=frame: frame_features(frame)
+        runs["  evidence for a flag"] = lambda frame=frame: learned.evidence(frame)
         runs["  crop"] = lambda frame=frame: crop(frame, None, 160)
         for name, time in medians(runs, rounds=ROUNDS).items():
             table.setdefault(name, []).append(time)
         if number % BATCH == 0:
             chunk = [frames[place % len(frames)] for place in range(number, number + BATCH)]
-            many = {
-                "learned": lambda chunk=chunk: detectors["learned"].score_many(
-                    chunk, [None] * len(chunk)
-                )
-            }
+            many = {"learned": lambda chunk=chunk: learned.score_many(chunk, [None] * len(chunk))}
             time = medians(many, rounds=ROUNDS // 8)["learned"] / BATCH
             table.setdefault(f"learned, {BATCH} at once", []).append(time)
     print(f"{len(frames)} {source}, half of them rejected by the paper's texture rule\n")
