@@ -30,3 +30,14 @@ def real_frames(count: int) -> list[Path]:
         )
     picked = np.linspace(0, len(rows) - 1, count).astype(int)
     return [CAPSULE / rows[index]["file"] for index in picked]
+
+
+def smooth_noise(shape, seed=0, size=24.0):
+    """Bumps of about that size on grey, as 8 bits."""
+    rng = np.random.default_rng(seed)
+    rows, cols = np.mgrid[: shape[0], : shape[1]]
+    frame = np.full(shape, 90.0)
+    for _ in range(30):
+        r, c, height = rng.uniform(0, shape[0]), rng.uniform(0, shape[1]), rng.uniform(-40, 70)
+        frame += height * np.exp(-((rows - r) ** 2 + (cols - c) ** 2) / (2 * (size / 2) ** 2))
+    return np.clip(frame + rng.normal(0, 4, shape), 0, 255).astype(np.uint8)

@@ -1,75 +1,14 @@
 import dataclasses
 import math
-import tomllib
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from capsieve import FileError, FrameError, ParameterError, Parameters
-from capsieve.parameters import PARAMETERS_SCHEMA
-
-NAMES = [each.name for each in dataclasses.fields(Parameters)]
-FROM_THE_WIDTH = ["energy_sigma", "size_low", "size_high"]
-OPEN = [*FROM_THE_WIDTH, "score_threshold"]
-WHOLE = ["width", "texture_iterations", "size_low", "size_high", "radius_threshold"]
-SWITCHES = ["vignetting"]
-REAL = [name for name in NAMES if name not in [*WHOLE, *SWITCHES, "channel", "preselection"]]
-
-# Wide enough for the default filters: half a stencil of 30 pixels.
-widths = st.integers(30, 4096)
-
-
-@st.composite
-def parameters(draw: st.DrawFn) -> Parameters:
-    """Any valid parameters."""
-    coarse = draw(st.floats(0.5, 200))
-    texture_sigma = draw(st.just(0.0) | st.floats(0.01, 100))
-    energy_sigma = draw(st.none() | st.just(0.0) | st.floats(0.01, 200))
-    # The compiled filters take their taps in twos: an odd half needs one pixel more.
-    odd = [math.ceil(energy_sigma or 0) + 1, math.ceil(coarse) + 1]
-    stencils = [16, 2 * math.ceil(texture_sigma), *odd]
-    low, high = sorted(draw(st.tuples(st.floats(0, 100), st.floats(0, 100))))
-    threshold = draw(st.floats(1e-6, 10))
-    sizes = draw(st.none() | st.tuples(st.integers(1, 10**6), st.integers(0, 10**6)))
-    return Parameters(
-        width=draw(st.integers(max(stencils), 4096)),
-        mask_radius=draw(st.floats(0.125, 0.5)),
-        texture_iterations=draw(st.integers(0, 100)),
-        texture_sigma=texture_sigma,
-        energy_sigma=energy_sigma,
-        energy_power=draw(st.floats(0, 4, exclude_min=True)),
-        texture_low=low,
-        texture_high=high,
-        midpass_fine=draw(st.floats(0.01, coarse, exclude_max=True)),
-        midpass_coarse=coarse,
-        threshold_low=threshold,
-        threshold_high=threshold * draw(st.floats(1.001, 100)),
-        size_low=None if sizes is None else sizes[0],
-        size_high=None if sizes is None else sum(sizes),
-        eccentricity_max=draw(st.floats(1, 1e6)),
-        radius_threshold=draw(st.integers(1, 10**4)),
-        channel=draw(st.sampled_from(["gray", "red", "lab-a"])),
-        preselection=draw(st.sampled_from(["texture", "learned"])),
-        vignetting=draw(st.booleans()),
-        extension_slope=draw(st.floats(-255, 255)),
-        score_threshold=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
-    )
-
-
-def refused(name: str, **values: Any) -> str:
-    """Return what the error says, after its field's name."""
-    with pytest.raises(ParameterError) as caught:
-        Parameters(**values)
-    assert caught.value.field == name
-    field, _, message = str(caught.value).partition(": ")
-    assert field == name
-    return message
-
+from capsieve import FrameError, ParameterError, Parameters
+from made_parameters import NAMES, OPEN, REAL, SWITCHES, WHOLE, parameters, refused, widths
 
 # The paper's table
 
@@ -220,6 +159,12 @@ def test_switches_are_true_or_false(name: str, value: object) -> None:
     assert refused(name, **{name: value}).startswith("must be true or false, not ")
 
 
+def test_flags_go_by_frame_or_timeline_and_frames_need_no_word() -> None:
+    assert refused("flag_by", flag_by="exam") == ("must be one of 'frame', 'timeline', not 'exam'")
+    assert "flag_by" not in Parameters(flag_by="frame").to_dict()
+    assert Parameters(flag_by="timeline").to_dict()["flag_by"] == "timeline"
+
+
 def test_the_preselection_is_one_of_two() -> None:
     assert refused("preselection", preselection="both") == (
         "must be one of 'texture', 'learned', not 'both'"
@@ -331,144 +276,6 @@ def test_valid_parameters_derive_sensible_numbers(given: Parameters) -> None:
     assert 1 <= derived.size_low <= derived.size_high
     assert derived.radius_search >= 1
     assert 16 <= derived.smallest_side <= given.width
-
-
-# Names and values
-
-
-@given(parameters())
-def test_names_and_values_come_back_unchanged(given: Parameters) -> None:
-    assert list(given.to_dict()) == NAMES
-    assert Parameters.from_dict(given.to_dict()) == given
-
-
-def test_what_is_not_named_keeps_the_papers_value() -> None:
-    assert Parameters.from_dict({"width": 128}) == Parameters(width=128)
-    assert Parameters.from_dict({}) == Parameters()
-
-
-@pytest.mark.parametrize(
-    ("name", "nearest"),
-    [
-        ("widht", "width"),
-        ("maskradius", "mask_radius"),
-        ("threshold_lo", "threshold_low"),
-        ("eccentricity", "eccentricity_max"),
-        ("chanel", "channel"),
-    ],
-)
-def test_an_unknown_name_is_answered_with_the_nearest(name: str, nearest: str) -> None:
-    for build in (
-        lambda: Parameters.from_dict({name: 1}),
-        lambda: Parameters.from_toml(f"{name} = 1"),
-    ):
-        with pytest.raises(ParameterError, match=f"did you mean '{nearest}'") as caught:
-            build()
-        assert caught.value.field == name
-
-
-@given(st.text().filter(lambda name: name not in NAMES))
-def test_every_unknown_name_is_answered_with_a_known_one(name: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        Parameters.from_dict({name: 1})
-    assert any(str(caught.value).endswith(f"did you mean {known!r}?") for known in NAMES)
-
-
-# TOML
-
-
-@given(parameters())
-def test_toml_comes_back_unchanged(given: Parameters) -> None:
-    assert Parameters.from_toml(given.to_toml()) == given
-
-
-def test_the_file_carries_its_schema() -> None:
-    assert tomllib.loads(Parameters().to_toml())["schema"] == PARAMETERS_SCHEMA == 1
-
-
-@pytest.mark.parametrize("schema", ["0", "2", "1.0", "true", '"1"', "[1]"])
-def test_another_schema_is_refused(schema: str) -> None:
-    with pytest.raises(ParameterError, match="this version reads schema 1, not") as caught:
-        Parameters.from_toml(f"schema = {schema}\nwidth = 128")
-    assert caught.value.field == "schema"
-
-
-def test_a_file_without_a_schema_is_read() -> None:
-    assert Parameters.from_toml("width = 128") == Parameters(width=128)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_line_of_the_file_tells_symbol_and_meaning(name: str) -> None:
-    lines = [line for line in Parameters().to_toml().splitlines() if f"{name} = " in line]
-    field = {each.name: each for each in dataclasses.fields(Parameters)}[name]
-    assert len(lines) == 1
-    assert f"# {field.metadata['symbol']}: {field.metadata['meaning']}" in lines[0]
-
-
-def test_values_from_the_width_are_shown_but_not_set() -> None:
-    text = Parameters().to_toml()
-    for line in ("# energy_sigma = 11.0", "# size_low = 292", "# size_high = 3237"):
-        assert line in text
-    assert not set(FROM_THE_WIDTH) & set(tomllib.loads(text))
-
-
-@pytest.mark.parametrize("text", ["width", "width = ", "= 3", "[", "width = 1\nwidth = 2"])
-def test_what_is_not_toml_is_refused(text: str) -> None:
-    with pytest.raises(ParameterError, match="not a valid TOML text"):
-        Parameters.from_toml(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("width = 128.0", "width"),
-        ("texture_sigma = inf", "texture_sigma"),
-        (f"texture_sigma = 1{'0' * 400}", "texture_sigma"),
-        ("vignetting = 1", "vignetting"),
-        ("channel = 1", "channel"),
-        ("width = 2020-01-01", "width"),
-        ("[width]\nvalue = 1", "width"),
-    ],
-)
-def test_the_values_of_a_file_are_checked(text: str, name: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        Parameters.from_toml(text)
-    assert caught.value.field == name
-
-
-def test_a_file_comes_back_unchanged(tmp_path: Path) -> None:
-    given = Parameters(width=128, channel="red", size_low=10)
-    given.save(tmp_path / "parameters.toml")
-    assert Parameters.load(tmp_path / "parameters.toml") == given
-    assert Parameters.load(str(tmp_path / "parameters.toml")) == given
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    absent = tmp_path / "absent.toml"
-    with pytest.raises(FileError, match=r"cannot read .*absent\.toml: No such file"):
-        Parameters.load(absent)
-    with pytest.raises(FileError, match=r"cannot read .*: Is a directory"):
-        Parameters.load(tmp_path)
-
-
-def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "picture.toml"
-    path.write_bytes(b"\x89PNG\xff")
-    with pytest.raises(FileError, match=r"picture\.toml: it is not UTF-8 text"):
-        Parameters.load(path)
-
-
-def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"cannot write .*parameters\.toml: there is no folder"):
-        Parameters().save(tmp_path / "absent" / "parameters.toml")
-
-
-def test_an_error_in_a_file_names_the_file(tmp_path):
-    path = tmp_path / "mine.toml"
-    path.write_text("midpass_fine = 40.0")
-    with pytest.raises(ParameterError, match=r"midpass_fine: must be below .*mine\.toml") as caught:
-        Parameters.load(path)
-    assert caught.value.field == "midpass_fine"
 
 
 def test_the_smallest_side_is_what_the_compiled_filters_need():

@@ -17,8 +17,9 @@ from capsieve.paper.staged import STAGES, Stages, analyze_each, fields_read
 from capsieve.parameters import Parameters
 from sample_frames import GOLDEN_FRAMES, golden_frame
 
-NAMES = [each.name for each in dataclasses.fields(Parameters) if each.name != "score_threshold"]
-"""All fields but the one that the paper's detector does not read."""
+UNREAD = ("score_threshold", "flag_by")
+NAMES = [each.name for each in dataclasses.fields(Parameters) if each.name not in UNREAD]
+"""All fields but those that the paper's detector does not read."""
 
 
 BASE = Parameters(

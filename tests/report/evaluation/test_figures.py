@@ -19,7 +19,8 @@ from capsieve.report.figure_file import save_figure
 from capsieve.statistics.evaluation import OperatingPoint
 from capsieve.statistics.metric import Interval
 from capsieve.statistics.table import Column, Table
-from made_evaluation import made_evaluation, made_tables
+from made_evaluation import made_evaluation
+from made_tables import made_tables
 
 NAMES = {
     "roc", "roc-low", "false-positives-per-patient", "histogram-texture-max",

@@ -11,7 +11,8 @@ from capsieve.report.evaluation.gallery_pictures import draw, gallery_figure
 from capsieve.report.evaluation.rules import rule_words
 from capsieve.report.style import DPI
 from capsieve.statistics.judged import NORMAL, POLYP
-from made_evaluation import POLYP_FOUND, made_evaluation
+from made_evaluation import made_evaluation
+from made_judged import POLYP_FOUND
 
 
 @pytest.fixture(scope="module")

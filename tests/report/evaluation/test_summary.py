@@ -2,7 +2,8 @@
 
 from capsieve.report.evaluation.summary import headline_tiles, summary_sentences
 from capsieve.statistics.evaluation import Evaluation, OperatingPoint
-from made_evaluation import made_evaluation, made_metrics, share
+from made_evaluation import made_evaluation
+from made_tables import made_metrics, share
 
 
 def answer(evaluation: Evaluation, question: str) -> str:
