@@ -1,4 +1,4 @@
-r"""Curvatures of a surface from its derivatives.
+r"""Curvatures of a surface from its differences.
 
 For the graph z(row, col) with :math:`w = 1 + z_r^2 + z_c^2` and the normal that points away from
 the viewer, so that a bump towards the viewer has positive curvature (do Carmo, Differential
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.curvature.surface import Derivatives
+from capsieve.curvature.kernels.curvatures import write_curvatures
 
 __all__ = ["Curvatures", "curvatures", "curvedness", "principal", "shape_index"]
 
@@ -38,14 +38,17 @@ class Curvatures(NamedTuple):
     area: NDArray[Any]
 
 
-def curvatures(derivatives: Derivatives) -> Curvatures:
-    """Return H, K and the element of area sqrt(w)."""
-    r, c, rr, rc, cc = derivatives
-    r_squared, c_squared = r * r, c * c
-    w = 1 + r_squared + c_squared
-    area = np.sqrt(w)
-    mean = (2 * r * c * rc - (1 + c_squared) * rr - (1 + r_squared) * cc) / (2 * w * area)
-    return Curvatures(mean, (rr * cc - rc * rc) / (w * w), area)
+def curvatures(surface: NDArray[Any]) -> Curvatures:
+    """Return H, K and the element of area sqrt(w), from central differences.
+
+    Parameters
+    ----------
+    surface
+        float32 or float64, of pixels with the side 1; beyond its border it is mirrored.
+    """
+    found = Curvatures(*(np.empty_like(surface) for _ in range(3)))
+    write_curvatures(surface, *found)
+    return found
 
 
 def principal(found: Curvatures) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -2,11 +2,8 @@
 
 The paper's introduction names this way and argues against it: curvatures are unstable under noise
 and take small highly curved protrusions for polyps. It stands here so that the argument can be
-checked. Shape index and curvedness find the domes as in Yoshida and Nappi (Three-dimensional
-computer-aided diagnosis scheme for detection of colonic polyps, IEEE Transactions on Medical
-Imaging 2001); mean and Gaussian curvature measure them as in Figueiredo, Figueiredo, Prasath and
-Tsai (Automatic polyp detection in Pillcam Colon 2 capsule images and videos: preliminary
-feasibility report, Diagnostic and Therapeutic Endoscopy 2011). There is no pre-selection.
+checked. Shape index and curvedness find the domes (there yoshida2001three); mean and Gaussian
+curvature measure them (there figueiredo2011automatic). There is no pre-selection.
 """
 
 import math

@@ -14,15 +14,15 @@ has (1 for a half-ball of any size), and the largest :math:`\sigma \sqrt{K}` of 
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.curvature.constants import Constants
-from capsieve.curvature.curvatures import Curvatures, curvatures, curvedness, shape_index
-from capsieve.curvature.surface import differentiate, smoothed
+from capsieve.curvature.curvatures import Curvatures, curvatures
+from capsieve.curvature.kernels.domes import mark_points, measure, weigh
+from capsieve.curvature.surface import smoothed
 
 __all__ = ["Dome", "Domes", "best_dome", "find_domes", "surface_of"]
 
@@ -105,23 +105,25 @@ def find_domes(
     constants
         The rules.
     """
-    found = curvatures(differentiate(surface_of(frame, sigma=sigma, constants=constants)))
-    points = mask & _bulges(found, constants.least_shape)
-    points &= _squared_curvedness(found) >= (constants.least_curvedness / sigma) ** 2
-    highest = float(found.gaussian[points].max(initial=0.0))
+    found = curvatures(surface_of(frame, sigma=sigma, constants=constants))
+    mean, gaussian, area = (plane.ravel() for plane in found)
+    points = np.empty(mask.shape, np.uint8)
+    highest = mark_points(
+        mean,
+        gaussian,
+        mask.ravel(),
+        np.float32(math.tan(math.pi * constants.least_shape / 2) ** 2),
+        np.float32((constants.least_curvedness / sigma) ** 2),
+        points.ravel(),
+    )
     # Connected across edges: a bridge over a corner alone would join what is apart.
     labels = np.empty(points.shape, np.int32)
-    count, _ = cv2.connectedComponents(points.astype(np.uint8), labels, connectivity=4)
-    sizes = np.bincount(labels.ravel(), minlength=count)
-    large = sizes >= constants.least_area * sigma**2
-    large[0] = False  # what is no dome
-    kept = large[labels]
-    bulge = (kept * found.mean * found.area / (2 * math.pi)).astype(np.float32)
-    best = None
-    if kept.any():
-        radii = np.bincount(labels.ravel(), bulge.ravel(), count)
-        best = _measured(labels == radii.argmax(), bulge, found, sigma)
-    return Domes(best, sigma * math.sqrt(highest), bulge)
+    count, _ = cv2.connectedComponents(points, labels, connectivity=4)
+    density = np.empty(points.shape, np.float32)
+    least, share = constants.least_area * sigma**2, np.float32(1 / (2 * math.pi))
+    best = weigh(labels.ravel(), count, mean, area, least, share, density.ravel())
+    dome = _measured(labels, best, density, found, sigma) if best else None
+    return Domes(dome, sigma * math.sqrt(highest), density)
 
 
 def best_dome(
@@ -143,35 +145,22 @@ def best_dome(
     return chosen.best, max(domes.peak for domes in every), chosen.density
 
 
-def _bulges(found: Curvatures, least_shape: float) -> NDArray[np.bool_]:
-    """Whether a point is elliptic and its shape index at least so much, without the arctangent.
-
-    s >= a, where a > 1/2, is H >= 0 and H^2 >= t^2 (H^2 - K) with t = tan(pi a / 2).
-    """
-    t_squared = math.tan(math.pi * least_shape / 2) ** 2
-    bound = t_squared * found.gaussian
-    return (found.gaussian > 0) & (found.mean > 0) & (bound >= (t_squared - 1) * found.mean**2)
-
-
-def _squared_curvedness(found: Curvatures) -> NDArray[Any]:
-    return 2 * found.mean**2 - found.gaussian
-
-
 def _measured(
-    where: NDArray[np.bool_], bulge: NDArray[Any], found: Curvatures, sigma: float
+    labels: NDArray[np.int32],
+    label: int,
+    density: NDArray[np.float32],
+    found: Curvatures,
+    sigma: float,
 ) -> Dome:
-    """The dome that covers the given pixels."""
-    rows, cols = np.nonzero(where)
-    weights = bulge[where].astype(np.float64)
-    radius = float(weights.sum())
-    inside = Curvatures(*(plane[where].astype(np.float64) for plane in found))
+    """The dome of that label."""
+    pixels, radius, row, col, total, shape, bend = measure(labels, label, density, *found).tolist()
     return Dome(
-        row=float(weights @ rows) / radius,
-        col=float(weights @ cols) / radius,
-        pixels=len(rows),
+        row=row / radius,
+        col=col / radius,
+        pixels=int(pixels),
         radius=radius,
-        total=float(inside.gaussian @ inside.area) / (2 * math.pi),
-        shape=float(shape_index(inside).mean()),
-        curvedness=sigma * float(curvedness(inside).mean()),
+        total=total / (2 * math.pi),
+        shape=shape / pixels,
+        curvedness=sigma * bend / pixels,
         sigma=sigma,
     )

@@ -1,13 +1,15 @@
 """The ball: the patch that is brighter than its surround on every side, and its rim."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from capsieve.learned.features.description import described
+from capsieve.learned.features.kernels.regions import rim_sums
 from capsieve.learned.features.patches import Patch
 from capsieve.learned.features.regions import regions
-from capsieve.learned.features.view import View, blurred
+from capsieve.learned.features.view import View
 
 __all__ = ["DESCRIPTIONS", "ball_values"]
 
@@ -51,15 +53,14 @@ def ball_values(view: View, patches: Sequence[Patch], highlights: np.ndarray) ->
     ball = ordered[0]
     if ball.fall <= 0.0:
         return list(_NONE)
-    around = regions(view, ball.row, ball.col, ball.radius)
-    core = regions(view, ball.row, ball.col, 0.6 * ball.radius).inside
-    light = view.light.ravel()
-    a, b = (np.ascontiguousarray(view.lab[:, :, n]) for n in (1, 2))
-    inside_a, ring_a = around.means(a)
-    inside_b, ring_b = around.means(b)
-    hues = np.arctan2([inside_b, ring_b], [inside_a, ring_a])
-    turn = (hues[0] - hues[1] + np.pi) % (2 * np.pi) - np.pi
-    shares = around.means(highlights)
+    place = (ball.row, ball.col)
+    shown = highlights.astype(np.float32)
+    planes = (view.light, view.a, view.b, view.detail, view.energy, shown)
+    around = regions(view.mask, planes, *place, ball.radius)
+    core = regions(view.mask, (view.light,), *place, 0.6 * ball.radius)
+    (inside_a, ring_a), (inside_b, ring_b) = around.pair(1), around.pair(2)
+    hue = math.atan2(inside_b, inside_a) - math.atan2(ring_b, ring_a)
+    unevenness = around.deviations[0]
     return [
         1.0,
         2.0 * ball.radius,
@@ -69,40 +70,19 @@ def ball_values(view: View, patches: Sequence[Patch], highlights: np.ndarray) ->
         float(min(view.distance[int(ball.row), int(ball.col)], 1.0)),
         max(0.0, ordered[1].fall) / ball.fall,
         _rim(view, ball),
-        float(np.log(light[core].mean() / light[around.inside].mean())),
+        math.log(core.means[0][0] / around.means[0][0]),
         inside_a - ring_a,
         inside_b - ring_b,
-        float(turn),
-        around.contrast(view.detail),
-        around.log_contrast(view.energy, floor=0.1),
-        float(
-            np.log(
-                (_deviation(view.light, around.inside) + 0.01)
-                / (_deviation(view.light, around.ring) + 0.01)
-            )
-        ),
-        *shares,
+        (hue + math.pi) % (2 * math.pi) - math.pi,
+        around.contrast(3),
+        around.log_contrast(4, floor=0.1),
+        math.log((unevenness[0] + 0.01) / (unevenness[1] + 0.01)),
+        *around.pair(5),
     ]
-
-
-def _deviation(plane: np.ndarray, where: np.ndarray) -> float:
-    return float(plane.ravel()[where].std()) if len(where) else 0.0
 
 
 def _rim(view: View, ball: Patch) -> float:
     """Share of the squared gradient across the rim that points along the radius."""
-    rows, cols = view.mask.shape
-    reach = int(1.35 * ball.radius) + 1
-    top, bottom = max(1, int(ball.row) - reach), min(rows - 1, int(ball.row) + reach + 1)
-    left, right = max(1, int(ball.col) - reach), min(cols - 1, int(ball.col) + reach + 1)
-    smooth = blurred(view.light, 1.5)
-    down = smooth[top + 1 : bottom + 1, left:right] - smooth[top - 1 : bottom - 1, left:right]
-    across = smooth[top:bottom, left + 1 : right + 1] - smooth[top:bottom, left - 1 : right - 1]
-    y = (np.arange(top, bottom) - ball.row)[:, None]
-    x = (np.arange(left, right) - ball.col)[None, :]
-    square = np.maximum(x * x + y * y, 1e-6)
-    near = view.mask[top:bottom, left:right] & (square >= (0.65 * ball.radius) ** 2)
-    near &= square <= (1.35 * ball.radius) ** 2
-    radial = (down * y + across * x) ** 2 / square
-    total = (down * down + across * across)[near].sum()
-    return float(radial[near].sum() / total) if total > 1e-9 else 0.5
+    low, high = (0.65 * ball.radius) ** 2, (1.35 * ball.radius) ** 2
+    radial, total = rim_sums(view.fine, view.mask, ball.row, ball.col, low, high)
+    return radial / total if total > 1e-9 else 0.5

@@ -6,6 +6,10 @@ from functools import cache
 from capsieve.learned.features.description import described
 from capsieve.learned.features.regions import regions
 from capsieve.learned.features.view import View
+from capsieve.paper.geometry import Components
+from capsieve.paper.midpass import midpass, smooth_inside
+from capsieve.paper.scratch import scratch
+from capsieve.paper.segmentation import threshold
 from capsieve.paper.staged import Stages
 from capsieve.parameters import Parameters
 from capsieve.results import Feature
@@ -40,14 +44,16 @@ DESCRIPTIONS = (
 )
 
 
+_PAPER = Parameters()
+
+
 @cache
 def scale_parameters(scale: str) -> Parameters:
     """Return the paper's parameters with the mid-pass filter of a scale."""
     fine, coarse, factor = SCALES[scale]
-    paper = Parameters()
     if scale == "middle":
-        return paper
-    derived = paper.derived
+        return _PAPER
+    derived = _PAPER.derived
     return Parameters(
         midpass_fine=fine,
         midpass_coarse=coarse,
@@ -68,9 +74,9 @@ def _scale_values(stages: Stages, view: View, parameters: Parameters) -> list[fl
     placement = stages.placement(parameters)
     if placement.rows < parameters.derived.smallest_side:  # the filter does not fit the frame
         return [0.0, 0.0, *_NONE]
-    found = stages.geometry(parameters)
-    bumps = [feature for feature in found.features if feature.radius]
-    values = [found.midpass_max, float(len(bumps))]
+    features, highest = _geometry(stages, parameters)
+    bumps = [feature for feature in features if feature.radius]
+    values = [highest, float(len(bumps))]
     if not bumps:
         return [*values, *_NONE]
     return [*values, *_best_values(max(bumps, key=lambda bump: bump.radius), view)]
@@ -79,18 +85,40 @@ def _scale_values(stages: Stages, view: View, parameters: Parameters) -> list[fl
 _NONE = (0.0, 0.0, 0.0, 0.0, 1.0)
 
 
+def _geometry(stages: Stages, parameters: Parameters) -> tuple[tuple[Feature, ...], float]:
+    """Return the features of a scale, and max u."""
+    if parameters == _PAPER:
+        found = stages.geometry(parameters)
+        return found.features, found.midpass_max
+    # The stages' memory is of no use to the other scales: they share no filter.
+    frame, disc = stages.preprocessed(parameters)
+    fine, coarse, u = (scratch(f"work {number}", frame.shape) for number in (1, 2, 3))
+    smooth_inside(frame, disc, sigma=parameters.midpass_fine, out=fine)
+    smooth_inside(frame, disc, sigma=parameters.midpass_coarse, out=coarse)
+    _, highest = midpass(fine, coarse, disc, out=u)
+    derived = parameters.derived
+    theta = threshold(highest, low=parameters.threshold_low, high=parameters.threshold_high)
+    components = Components(u, theta, radius_search=derived.radius_search)
+    features = components.features(
+        size_low=derived.size_low,
+        size_high=derived.size_high,
+        eccentricity_max=parameters.eccentricity_max,
+    )
+    return features, highest
+
+
 def _best_values(bump: Feature, view: View) -> list[float]:
     # The disc of the bump's own area: R_opt mixes size and height.
     radius = 0.5 * math.sqrt(bump.size / math.pi)
     row, col = 0.5 * bump.ball_row - 0.25, 0.5 * bump.ball_col - 0.25
-    around = regions(view, row, col, radius)
-    area = 4.0 * float(view.mask.sum())
+    around = regions(view.mask, (view.light,), row, col, radius)
+    area = 4.0 * view.outline.count
     rows, cols = view.mask.shape
     place = view.distance[min(max(round(row), 0), rows - 1), min(max(round(col), 0), cols - 1)]
     return [
         float(bump.radius),
         bump.size / area,
         1.0 / bump.eccentricity,
-        around.log_contrast(view.light),
+        around.log_contrast(0),
         float(min(place, 1.0)),
     ]

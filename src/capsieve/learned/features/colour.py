@@ -4,7 +4,9 @@ How red or yellow the mucosa is as such is left out: on frames of other exams it
 """
 
 from capsieve.learned.features.description import described
-from capsieve.learned.features.view import View, quantiles
+from capsieve.learned.features.kernels.statistics import count_beyond
+from capsieve.learned.features.planes import quantiles
+from capsieve.learned.features.view import View
 
 __all__ = ["DESCRIPTIONS", "colour_values"]
 
@@ -20,10 +22,7 @@ _CLEARLY = 8.0  # steps of Lab a
 
 def colour_values(view: View) -> list[float]:
     """Return the values of :data:`DESCRIPTIONS`."""
-    inside = view.lab[:, :, 1][view.mask]
+    inside = view.inside(view.a)
     low, middle, high = quantiles(inside, 0.1, 0.5, 0.9)
-    return [
-        high - low,
-        float((inside > middle + _CLEARLY).mean()),
-        float((inside < middle - _CLEARLY).mean()),
-    ]
+    green, red = count_beyond(inside, middle - _CLEARLY, middle + _CLEARLY)
+    return [high - low, red / inside.size, green / inside.size]

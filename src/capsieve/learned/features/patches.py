@@ -5,7 +5,7 @@ only, and four of 16 directions run along it. So a patch counts with the differe
 inside it and a point outside it in the fourth weakest direction: its lower quartile.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.learned.features.description import described
-from capsieve.learned.features.kernels.patches import closed_patch
-from capsieve.learned.features.view import Plane, View, blurred, halved
+from capsieve.learned.features.kernels.patches import KINDS, closed_patches, stack_kinds
+from capsieve.learned.features.outline import Outline
+from capsieve.learned.features.planes import blurred, halved
+from capsieve.learned.features.view import View
+from capsieve.paper.scratch import scratch
 
 __all__ = ["DESCRIPTIONS", "Patch", "best_patches", "patch_values"]
 
@@ -30,7 +33,9 @@ _KINDS = {
     "smoother": "smoother",
     "raised": "brighter, paler and smoother at once",
 }
-_PALER, _SMOOTHER = 0.5, 0.2  # what redness and detail weigh against brightness in "raised"
+# What redness and detail weigh against brightness in "raised".
+_PALER, _SMOOTHER = np.float32(0.5), np.float32(0.2)
+_DARKEST = np.float32(0.05)  # of the median light
 _DIRECTIONS = 16
 _NEEDED = 12  # directions that must lie in the mask
 _INNER, _OUTER = 0.6, 1.35  # radii
@@ -71,86 +76,113 @@ class Patch(NamedTuple):
 
 def patch_values(view: View) -> tuple[list[float], list[Patch]]:
     """Return the values of :data:`DESCRIPTIONS`, and the brighter patch of each radius."""
-    light = np.log(np.maximum(view.light, np.float32(0.05)))
-    raised = light - np.float32(_PALER) * view.redness - np.float32(_SMOOTHER) * view.detail
-    planes: tuple[Plane, ...] = (-view.redness, -view.detail, np.asarray(raised, np.float32))
-    brighter = best_patches(light, view)
-    values = _largest(brighter)
-    for plane in planes:
-        values += _largest(best_patches(plane, view))
-    return values, brighter
+    stacked = scratch("kinds", (*view.mask.shape, KINDS))
+    stack_kinds(
+        view.light.ravel(),
+        view.redness.ravel(),
+        view.detail.ravel(),
+        _DARKEST,
+        _PALER,
+        _SMOOTHER,
+        stacked.reshape(-1, KINDS),
+    )
+    found = best_patches(stacked, view.outline)
+    values = [value for patches in found for value in _largest(patches)]
+    return values, found[0]
 
 
-def best_patches(plane: Plane, view: View) -> list[Patch]:
-    """Return for each radius the patch that is most above its surround."""
-    found: list[Patch] = []
-    whole = view.mask.tobytes()
+def best_patches(stacked: NDArray[np.float32], seen: Outline) -> list[list[Patch]]:
+    """Return for each kind, and each radius, the patch that is most above its surround.
+
+    Parameters
+    ----------
+    stacked
+        Rows x columns x kinds.
+    seen
+        The mask.
+    """
+    found: list[list[Patch]] = [[] for _ in range(KINDS)]
     for shrunk in SCALES.values():
-        plane = halved(plane) if shrunk > 1 else plane
+        stacked = halved(stacked) if shrunk > 1 else stacked
         for radius in RADII:
-            search = _search(whole, *view.mask.shape, shrunk, radius)
-            found.append(_best(blurred(plane, 0.2 * radius), search, shrunk, radius))
+            for kind, patch in enumerate(_best(stacked, seen, shrunk, radius)):
+                found[kind].append(patch)
     return found
 
 
-def _best(plane: Plane, search: "_Search", shrunk: int, radius: int) -> Patch:
-    fall, where, mean_fall = closed_patch(plane.ravel(), *search)
-    if where < 0:
-        return Patch(0.0, -1.0, -1.0, float(shrunk * radius), 0.0)
-    row, col = divmod(int(search.centres[where]), plane.shape[1])
-    shift = 0.5 * (shrunk - 1)  # between the centres of a shrunk pixel and of its first one
-    return Patch(
-        float(fall),
-        shrunk * row + shift,
-        shrunk * col + shift,
-        float(shrunk * radius),
-        float(mean_fall),
+def _best(stacked: NDArray[np.float32], seen: Outline, shrunk: int, radius: int) -> Iterator[Patch]:
+    """Yield for each kind the best patch of one radius."""
+    search = _search(seen, shrunk, radius)
+    rows, cols = stacked.shape[:2]
+    # Vectors run over points that are not seen, and these may lie beyond the first and last row.
+    padded = scratch("patches", (rows + 2 * search.margin, cols, KINDS))
+    blurred(stacked, 0.2 * radius, out=padded[search.margin : search.margin + rows])
+    every = closed_patches(
+        padded.ravel(), search.runs, search.inner, search.outer, search.bits, search.allowed
     )
+    shift = 0.5 * (shrunk - 1)  # between the centres of a shrunk pixel and of its first one
+    for fall, where, mean_fall in zip(*(each.tolist() for each in every), strict=True):
+        row, col = divmod(where, cols)
+        row -= search.margin
+        place = (shrunk * row + shift, shrunk * col + shift) if where >= 0 else (-1.0, -1.0)
+        yield Patch(fall, *place, float(shrunk * radius), mean_fall)
 
 
 class _Search(NamedTuple):
-    """Where to look, as the kernel wants it."""
+    """Where to look, as the kernel wants it; `margin` rows lie above and below the plane."""
 
-    centres: NDArray[np.int64]
-    seen: NDArray[np.int64]
+    runs: NDArray[np.int64]
     inner: NDArray[np.int64]
     outer: NDArray[np.int64]
+    bits: NDArray[np.int32]
+    allowed: NDArray[np.int32]
+    margin: int
 
 
 @lru_cache(maxsize=64)
-def _search(whole: bytes, rows: int, cols: int, shrunk: int, radius: int) -> _Search:
+def _search(seen: Outline, shrunk: int, radius: int) -> _Search:
     """Return the centres to try on a shrunk plane, from the mask of the view."""
-    mask = np.frombuffer(whole, bool).reshape(rows, cols)
+    mask = seen.mask
     for _ in range(shrunk.bit_length() - 1):
         mask = mask[: len(mask) // 2 * 2 : 2, : mask.shape[1] // 2 * 2 : 2]
+    rows, cols = mask.shape
     angles = 2 * np.pi * (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
     unit = np.stack([np.sin(angles), np.cos(angles)], axis=1)
     inner, outer = (np.rint(share * radius * unit).astype(np.int64) for share in (_INNER, _OUTER))
     reach = int(outer.max())
     padded = np.pad(mask, reach)
-    seen = np.zeros(mask.shape, np.int64)
-    count = np.zeros(mask.shape, np.int64)
+    bits = np.zeros(mask.shape, np.int32)
+    count = np.zeros(mask.shape, np.int32)
     inside = mask.copy()
     for n in range(_DIRECTIONS):
         for offset, needed in ((inner[n], True), (outer[n], False)):
             top, left = reach + offset
-            there = padded[top : top + mask.shape[0], left : left + mask.shape[1]]
+            there = padded[top : top + rows, left : left + cols]
             if needed:
                 inside &= there
             else:
-                seen |= there.astype(np.int64) << n
+                bits |= there.astype(np.int32) << n
                 count += there
     inside &= count >= _NEEDED
     step = 2 if shrunk == 1 else 1
     coarse = np.zeros_like(inside)
     coarse[1::step, 1::step] = True
-    row, col = np.nonzero(inside & coarse)
-    width = mask.shape[1]
+    allowed = np.where(inside & coarse, count // 4 - 1, -1).astype(np.int32)
+    margin = reach + 1  # one row more: a point left of the first column is in the row above
+    runs: list[tuple[int, int]] = []
+    places: list[NDArray[np.int64]] = []
+    for row in np.flatnonzero((allowed >= 0).any(axis=1)).tolist():
+        first, *_, last = np.flatnonzero(allowed[row] >= 0).tolist() * 2
+        runs.append(((margin + row) * cols + first, last + 1 - first))
+        places.append(row * cols + np.arange(first, last + 1))
+    flat = np.concatenate(places) if places else np.zeros(0, np.int64)
     return _Search(
-        row * width + col,
-        seen[row, col],
-        inner[:, 0] * width + inner[:, 1],
-        outer[:, 0] * width + outer[:, 1],
+        np.array(runs, np.int64).reshape(-1, 2),
+        KINDS * (inner[:, 0] * cols + inner[:, 1]),
+        KINDS * (outer[:, 0] * cols + outer[:, 1]),
+        np.repeat(bits.ravel()[flat], KINDS),
+        np.repeat(allowed.ravel()[flat], KINDS),
+        margin,
     )
 
 

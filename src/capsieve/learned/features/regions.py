@@ -1,12 +1,13 @@
 """The inside of a round patch, and the ring around it."""
 
+import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.features.view import Plane, View
+from capsieve.learned.features.kernels.regions import region_sums
+from capsieve.learned.features.planes import Plane
 
 __all__ = ["Regions", "regions"]
 
@@ -16,51 +17,59 @@ _RING = (1.2, 1.75)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regions:
-    """Pixels inside a patch and around it, in the mask; either may be empty.
+    """Some planes inside a patch and around it, in the mask; either may be empty.
 
     Attributes
     ----------
     inside, ring
-        Flat indices into a plane.
+        How many pixels.
+    means, deviations
+        Of each plane, (inside, ring); 0 of no pixel.
     """
 
-    inside: NDArray[np.int64]
-    ring: NDArray[np.int64]
+    inside: int
+    ring: int
+    means: tuple[tuple[float, float], ...]
+    deviations: tuple[tuple[float, float], ...]
 
-    def means(self, plane: NDArray[Any]) -> tuple[float, float]:
-        """Return the means inside and around; both the same where either is empty."""
-        if not len(self.inside) or not len(self.ring):
-            return 0.0, 0.0
-        flat = plane.ravel()
-        return float(flat[self.inside].mean()), float(flat[self.ring].mean())
+    def pair(self, plane: int) -> tuple[float, float]:
+        """Return a plane's means inside and around; both 0 where either is empty."""
+        return self.means[plane] if self.inside and self.ring else (0.0, 0.0)
 
-    def contrast(self, plane: NDArray[Any]) -> float:
+    def contrast(self, plane: int) -> float:
         """Return the mean inside less the mean around."""
-        inside, ring = self.means(plane)
+        inside, ring = self.pair(plane)
         return inside - ring
 
-    def log_contrast(self, plane: Plane, *, floor: float = 1e-3) -> float:
+    def log_contrast(self, plane: int, *, floor: float = 1e-3) -> float:
         """Return log(mean inside / mean around) of a plane without negative values."""
-        inside, ring = self.means(plane)
-        return float(np.log((inside + floor) / (ring + floor)))
+        inside, ring = self.pair(plane)
+        return math.log((inside + floor) / (ring + floor))
 
 
-def regions(view: View, row: float, col: float, radius: float) -> Regions:
-    """Return inside and ring of a patch at (row, col) of the view's planes."""
-    rows, cols = view.mask.shape
-    reach = _RING[1] * radius + 1.0
-    top, bottom = max(0, int(row - reach)), min(rows, int(row + reach) + 2)
-    left, right = max(0, int(col - reach)), min(cols, int(col + reach) + 2)
-    down = np.arange(top, bottom, dtype=np.float64) - row
-    across = np.arange(left, right, dtype=np.float64) - col
-    square = (down**2)[:, None] + (across**2)[None, :]
-    mask = view.mask[top:bottom, left:right]
-    square = np.where(mask, square, np.inf)
-    inside = square <= (_INSIDE * radius) ** 2
-    ring = (square >= (_RING[0] * radius) ** 2) & (square <= (_RING[1] * radius) ** 2)
-    return Regions(*(_flat(chosen, top, left, cols) for chosen in (inside, ring)))
+def regions(
+    mask: NDArray[np.bool_], planes: tuple[Plane, ...], row: float, col: float, radius: float
+) -> Regions:
+    """Measure planes inside and around a patch.
+
+    Parameters
+    ----------
+    mask
+        Where pixels count.
+    planes
+        Any number of them, of the mask's size.
+    row, col, radius
+        The patch, in their pixels.
+    """
+    ring = (_RING[0] * radius) ** 2, (_RING[1] * radius) ** 2
+    sums = region_sums(planes, mask, float(row), float(col), (_INSIDE * radius) ** 2, ring)
+    kinds = len(planes)
+    each = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
+    means, squares = each[:, :kinds], each[:, kinds:]
+    deviations = np.sqrt(np.maximum(squares - means * means, 0.0))
+    return Regions(int(sums[0, 0]), int(sums[1, 0]), _pairs(means), _pairs(deviations))
 
 
-def _flat(chosen: NDArray[np.bool_], top: int, left: int, cols: int) -> NDArray[np.int64]:
-    row, col = np.nonzero(chosen)
-    return (row + top) * cols + (col + left)
+def _pairs(values: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    inside, ring = values.tolist()
+    return tuple(zip(inside, ring, strict=True))

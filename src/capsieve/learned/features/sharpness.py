@@ -1,5 +1,6 @@
 """Blur, detail and informativeness: how the frame's power spreads over wavelengths."""
 
+import math
 from functools import lru_cache
 from itertools import pairwise
 
@@ -8,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.learned.features.description import described
-from capsieve.learned.features.view import View, blurred, quantiles
+from capsieve.learned.features.kernels.statistics import band_power, deviation, window_frame
+from capsieve.learned.features.planes import blurred, quantiles
+from capsieve.learned.features.view import View
 
 __all__ = ["DESCRIPTIONS", "sharpness_values"]
 
@@ -36,36 +39,44 @@ _NOISE = 1e-7
 def sharpness_values(view: View) -> list[float]:
     """Return the values of :data:`DESCRIPTIONS`."""
     rows, cols = view.light.shape
-    window, bands = _bands(rows, cols)
-    level = float((view.light * window).sum() / window.sum())
-    waves = cv2.dft((view.light - np.float32(level)) * window, flags=cv2.DFT_COMPLEX_OUTPUT)
-    power = waves[:, :, 0] ** 2 + waves[:, :, 1] ** 2
-    sums = np.bincount(bands, power.ravel(), minlength=len(_EDGES) + 1)[1 : len(_EDGES)]
-    norm = float((window**2).sum()) * rows * cols
-    logs = 0.5 * np.log(sums / norm + _NOISE)
+    window, bands, norm = _bands(rows, cols)
+    framed = np.empty((rows, cols), np.float32)
+    window_frame(view.light.ravel(), window.ravel(), framed.ravel())
+    sums = np.zeros(len(_EDGES) + 1)
+    band_power(cv2.dft(framed, flags=cv2.DFT_COMPLEX_OUTPUT), bands, sums)
+    logs = 0.5 * np.log(sums[1 : len(_EDGES)] / norm + _NOISE)
     octaves = np.arange(len(logs)) - (len(logs) - 1) / 2
     slope = float((octaves @ logs) / (octaves @ octaves))
-    laplacian = cv2.Laplacian(view.light, cv2.CV_32F)[view.mask]
-    fine, smooth = view.light - blurred(view.light, 4.0), blurred(view.light, 2.0)
-    low, middle, high = quantiles(view.detail[view.mask], 0.1, 0.5, 0.9)
+    nothing = _nothing(rows, cols)
+    spans = view.outline.starts, view.outline.stops
+    laplacian = deviation(cv2.Laplacian(view.light, cv2.CV_32F), nothing, *spans)
+    contrast = deviation(view.light, blurred(view.light, 4.0), *spans)
+    low, middle, high = quantiles(view.inside(view.detail), 0.1, 0.5, 0.9)
     return [
         *logs.tolist(),
         slope,
-        float(np.log((laplacian.std() + 1e-4) / (fine[view.mask].std() + 1e-3))),
+        math.log((laplacian + 1e-4) / (contrast + 1e-3)),
         middle,
         low - middle,
         high - middle,
-        float(smooth[view.mask].std()),
+        deviation(view.smooth, nothing, *spans),
     ]
 
 
 @lru_cache(maxsize=16)
-def _bands(rows: int, cols: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return a round Hann window and the band of each wave; band 0 is left out."""
+def _bands(rows: int, cols: int) -> tuple[NDArray[np.float32], NDArray[np.int64], float]:
+    """Return a round Hann window, the band of each wave, and the power of a wave of height 1.
+
+    Band 0 is left out.
+    """
     y = (np.arange(rows) - (rows - 1) / 2) / (0.45 * rows)
     x = (np.arange(cols) - (cols - 1) / 2) / (0.45 * cols)
     away = np.minimum(np.hypot(y[:, None], x[None, :]), 1.0)
     window = (0.5 + 0.5 * np.cos(np.pi * away)).astype(np.float32)
     waves = np.hypot(np.fft.fftfreq(rows)[:, None] * cols, np.fft.fftfreq(cols)[None, :] * cols)
-    bands = np.digitize(waves, _EDGES).ravel()
-    return window, bands
+    return window, np.digitize(waves, _EDGES), float((window**2).sum()) * rows * cols
+
+
+@lru_cache(maxsize=16)
+def _nothing(rows: int, cols: int) -> NDArray[np.float32]:
+    return np.zeros((rows, cols), np.float32)

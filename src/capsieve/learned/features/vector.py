@@ -67,7 +67,7 @@ def frame_features(
     >>> dict(zip(NAMES, measured.values))["ball.present"].item()
     1.0
     """
-    with Stages(frame, field_of_view, value_range) as stages:
+    with Stages(frame, field_of_view, value_range, keep_smoothed=False) as stages:
         stages.check(_PAPER)
         # First, for it takes T from where the texture stage has just left it.
         view = view_of(stages, _PAPER)

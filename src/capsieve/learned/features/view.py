@@ -4,30 +4,34 @@ Half the width is enough for whatever fills more than a few pixels, and a quarte
 place (row, col) here lies at (2 row + 1/2, 2 col + 1/2) of the working frame.
 """
 
+import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.learned.features.kernels import planes as kernels
+from capsieve.learned.features.outline import Outline, outline
+from capsieve.learned.features.planes import Plane, blurred, halved, quantiles
 from capsieve.paper.resample import resample
 from capsieve.paper.scratch import scratch
 from capsieve.paper.staged import Stages
 from capsieve.parameters import Parameters
 from capsieve.placement import Placement
 
-__all__ = ["Plane", "View", "blurred", "halved", "quantiles", "view_of"]
-
-Plane = NDArray[np.float32]
+__all__ = ["View", "view_of"]
 
 _MUCOSA = np.array([170.0, 110.0, 80.0], np.float32)
 """The colour that the median of the field of view is brought to: a common one of mucosa."""
-_DARK = 4.0  # grey levels added to both sides of a ratio: black has no colour
+_DARK = np.float32(4.0)  # grey levels added to both sides of a ratio: black has no colour
+_LEVEL = np.float32(math.log((_MUCOSA[0] + _DARK) / (_MUCOSA[1] + _DARK)))
 _LEAST = 1.0  # grey levels; a field darker than this is black
 _LARGEST_GAIN = 20.0
-_STRONGEST_DETAIL = 0.1  # of the median light: highlights are no texture
+_STRONGEST_DETAIL = np.float32(0.1)  # of the median light: highlights are no texture
+_LEAST_DETAIL = np.float32(0.003)
+_LEAST_LIGHT = np.float32(0.02)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,18 +40,20 @@ class View:
 
     Attributes
     ----------
-    mask
+    outline
         The circular mask.
-    distance
-        From the mask's centre, in radii of the mask.
     gray
         0..255, as the camera gave it.
+    gray_median
+        Its median in the mask.
     light
         f of the paper (even light, extended beyond the mask), over its median in the mask.
+    fine, smooth
+        The light behind Gaussians of 1.5 and 2 pixels.
     redness
         log(red / green), less its median: a device's white balance cancels.
-    lab
-        CIE Lab of the frame, with each colour scaled so that the median is a common one of mucosa.
+    a, b
+        Of CIE Lab, with each colour scaled so that the median is a common one of mucosa.
     white
         The smallest of red, green and blue: highlights are bright in all.
     detail
@@ -58,17 +64,34 @@ class View:
         T_max, and the width of the working frame.
     """
 
-    mask: NDArray[np.bool_]
-    distance: Plane
+    outline: Outline
     gray: Plane
+    gray_median: float
     light: Plane
+    fine: Plane
+    smooth: Plane
     redness: Plane
-    lab: NDArray[np.float32]
+    a: Plane
+    b: Plane
     white: Plane
     detail: Plane
     energy: Plane
     texture_max: float
     width: int
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """The circular mask."""
+        return self.outline.mask
+
+    @property
+    def distance(self) -> Plane:
+        """From the mask's centre, in radii of the mask."""
+        return self.outline.distance
+
+    def inside(self, plane: Plane) -> Plane:
+        """Return the values of a plane in the mask, one after the other."""
+        return _inside(plane, self.outline)
 
 
 def view_of(stages: Stages, parameters: Parameters) -> View:
@@ -77,60 +100,65 @@ def view_of(stages: Stages, parameters: Parameters) -> View:
     texture_max = stages.texture_max(parameters)
     energy = halved(scratch("energy", frame.shape))  # where the texture stage leaves T
     rows, cols = frame.shape[0] // 2, frame.shape[1] // 2
-    mask, distance = _mask(rows, cols, disc.centre_row, disc.centre_col, disc.radius)
+    seen = outline(rows, cols, disc.centre_row, disc.centre_col, disc.radius)
     colours = _colours(stages.pixels, stages.placement(parameters), rows, cols)
-    medians = np.array([max(_median(colours[:, :, n][mask]), 0.0) for n in range(3)], np.float32)
-    gains = np.minimum(_MUCOSA / np.maximum(medians, _LEAST), _LARGEST_GAIN).astype(np.float32)
-    balanced = colours * gains
-    redness = np.log((balanced[:, :, 0] + _DARK) / (balanced[:, :, 1] + _DARK))
-    redness -= np.log((_MUCOSA[0] + _DARK) / (_MUCOSA[1] + _DARK))
-    lab = cv2.cvtColor(np.minimum(balanced * np.float32(1 / 255), 1.0), cv2.COLOR_RGB2LAB)
+    balanced = np.empty_like(colours)
+    redness, gray, white = (np.empty((rows, cols), np.float32) for _ in range(3))
+    kernels.balance(
+        colours.reshape(-1, 3),
+        _gains(colours, seen),
+        _DARK,
+        _LEVEL,
+        seen.mask.ravel(),
+        balanced.reshape(-1, 3),
+        redness.ravel(),
+        gray.ravel(),
+        white.ravel(),
+    )
+    lab = cv2.cvtColor(balanced, cv2.COLOR_RGB2LAB)
     light = halved(frame)
-    light /= max(_median(light[mask]), _LEAST)
-    light = np.maximum(light, np.float32(0.02))
+    typical = max(quantiles(_inside(light, seen), 0.5)[0], _LEAST)
+    light /= np.float32(typical)
+    np.maximum(light, _LEAST_LIGHT, out=light)
+    fine, smooth = blurred(light, 1.5), blurred(light, 2.0)
     return View(
-        mask=mask,
-        distance=distance,
-        gray=np.asarray(cv2.cvtColor(colours, cv2.COLOR_RGB2GRAY), np.float32),
+        outline=seen,
+        gray=gray,
+        gray_median=quantiles(_inside(gray, seen), 0.5)[0],
         light=light,
-        redness=np.where(mask, redness, np.float32(0.0)),
-        lab=np.asarray(lab, np.float32),
-        white=np.minimum(np.minimum(colours[:, :, 0], colours[:, :, 1]), colours[:, :, 2]),
-        detail=_detail(light),
+        fine=fine,
+        smooth=smooth,
+        redness=redness,
+        a=np.asarray(cv2.extractChannel(lab, 1), np.float32),
+        b=np.asarray(cv2.extractChannel(lab, 2), np.float32),
+        white=white,
+        detail=_detail(light, fine, smooth),
         energy=energy,
         texture_max=texture_max,
         width=frame.shape[1],
     )
 
 
-def blurred(plane: Plane, sigma: float) -> Plane:
-    """Return a plane under a Gaussian; the border is repeated."""
-    found = cv2.GaussianBlur(plane, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
-    return np.asarray(found, np.float32)
+def _gains(colours: NDArray[np.float32], seen: Outline) -> NDArray[np.float32]:
+    """Return by how much each colour is scaled."""
+    medians = [quantiles(_inside(colours, seen, channel), 0.5)[0] for channel in range(3)]
+    return np.minimum(_MUCOSA / np.maximum(medians, _LEAST), _LARGEST_GAIN).astype(np.float32)
 
 
-def quantiles(values: NDArray[Any], *shares: float) -> list[float]:
-    """Return quantiles of at least one value, each the nearest value below."""
-    places = [int(share * (values.size - 1)) for share in shares]
-    ordered = np.partition(values, places)
-    return [float(ordered[place]) for place in places]
+def _inside(plane: NDArray[np.float32], seen: Outline, channel: int = 0) -> Plane:
+    found = np.empty(seen.count, np.float32)
+    step = plane.shape[2] if plane.ndim == 3 else 1
+    flat = plane.reshape(len(plane), -1)
+    kernels.gather(flat, step, channel, seen.starts, seen.stops, found)
+    return found
 
 
-def halved(plane: Plane) -> Plane:
-    """Return the means over 2 x 2 pixels; an odd last row or column is left out."""
-    rows, cols = plane.shape[0] // 2, plane.shape[1] // 2
-    even = np.ascontiguousarray(plane[: 2 * rows, : 2 * cols])
-    return np.asarray(cv2.resize(even, (cols, rows), interpolation=cv2.INTER_AREA), np.float32)
-
-
-def _median(values: NDArray[Any]) -> float:
-    return quantiles(values, 0.5)[0]
-
-
-def _detail(light: Plane) -> Plane:
-    detail = np.abs(light - blurred(light, 1.5))
-    np.minimum(detail, np.float32(_STRONGEST_DETAIL), out=detail)
-    return np.log(blurred(detail, 2.0) / blurred(light, 2.0) + np.float32(0.003))
+def _detail(light: Plane, fine: Plane, smooth: Plane) -> Plane:
+    found = np.empty_like(light)
+    kernels.cut_detail(light.ravel(), fine.ravel(), _STRONGEST_DETAIL, found.ravel())
+    strength = blurred(found, 2.0)
+    kernels.log_detail(strength.ravel(), smooth.ravel(), _LEAST_DETAIL, found.ravel())
+    return found
 
 
 def _colours(pixels: NDArray[Any], place: Placement, rows: int, cols: int) -> NDArray[np.float32]:
@@ -142,20 +170,9 @@ def _colours(pixels: NDArray[Any], place: Placement, rows: int, cols: int) -> ND
         row_offset=place.row_offset + 0.5 * place.row_scale,
         col_offset=place.col_offset + 0.5 * place.col_scale,
     )
-    found = np.asarray(resample(pixels, halved), np.float32)
-    # Bicubic enlargement of a small source overshoots.
-    found = np.clip(found, 0.0, 255.0)
+    found = resample(pixels, halved)
+    if found is pixels:
+        found = pixels.astype(np.float32)
+    else:  # bicubic enlargement of a small source overshoots
+        kernels.clip_bytes(found.ravel())
     return found if found.ndim == 3 else np.repeat(found[:, :, None], 3, axis=2)
-
-
-@lru_cache(maxsize=32)
-def _mask(
-    rows: int, cols: int, centre_row: float, centre_col: float, radius: float
-) -> tuple[NDArray[np.bool_], Plane]:
-    down = 2.0 * np.arange(rows) + 0.5 - centre_row
-    across = 2.0 * np.arange(cols) + 0.5 - centre_col
-    distance = (np.hypot(down[:, None], across[None, :]) / radius).astype(np.float32)
-    mask = distance <= 1.0
-    for array in (mask, distance):
-        array.flags.writeable = False
-    return mask, distance
