@@ -282,13 +282,28 @@ def test_the_reference_is_that_of_the_card(simple, tmp_path):
     assert "no card" in foreign.reference.reference
 
 
-def test_a_path_is_a_detector(tmp_path):
+def test_a_path_is_a_detector(tmp_path, monkeypatch):
     path = own_file(tmp_path / "model.onnx")
     detector = load_detector(path)
     assert detector.name == str(path)
     assert detector == model_detector(path)
+    monkeypatch.chdir(tmp_path)
+    assert load_detector("model.onnx").name == str(path)  # a worker may run in another folder
     with pytest.raises(FileError, match="No such file"):
         load_detector(tmp_path / "absent.onnx")
+
+
+def test_the_shipped_model_may_lie_elsewhere_on_a_worker(tmp_path, monkeypatch):
+    here, there = own_file(tmp_path / "shipped.onnx"), tmp_path / "worker" / "shipped.onnx"
+    monkeypatch.setattr(module, "SHIPPED", here)
+    detector = shipped_detector()
+    there.parent.mkdir()
+    here.rename(there)
+    monkeypatch.setattr(module, "SHIPPED", there)
+    runner.cache_clear()
+    frame = np.full((64, 64, 3), 90, np.uint8)
+    assert detector.score(frame) == shipped_detector().score(frame)
+    assert detector.identity == shipped_detector().identity
 
 
 def test_the_shipped_model_is_called_learned(tmp_path, monkeypatch):

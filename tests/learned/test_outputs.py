@@ -39,7 +39,7 @@ def test_a_probability_is_itself():
 
 
 def test_a_probability_beyond_one_is_told():
-    with pytest.raises(FileError, match=r'gives 3.5, which is no probability; is it a "logit"'):
+    with pytest.raises(FileError, match=r'gives 3.5, which is no probability; is it a "logit", or'):
         score_of(np.array([[3.5]]), output("probability"), name="m")
 
 

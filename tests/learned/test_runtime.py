@@ -109,6 +109,16 @@ def names(*columns: str, version: int | None = None):
     return replace(how, values=changed if version is None else replace(changed, version=version))
 
 
+def class_model():
+    """It tells which class a frame is of, and not how sure that is."""
+    made = brightness_model()
+    made.graph.node.append(helper.make_node("Cast", ["logit"], ["class"], to=TensorProto.INT64))
+    made.graph.output[0].CopyFrom(
+        helper.make_tensor_value_info("class", TensorProto.INT64, ["n", 1])
+    )
+    return made
+
+
 def flat_model():
     nodes = [helper.make_node("Identity", ["image"], ["logit"])]
     return made_model(nodes, {"image": ["n", 3, SIZE]}, {"logit": ["n", 3, SIZE]})
@@ -122,6 +132,12 @@ def flat_model():
         (brightness_model(), spec(image=image_spec(layout="nhwc")), r"image.layout and image.col"),
         (brightness_model(), spec(image=image_spec(colour="gray")), r"image.layout and image.col"),
         (flat_model(), spec(), r"n x 3 x 32; a picture has four axes"),
+        (
+            class_model(),
+            spec(output=Output(name="class", kind="logit")),
+            r"gives tensor\(int64\); name one that gives a table of fract",
+        ),
+        (brightness_model(shape=(3, SIZE, 48)), spec(), r"capsieve gives square pictures only"),
         (brightness_model(batch=4), spec(), r"4 frames at once, no more and no fewer"),
         (
             brightness_model(),
@@ -136,7 +152,7 @@ def flat_model():
         (
             brightness_model(),
             spec(output=Output(name="logit", kind="logit", class_index=1)),
-            r"it says 1, but the output 'logit' has 1 classes",
+            r"it says 1, but the output 'logit' has a single class",
         ),
         (
             red_segmenter(),
@@ -182,11 +198,64 @@ def test_a_graph_that_fails_on_a_frame_is_one_sentence():
         ready(made, spec()).run(pictures(1), None)
 
 
-def test_one_answer_for_several_frames_is_told():
+def one_frame_model():
+    """A graph that promises any batch, but whose last step has room for one frame."""
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3]),
+        helper.make_node("Reshape", ["mean", "shape"], ["logit"]),
+    ]
+    weights = {"shape": np.array([1, 1], np.int64)}
+    return made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": [None, 1]}, weights)
+
+
+def test_a_graph_with_room_for_one_frame_runs_frame_by_frame():
+    images = pictures(BATCH + 3)
+    model = ready(one_frame_model(), spec())
+    for _ in range(2):  # the second time it knows
+        found = model.run(images, None)
+        np.testing.assert_allclose(found.logits, images.mean(axis=(1, 2, 3)), rtol=1e-5)
+
+
+def test_one_answer_for_several_frames_is_no_answer_for_each():
     nodes = [helper.make_node("ReduceMean", ["image"], ["logit"], axes=[0, 1, 2, 3])]
     made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": [None, 1, 1, 1]})
-    with pytest.raises(FileError, match="gave 1 answers for 3 frames"):
+    images = pictures(3)
+    found = ready(made, spec()).run(images, None)
+    np.testing.assert_allclose(found.logits, images.mean(axis=(1, 2, 3)), rtol=1e-5)
+
+
+def test_several_answers_for_one_frame_are_told():
+    nodes = [helper.make_node("ReduceMean", ["image"], ["all"], axes=[2, 3], keepdims=0)]
+    nodes += [helper.make_node("Reshape", ["all", "shape"], ["logit"])]
+    weights = {"shape": np.array([-1, 1], np.int64)}
+    made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": [None, 1]}, weights)
+    with pytest.raises(FileError, match="gave 3 answers for 1 frame"):
         ready(made, spec()).run(pictures(3), None)
+
+
+def test_a_size_that_the_graph_leaves_open_may_still_not_run():
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["line"], axes=[1, 2], keepdims=0),
+        helper.make_node("MatMul", ["line", "weights"], ["logit"]),
+    ]
+    weights = {"weights": np.ones((SIZE, 1), np.float32)}
+    made = made_model(nodes, {"image": ["n", 3, "h", "w"]}, {"logit": ["n", 1]}, weights)
+    ready(made, spec()).try_out()
+    model = ready(made, spec(image=image_spec(size=SIZE + 1)))
+    with pytest.raises(FileError, match=r"leaves image.size open, but may not run with 33") as told:
+        model.try_out()
+    assert "onnxruntime_src" not in str(told.value)
+
+
+@pytest.mark.parametrize("change", ["ir", "opset"])
+def test_a_file_newer_than_onnxruntime_is_told(change):
+    made = brightness_model()
+    if change == "ir":
+        made.ir_version = 9999
+    else:
+        made.opset_import[0].version = 9999
+    with pytest.raises(FileError, match=r"newer ONNX than this onnxruntime .* older opset"):
+        ready(made, spec())
 
 
 def test_broken_foreign_files_never_end_the_process():

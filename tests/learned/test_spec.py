@@ -93,7 +93,7 @@ def changed(old: str, new: str) -> str:
         (changed('"frame"', '"centre"'), "image.crop", 'one of "view", "frame"'),
         (changed("mask = false", "mask = 0"), "image.mask", "true or false"),
         (changed("scale = 0.00392156862", "scale = -1.0"), "image.scale", "above 0"),
-        (changed("0.406]", "0.406, 1.0]"), "image.mean", "one number or 3"),
+        (changed("0.406]", "0.406, 1.0]"), "image.mean", "one number, or a list of 3"),
         (changed("0.225]", "0.0]"), "image.std", "above 0"),
         (changed("0.225]", '"a"]'), "image.std[2]", "must be a number"),
         (changed('"softmax"', '"odds"'), "output.kind", '"probability", "logit"'),

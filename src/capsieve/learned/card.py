@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from capsieve.errors import ParameterError
-from capsieve.learned.plain_data import decode, encode, entry
+from capsieve.learned.plain_data import check_schema, decode, encode, entry, parsed_json
 from capsieve.reference_range import MEASURES, ReferenceRange
 
 __all__ = ["CARD_SCHEMA", "NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
@@ -162,11 +162,7 @@ class ModelCard:
     @classmethod
     def from_dict(cls, table: object) -> "ModelCard":
         """Build from plain tables; what is wrong with them is a ParameterError."""
-        schema = table.get("schema") if isinstance(table, dict) else CARD_SCHEMA
-        if type(schema) is not int or schema != CARD_SCHEMA:
-            raise ParameterError(
-                "schema", f"this version of capsieve reads schema {CARD_SCHEMA}, not {schema!r}"
-            )
+        check_schema(table, CARD_SCHEMA)
         return decode(cls, table)
 
     def to_json(self) -> str:
@@ -176,8 +172,4 @@ class ModelCard:
     @classmethod
     def from_json(cls, text: str) -> "ModelCard":
         """Build from JSON."""
-        try:
-            table = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ParameterError("JSON", f"not a valid JSON text ({error})") from error
-        return cls.from_dict(table)
+        return cls.from_dict(parsed_json(text))

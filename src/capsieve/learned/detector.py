@@ -29,6 +29,7 @@ __all__ = ["SHIPPED", "LearnedDetector", "model_detector", "shipped_detector"]
 SHIPPED = Path(str(files("capsieve.learned"))) / "shipped.onnx"
 """The model that ``--detector learned`` means."""
 
+_SHIPPED_NAME = "learned"
 _PAPER = Parameters()
 
 
@@ -65,7 +66,8 @@ class LearnedDetector:
     Attributes
     ----------
     name
-        "learned" for the shipped model, else the path as it was given.
+        "learned" for the shipped model, else the absolute path: a worker that asks for it by name
+        may run in another folder.
     path, sha256
         The file, and by what it is known again.
     spec
@@ -88,7 +90,7 @@ class LearnedDetector:
         """All that decides about its scores and flags."""
         return {
             # The name alone: the same file in another folder is the same detector.
-            "name": self.name if self.path == SHIPPED else self.path.name,
+            "name": self.name if self.name == _SHIPPED_NAME else self.path.name,
             "model": self.sha256,
             "spec": sha256(self.spec.to_json().encode()).hexdigest(),
             "threshold": self.threshold,
@@ -148,7 +150,9 @@ class LearnedDetector:
         return Evidence(map=on_frame, weights=weights)
 
     def _runner(self) -> Runner:
-        return runner(self.path, self.sha256, self.spec)
+        # The package of a worker may lie elsewhere; its hash still tells another model.
+        path = SHIPPED if self.name == _SHIPPED_NAME else self.path
+        return runner(path, self.sha256, self.spec)
 
     def _score_batch(
         self, pairs: Sequence[tuple[FrameLike, FieldOfView | None]]
@@ -250,7 +254,7 @@ def model_detector(path: str | Path, parameters: Parameters = _PAPER) -> Learned
     MissingExtraError
         onnxruntime is not installed.
     """
-    return _detector(str(path), Path(path), parameters)
+    return _detector(str(Path(path).absolute()), Path(path), parameters)
 
 
 def shipped_detector(parameters: Parameters = _PAPER) -> LearnedDetector:
@@ -260,7 +264,7 @@ def shipped_detector(parameters: Parameters = _PAPER) -> LearnedDetector:
             "this installation has no shipped model; install capsieve again, or give the path of "
             "a model file"
         )
-    return _detector("learned", SHIPPED, parameters)
+    return _detector(_SHIPPED_NAME, SHIPPED, parameters)
 
 
 def _detector(name: str, path: Path, parameters: Parameters) -> LearnedDetector:
@@ -275,7 +279,9 @@ def _detector(name: str, path: Path, parameters: Parameters) -> LearnedDetector:
         reference=unknown if model.card is None else model.card.range,
         parameters=parameters,
     )
-    runner(detector.path, detector.sha256, detector.spec)
+    loaded = runner(detector.path, detector.sha256, detector.spec)
+    if model.card is None:  # nobody has run it here before
+        loaded.try_out()
     return detector
 
 

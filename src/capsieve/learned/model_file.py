@@ -37,6 +37,9 @@ _BEGINNINGS = {
     b"PK": "it is a ZIP archive, as PyTorch writes them; export the model to ONNX",
     b"\x80": "it is a pickle, which capsieve never loads; export the model to ONNX",
     b"\x89HDF": "it is an HDF5 file, as Keras writes them; export the model to ONNX",
+    b"version https://git-lfs": "it is the stand-in of a file in Git LFS; get the file itself "
+    "with git lfs pull",
+    b"<": "it is a web page or another text; download the .onnx file itself",
     b"ORTM": "it is in onnxruntime's own format; give the ONNX file that it was made from",
 }
 
@@ -163,7 +166,8 @@ def _surveyed(path: Path, content: bytes) -> Contents:
     if found.external:
         raise FileError(
             f"{path} keeps weights such as {found.external[0]!r} in another file, which capsieve "
-            "does not open; save the model as one file"
+            "does not open; save the model as one file, with torch.onnx.export(..., "
+            "external_data=False) or onnx.save(onnx.load(old), new)"
         )
     if found.foreign:
         raise FileError(
@@ -177,11 +181,10 @@ def _kind(content: bytes) -> str:
     for beginning, words in _BEGINNINGS.items():
         if content.startswith(beginning):
             return words
-    try:
-        content[:200].decode("ascii")
-    except UnicodeDecodeError:
-        return "it cannot be read to its end; copy it again, or export the model to ONNX"
-    return "it is a text; give the .onnx file itself"
+    # Bytes of control characters are no text, though they are ASCII.
+    if content[:200].isascii() and min(content[:200]) >= ord("\t"):
+        return "it is a text; give the .onnx file itself"
+    return "it cannot be read to its end; copy it again, or export the model to ONNX"
 
 
 def _own(path: Path, content: bytes, found: Contents) -> tuple[ModelSpec, ModelCard]:

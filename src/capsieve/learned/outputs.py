@@ -104,7 +104,7 @@ def _probability(numbers: NDArray[np.float64], name: str, entry: str) -> NDArray
     if wrong.size:
         raise FileError(
             f"{name}: {entry}: the model gives {wrong.flat[0]:.4g}, which is no probability; is it "
-            'a "logit"?'
+            'a "logit", or one of the numbers of a "softmax"?'
         )
     return np.clip(numbers, 0.0, 1.0)
 

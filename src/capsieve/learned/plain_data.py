@@ -4,6 +4,7 @@ A table comes from a file that anybody may have written. Every name, type and nu
 nothing is converted silently.
 """
 
+import json
 import math
 import types
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from capsieve.errors import ParameterError
 
-__all__ = ["decode", "encode", "entry", "require"]
+__all__ = ["check_schema", "decode", "encode", "entry", "parsed_json", "require"]
 
 T = TypeVar("T")
 
@@ -52,6 +53,35 @@ def decode(kind: type[T], table: object, where: str = "") -> T:
         A name is missing or unknown, or a value is of another type; it names the place.
     """
     return _dataclass(kind, table, where)
+
+
+def parsed_json(text: str) -> object:
+    """Return what a JSON text holds; a ParameterError says what is wrong with it."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError("JSON", f"not a valid JSON text ({error})") from error
+
+
+def check_schema(table: object, known: int, *, unsaid: int | None = None) -> None:
+    """Say first that a table's version is another one: other names would then be no mistakes.
+
+    Parameters
+    ----------
+    table
+        What is no table is told by :func:`decode`.
+    known
+        The version that is read.
+    unsaid
+        What a table without a version has; None where it must say it.
+    """
+    if not isinstance(table, Mapping):
+        return
+    schema = table.get("schema", unsaid)
+    if type(schema) is not int or schema != known:
+        raise ParameterError(
+            "schema", f"this version of capsieve reads schema {known}, not {schema!r}"
+        )
 
 
 def _dataclass(kind: Any, table: object, where: str) -> Any:

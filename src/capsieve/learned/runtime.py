@@ -12,6 +12,7 @@ from capsieve.errors import FileError, MissingExtraError
 from capsieve.learned.model_file import read_content
 from capsieve.learned.outputs import map_of, mask_of, score_of
 from capsieve.learned.runtime_checks import check_fit
+from capsieve.learned.runtime_words import load_failure, run_failure
 from capsieve.learned.spec import ImageInput, ModelSpec
 
 __all__ = ["BATCH", "Answers", "Runner", "model_input", "runner"]
@@ -76,9 +77,13 @@ class Runner:
         self._one_by_one = any(each.shape[0] == 1 for each in inputs.values())
         batches = {each.shape[0] for each in inputs.values()}
         self._batches_apart = len(batches) == len(inputs) and not self._one_by_one
+        self._open_size = _open_size(spec.image, inputs)
 
     def run(self, images: NDArray[np.uint8] | None, values: NDArray[np.float32] | None) -> Answers:
         """Return what the model says about frames.
+
+        A graph may promise batches of any size and yet hold a step that takes one frame only.
+        Then the frames go through one by one, as they do where the graph says so.
 
         Parameters
         ----------
@@ -90,7 +95,22 @@ class Runner:
         """
         given = [each for each in (images, values) if each is not None]
         count = len(given[0])
-        step = 1 if self._one_by_one else BATCH
+        if count == 1 or self._one_by_one:
+            return self._in_steps(images, values, count, 1)
+        try:
+            return self._in_steps(images, values, count, BATCH)
+        except FileError:
+            answers = self._in_steps(images, values, count, 1)  # what fails here too is told
+            self._one_by_one = True
+            return answers
+
+    def _in_steps(
+        self,
+        images: NDArray[np.uint8] | None,
+        values: NDArray[np.float32] | None,
+        count: int,
+        step: int,
+    ) -> Answers:
         parts = [
             self._run(
                 None if images is None else images[first : first + step],
@@ -103,6 +123,14 @@ class Runner:
             np.concatenate([part.scores for part in parts]),
             np.concatenate([part.logits for part in parts]),
             np.concatenate(maps) if maps else None,
+        )
+
+    def try_out(self) -> None:
+        """Run a black picture and values of 0, so that what fails on every frame is told now."""
+        image, values = self.spec.image, self.spec.values
+        self.run(
+            None if image is None else np.zeros((1, image.size, image.size, 3), np.uint8),
+            None if values is None else np.zeros((1, len(values.names)), np.float32),
         )
 
     def vary(
@@ -144,14 +172,17 @@ class Runner:
         try:
             answers = self._session.run(wanted, feed)
         except Exception as error:  # its exceptions have no common class but this
-            raise FileError(f"{self.name} failed on a frame: {_first_line(error)}") from error
+            words = run_failure(error, open_size=self._open_size)
+            raise FileError(f"{self.name} failed on a frame: {words}") from error
         answers = [self._numbers(answer) for answer in answers]
         count = max(len(each) for each in feed.values())
-        if any(len(answer) != count for answer in answers):
-            raise FileError(
-                f"{self.name} gave {len(answers[0])} answers for {count} frames; export it with "
-                "a batch of any size"
-            )
+        for output_name, answer in zip(wanted, answers, strict=True):
+            if len(answer) != count:
+                frames = "1 frame" if count == 1 else f"{count} frames"
+                raise FileError(
+                    f"{self.name}: the output {output_name!r} gave {len(answer)} answers for "
+                    f"{frames}; its first axis must be that of the frames"
+                )
         if output.kind == "mask":
             nhwc = self.spec.image is not None and self.spec.image.layout == "nhwc"
             masks = mask_of(answers[0], output, nhwc=nhwc, name=self.name)
@@ -227,12 +258,14 @@ def _session(content: bytes, name: str) -> Any:
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its exceptions have no common class but this
-        raise FileError(f"{name} cannot be loaded: {_first_line(error)}") from error
+        words = load_failure(error, onnxruntime.__version__)
+        raise FileError(f"{name} cannot be loaded: {words}") from error
 
 
-def _first_line(error: Exception) -> str:
-    """What onnxruntime says, without its codes: ``[ONNXRuntimeError] : 7 : NAME : words``."""
-    text = " ".join(str(error).split())
-    if text.startswith("[ONNXRuntimeError]"):
-        text = text.split(" : ", 3)[-1]
-    return text if len(text) <= 300 else f"{text[:297]}..."
+def _open_size(image: ImageInput | None, inputs: dict[str, Any]) -> int | None:
+    """Return the picture's size where the graph takes any, as far as it says."""
+    if image is None:
+        return None
+    axes = (2, 3) if image.layout == "nchw" else (1, 2)
+    fixed = all(isinstance(inputs[image.input].shape[axis], int) for axis in axes)
+    return None if fixed else image.size

@@ -72,7 +72,8 @@ def _check_image(image: ImageInput, given: Any, name: str) -> None:
     if len(shape) != 4:
         raise FileError(
             f"{name}: image.input: the input {image.input!r} is {_shown(shape)}; a picture has "
-            "four axes: frames, channels, rows and columns"
+            "four axes: frames, channels, rows and columns; a model of frames x features has a "
+            "table [values] instead of [image]"
         )
     _check_batch("image.input", shape, name)
     channels, rows, cols = (1, 2, 3) if image.layout == "nchw" else (3, 1, 2)
@@ -80,6 +81,11 @@ def _check_image(image: ImageInput, given: Any, name: str) -> None:
         raise FileError(
             f'{name}: image.layout and image.colour: "{image.layout}" with "{image.colour}" has '
             f"{image.channels} at axis {channels}, but the graph takes {_shown(shape)}"
+        )
+    if isinstance(shape[rows], int) and isinstance(shape[cols], int) and shape[rows] != shape[cols]:
+        raise FileError(
+            f"{name}: image.input: the graph takes {_shown(shape)}, and capsieve gives square "
+            "pictures only; export the model with as many rows as columns, or with open sizes"
         )
     if _other(shape[rows], image.size) or _other(shape[cols], image.size):
         raise FileError(
@@ -128,7 +134,9 @@ def _check_output(output: Output, given: Any, spec: ModelSpec, name: str) -> Non
     shape = list(given.shape)
     if given.type not in _NUMBERS:
         raise FileError(
-            f"{name}: output.name: the output {output.name!r} gives {given.type}, not numbers"
+            f"{name}: output.name: the output {output.name!r} gives {given.type}; name one that "
+            "gives a table of fractions, such as a probability for each class, and not the class "
+            "itself"
         )
     if output.kind == "mask":
         if len(shape) not in (3, 4):
@@ -153,9 +161,10 @@ def _check_output(output: Output, given: Any, spec: ModelSpec, name: str) -> Non
             "classes; say which one is the polyp, from 0"
         )
     if (output.class_index or 0) >= classes:
+        count = "a single class" if classes == 1 else f"{classes} classes"
         raise FileError(
             f"{name}: output.class_index: it says {output.class_index}, but the output "
-            f"{output.name!r} has {classes} classes, counted from 0"
+            f"{output.name!r} has {count}, counted from 0"
         )
 
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from capsieve.errors import ParameterError
-from capsieve.learned.plain_data import decode, encode, entry, require
+from capsieve.learned.plain_data import (
+    check_schema,
+    decode,
+    encode,
+    entry,
+    parsed_json,
+    require,
+)
 
 __all__ = [
     "SPEC_SCHEMA",
@@ -68,8 +75,8 @@ class ImageInput:
             if isinstance(value, tuple) and len(value) != self.channels:
                 raise ParameterError(
                     f"image.{name}",
-                    f"must be one number or {self.channels}, one for each channel of "
-                    f'"{self.colour}", not {len(value)}',
+                    f"must be one number, or a list of {self.channels} for the channels of "
+                    f'"{self.colour}", not of {len(value)}',
                 )
         std = self.std if isinstance(self.std, tuple) else (self.std,)
         require(all(each > 0 for each in std), "image.std", "above 0", self.std)
@@ -207,7 +214,7 @@ class ModelSpec:
     @classmethod
     def from_dict(cls, table: object) -> "ModelSpec":
         """Build from plain tables; what is wrong with them is a ParameterError."""
-        _check_schema(table)
+        check_schema(table, SPEC_SCHEMA, unsaid=SPEC_SCHEMA)
         return decode(cls, table)
 
     def to_json(self) -> str:
@@ -217,11 +224,7 @@ class ModelSpec:
     @classmethod
     def from_json(cls, text: str) -> "ModelSpec":
         """Build from JSON."""
-        try:
-            table = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ParameterError("JSON", f"not a valid JSON text ({error})") from error
-        return cls.from_dict(table)
+        return cls.from_dict(parsed_json(text))
 
     @classmethod
     def from_toml(cls, text: str) -> "ModelSpec":
@@ -233,12 +236,3 @@ class ModelSpec:
         except (ValueError, RecursionError) as error:
             raise ParameterError("TOML", f"not a valid TOML text ({error})") from error
         return cls.from_dict(table)
-
-
-def _check_schema(table: object) -> None:
-    """Say first that the version is another one: other names would then be no mistakes."""
-    schema = table.get("schema", SPEC_SCHEMA) if isinstance(table, dict) else SPEC_SCHEMA
-    if type(schema) is not int or schema != SPEC_SCHEMA:
-        raise ParameterError(
-            "schema", f"this version of capsieve reads schema {SPEC_SCHEMA}, not {schema!r}"
-        )
