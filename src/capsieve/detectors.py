@@ -66,7 +66,9 @@ class Detector(Protocol):
     ) -> list[FrameResult | FrameError]:
         """Return for each frame what :meth:`score` returns, or the error that it raises.
 
-        How many frames come at once is no concern of the outcome.
+        The same frames at once give the same scores. Of a model, the score of a frame among others
+        and alone may differ by rounding, for sums are taken in another order: by 2e-7 where it was
+        measured.
         """
         ...
 

@@ -30,7 +30,7 @@ def far(done, *, total=1000, exam="exam", number=1, exams=1, resumed=0, flagged=
 
 
 def test_plain_lines_tell_how_far_it_is(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+    monkeypatch.setattr(progress, "EVERY_S", 0.0)
     with progress.frame_progress("Rendering", 4) as advance:
         advance(1)
         advance(2)

@@ -2,12 +2,19 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsieve import Parameters, __version__
 from capsieve.detectors import PaperDetector
-from capsieve.engine.identity import differences, identity, versions
+from capsieve.engine.identity import (
+    differences,
+    identity,
+    same_detector,
+    screens_with,
+    versions,
+)
 from capsieve.sources.source import Place, Survey
 
 SETTINGS = {"field_of_view": "auto"}
@@ -89,3 +96,47 @@ def test_versions_are_texts_and_name_the_package_and_the_decoder():
     assert found["capsieve"] == __version__
     assert all(isinstance(text, str) and text for text in found.values())
     assert {"python", "av", "libavcodec", "libavformat", "libswscale", "numpy"} <= found.keys()
+
+
+MODEL = {"name": "model.onnx", "model": "a" * 64, "spec": "b" * 64, "threshold": 0.5}
+FITS = {"name": "boosting", "out of fold": True, "fits": ["boosting-aa"], "nested": True}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (MODEL, MODEL | {"threshold": 0.7}),
+        (MODEL, MODEL | {"name": "copy.onnx"}),
+        (FITS, FITS),
+        ({"name": "paper"}, {"name": "paper", "informative": "c" * 64}),
+    ],
+)
+def test_the_same_detector_is_known_again(one, other):
+    assert same_detector(one, other)
+    assert same_detector(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (MODEL, MODEL | {"model": "c" * 64}),
+        (MODEL, MODEL | {"spec": "c" * 64}),
+        (MODEL, {"name": "paper"}),
+        (FITS, FITS | {"fits": ["boosting-bb"]}),
+        (FITS, FITS | {"nested": False}),
+        ({"name": "paper"}, {"name": "curvature"}),
+    ],
+)
+def test_another_detector_is_told_apart(one, other):
+    assert not same_detector(one, other)
+    assert not same_detector(other, one)
+
+
+def test_out_of_fold_scores_lead_to_the_file_of_the_trained_model(tmp_path):
+    results = tmp_path / "mine.onnx.work" / "out-of-fold"
+    detector = FITS | {"trained model": "mine.onnx"}
+    assert screens_with(detector, results) == "mine.onnx"
+    (tmp_path / "mine.onnx").touch()
+    assert screens_with(detector, results) == str(tmp_path / "mine.onnx")
+    assert screens_with(detector, results / "exam") == str(tmp_path / "mine.onnx")
+    assert screens_with(MODEL, results) == "model.onnx"

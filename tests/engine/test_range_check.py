@@ -159,3 +159,12 @@ def test_a_black_frame_is_dark_but_has_no_colour():
     found = measures_of(black, [])
     np.testing.assert_array_equal(found["brightness"], [0.0])
     assert len(found["redness"]) == len(found["blueness"]) == 0
+
+
+def test_a_range_of_a_single_value_bears_rounding_and_says_what_it_is():
+    grey = ReferenceRange("grey frames", {"redness": (1 / 3, 1 / 3)})
+    near = float(np.float32(1 / 3)) * np.array([1 - 1e-7, 1.0, 1 + 1e-7])
+    assert compare({"redness": near}, grey)["measures"]["redness"]["warning"] == ""
+    warning = compare({"redness": near + 0.01}, grey)["measures"]["redness"]["warning"]
+    assert "redder" in warning
+    assert "calibrated for a single value, 0.333" in warning

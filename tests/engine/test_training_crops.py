@@ -1,6 +1,8 @@
 """Crops of labelled frames: those of the screened pixels, made once."""
 
-from dataclasses import dataclass
+import resource
+import shutil
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,9 +37,10 @@ class Study:
     chosen: list
 
 
-@pytest.fixture
-def study(tmp_path):
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
     """Return two exams, of which every other frame is wanted."""
+    tmp_path = tmp_path_factory.mktemp("study")
     inputs = [
         write_exam_images(tmp_path / "images", 10),
         write_exam_video(tmp_path / "video.mp4", 30),
@@ -97,8 +100,46 @@ def test_a_stopped_run_makes_only_what_is_missing(study, tmp_path, monkeypatch):
     assert 0 < sum(len(task.wanted) for task in made) < len(expected)
 
 
+def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(study, tmp_path, monkeypatch):
+    expected = np.array(gather(study, tmp_path / "whole"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(what, done, total):
+        # From now on no file takes more than seven crops.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (7 * SIZE * SIZE * 3, before[1]))
+
+    try:
+        with pytest.raises(FileError, match=r"cannot keep crops in .*make room"):
+            gather(study, tmp_path / "crops", tell=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    made = []
+    work = training_crops.crop_segment
+    monkeypatch.setattr(
+        training_crops, "crop_segment", lambda task: (made.append(task), work(task))[1]
+    )
+    assert np.array_equal(gather(study, tmp_path / "crops"), expected)
+    assert 0 < sum(len(task.wanted) for task in made) < len(expected)
+
+
+def test_a_file_that_lost_its_end_is_made_again(study, tmp_path):
+    expected = np.array(gather(study, tmp_path / "crops"))
+    (path,) = (tmp_path / "crops").glob(f"crops-{SIZE}-????????????????.npy")
+    path.write_bytes(path.read_bytes()[:-100])
+    assert np.array_equal(gather(study, tmp_path / "crops"), expected)
+
+
+def test_crops_of_another_version_are_made_again(study, tmp_path, monkeypatch):
+    gather(study, tmp_path / "crops")
+    told = []
+    monkeypatch.setattr(training_crops, "CROP_VERSION", 1000)
+    gather(study, tmp_path / "crops", tell=lambda what, done, total: told.append(done))
+    assert told[0] == 0
+
+
 def test_another_picture_under_the_same_name_is_refused(study, tmp_path):
-    path = study.inputs[0] / "frame2.png"
+    images = shutil.copytree(study.inputs[0], tmp_path / "images")
+    path = images / "frame2.png"
     Image.fromarray(255 - np.asarray(Image.open(path))).save(path)
     with pytest.raises(FileError, match="the source has changed since it was screened"):
-        gather(study, tmp_path / "crops")
+        gather(replace(study, inputs=[images, study.inputs[1]]), tmp_path / "crops")

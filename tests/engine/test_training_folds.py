@@ -1,6 +1,6 @@
 """Fits: what each one sees, what it scores, and what is kept of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -105,6 +105,24 @@ def test_a_value_that_does_nothing_weighs_nothing(made):
     heavy, light, idle = made(Recorder()).out_of_fold(nested=False).weighing
     assert heavy > 5 * light > 0
     assert idle == 0
+
+
+def test_a_picture_is_exchanged_within_its_fold_and_source_alone(made):
+    fits = made(Recorder())
+    fits = replace(fits, trained=np.ones_like(fits.trained))
+    level = 100.0 * fits.part + 10.0 * fits.examples.source
+    assert fits.picture_weighing(level) == 0
+
+
+def test_a_picture_weighs_the_mean_difference_of_two_frames(made):
+    fits = made(Recorder())
+    logits = np.random.default_rng(0).normal(size=len(fits.part))
+    found = np.mean([replace(fits, seed=s).picture_weighing(logits) for s in range(200)])
+    expected = []
+    for fold in range(FOLDS):
+        held = logits[(fits.part == fold) & fits.trained]
+        expected.append(np.abs(held[:, None] - held).mean())
+    assert found == pytest.approx(np.mean(expected), rel=0.05)
 
 
 @pytest.mark.parametrize("stop", range(FOLDS))

@@ -198,7 +198,10 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
         (Column("feature", "Feature"), Column("weight", "Weight", "number", 3)),
         card.weighing,
     )
-    measures = {name: f"{low:.4g} to {high:.4g}" for name, (low, high) in card.quantiles.items()}
+    measures = {
+        name: f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}, a single value"
+        for name, (low, high) in card.quantiles.items()
+    }
     hashes = {
         "labels": card.hashes.labels or "not told",
         "frames": card.hashes.frames or "not told",

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as LiveBars
+    from rich.progress import ProgressColumn
+
     from capsieve.engine.progress import Listener, Progress
 
-__all__ = ["exam_progress", "frame_progress"]
+__all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars"]
 
-_EVERY_S = 5.0
+EVERY_S = 5.0
+"""Seconds between two lines, where there is no terminal."""
 
 Show = Callable[[str, int, int, str], None]
 """Takes what is at work, units done, units in all, and further words such as the rate."""
@@ -81,18 +85,21 @@ def _display(*, quiet: bool) -> Iterator[Show]:
         yield from _lines()
 
 
-def _bar() -> Iterator[Show]:
+def live_bars(last: "ProgressColumn") -> "LiveBars":
+    """Return bars on stderr: what, the bar, how many of how many, and a last column."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as LiveBars
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[words]}", markup=False),
-    )
+    what = TextColumn("{task.description}", markup=False)
+    return LiveBars(what, BarColumn(), MofNCompleteColumn(), last, console=Console(stderr=True))
+
+
+def _bar() -> Iterator[Show]:
+    from rich.progress import TaskID, TextColumn
+
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with live_bars(TextColumn("{task.fields[words]}", markup=False)) as progress:
 
         def show(what: str, done: int, total: int, words: str) -> None:
             if what not in tasks:
@@ -110,7 +117,7 @@ def _lines() -> Iterator[Show]:
     def show(what: str, done: int, total: int, words: str) -> None:
         nonlocal last
         now = time.monotonic()
-        if done and now - last >= _EVERY_S:
+        if done and now - last >= EVERY_S:
             last = now
             tail = f", {words}" if words else ""
             click.echo(f"{what}: {done} of {total} frames{tail}", err=True)

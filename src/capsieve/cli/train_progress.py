@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from capsieve.cli.progress import exam_progress
+from capsieve.cli.progress import EVERY_S, exam_progress, live_bars
 
 if TYPE_CHECKING:
     from capsieve.engine.progress import Listener, Progress
 
 __all__ = ["TrainProgress", "train_progress"]
-
-_EVERY_S = 5.0
 
 
 @contextmanager
@@ -59,13 +57,15 @@ class TrainProgress:
             return
         if sys.stderr.isatty():
             self._bar(what, done, total)
-        elif what != self._said or time.monotonic() - self._last >= _EVERY_S:
+        elif what != self._said or time.monotonic() - self._last >= EVERY_S:
             self._said, self._last = what, time.monotonic()
             click.echo(f"{what}: {done} of {total}", err=True)
 
     def _bar(self, what: str, done: int, total: int) -> None:
         if self._bars is None:
-            self._bars = self._stack.enter_context(_bars())
+            from rich.progress import TimeElapsedColumn
+
+            self._bars = self._stack.enter_context(live_bars(TimeElapsedColumn()))
             self._task: Any = None
         if what != self._said:
             self._said = what
@@ -73,16 +73,3 @@ class TrainProgress:
                 self._bars.remove_task(self._task)
             self._task = self._bars.add_task(what, total=total)
         self._bars.update(self._task, completed=done, total=max(done, total))
-
-
-def _bars() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=Console(stderr=True))

@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from capsieve._version import __version__
@@ -11,7 +12,17 @@ from capsieve.detectors import Detector
 from capsieve.sources.source import Place, Survey
 from capsieve.store.schema import SCHEMA
 
-__all__ = ["differences", "identity", "versions"]
+__all__ = [
+    "differences",
+    "identity",
+    "is_out_of_fold",
+    "same_detector",
+    "screens_with",
+    "versions",
+]
+
+_KNOWN_BY = ("model", "spec", "fits", "nested", "informative", "constants")
+"""Hashes and constants in a detector's identity that decide about its scores."""
 
 
 def identity(
@@ -45,6 +56,42 @@ def differences(there: dict[str, Any], here: dict[str, Any], path: str = "") -> 
         elif one != other:
             found.append(f"{path}{name}: {_brief(one)} there, {_brief(other)} now")
     return found
+
+
+def same_detector(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two identities of detectors are of the same one, parameters aside.
+
+    A model is known by the hash of its file, under whatever name. Names decide where a hash is not
+    known of both.
+    """
+    known = [key for key in _KNOWN_BY if key in one and key in other]
+    alike = all(one[key] == other[key] for key in known)
+    return alike and ("model" in known or one.get("name") == other.get("name"))
+
+
+def is_out_of_fold(detector: Mapping[str, Any]) -> bool:
+    """Return whether scores are those of the fits of a training, none of which can be run."""
+    return detector.get("out of fold") is True
+
+
+def screens_with(detector: Mapping[str, Any], results: Path) -> str:
+    """Return what to give to ``capsieve screen --detector`` for more scores of this scale.
+
+    For out-of-fold results it is the file of the model that was trained with them, which stands
+    beside the folder that they are in.
+
+    Parameters
+    ----------
+    detector
+        Its identity in the record.
+    results
+        Where the record was found: OUT, or OUT/EXAM.
+    """
+    if not is_out_of_fold(detector):
+        return str(detector.get("name", "unknown"))
+    name = str(detector.get("trained model", "MODEL.onnx"))
+    beside = (folder / name for folder in results.absolute().parents[:3])
+    return next((str(path) for path in beside if path.is_file()), name)
 
 
 def versions() -> dict[str, str]:

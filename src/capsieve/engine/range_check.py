@@ -22,6 +22,9 @@ _FIELD_SLACK = 0.25
 """The field of view is one value for each exam, and reference exams may all have the same: it may
 leave their range by that much before it is another resolution."""
 
+_ROUNDING = 1e-6
+"""Relative: colours are kept in single precision, and a range may be a single value."""
+
 _WORDS = {
     "texture": ("smoother", "more textured"),
     "brightness": ("darker", "brighter"),
@@ -75,8 +78,9 @@ def compare(
         values = measures[name]
         slack = _FIELD_SLACK if name == "field" else 0.0
         low, high = lowest * (1 - slack), highest * (1 + slack)
-        below = float((values < low).mean()) if len(values) else 0.0
-        above = float((values > high).mean()) if len(values) else 0.0
+        rounding = _ROUNDING * max(abs(low), abs(high))
+        below = float((values < low - rounding).mean()) if len(values) else 0.0
+        above = float((values > high + rounding).mean()) if len(values) else 0.0
         median = float(np.median(values)) if len(values) else None
         found[name] = RangeMeasure(
             low=low,
@@ -97,7 +101,8 @@ def _warning(
     side = _WORDS[name][below < above]
     share = f"{100 * max(below, above):.0f} % of the values lie"
     where = f"below {low:.3g}" if below >= above else f"above {high:.3g}"
+    known = f"{low:.3g} to {high:.3g}" if low < high else f"a single value, {low:.3g}"
     return (
         f"This exam is {side} than what the detector was calibrated on: {share} {where} "
-        f"(median {median:.3g}, calibrated for {low:.3g} to {high:.3g})."
+        f"(median {median:.3g}, calibrated for {known})."
     )

@@ -294,6 +294,8 @@ def _concluded(
         "threshold": threshold,
         "score": "probability",
         "fits": [each.folder.name for each in fits],
+        "nested": joined.nested,
+        "trained model": out.name,
     }
     say("judging", 0, 1)
     figures = out_of_fold_figures(
@@ -379,17 +381,16 @@ def _weighing(
 ) -> list[tuple[str, float]]:
     """Return what each feature, and the picture, weighs in the calibrated logit.
 
-    The mean absolute change of a held-out frame's logit when the feature is that of another frame;
-    over several models the sum.
+    The mean absolute change of a held-out frame's logit when the feature, or the picture, is that
+    of another frame of its fold and source; over several models the sum.
     """
     total: dict[str, float] = {}
     for each, scored, weight in zip(fits, found, joined.weights, strict=True):
         for name, change in zip(each.examples.value_names, scored.weighing.tolist(), strict=False):
             total[name] = total.get(name, 0.0) + weight * change
         if "image" in each.trainer.looks_at:
-            logits = scored.fit.logits[each.trained]
-            other = np.random.default_rng(each.seed).permutation(logits)
-            total["the picture"] = weight * float(np.abs(logits - other).mean())
+            change = each.picture_weighing(scored.fit.logits)
+            total["the picture"] = total.get("the picture", 0.0) + weight * change
     return list(total.items())
 
 

@@ -1,10 +1,14 @@
 """The field of view of every labelled frame, cut out once and kept for all fits."""
 
+import errno
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +22,11 @@ from capsieve.engine.segment_work import View
 from capsieve.engine.training_frames import TrainingFrames
 from capsieve.errors import FileError
 from capsieve.frames import checked_pixels, pixel_digest
+from capsieve.learned.image_input import CROP_VERSION, crop
 from capsieve.learned.training.trainer import Tell
 from capsieve.sources.source import Place, Segment, open_source
 from capsieve.store.record import Record, read_record
-from capsieve.whole_file import whole_file
+from capsieve.whole_file import remove_leftovers, whole_file
 
 __all__ = ["CropTask", "crop_segment", "gather_crops"]
 
@@ -72,8 +77,6 @@ def crop_segment(task: CropTask) -> NDArray[np.uint8]:
     FileError
         A frame is not the one that was screened.
     """
-    from capsieve.learned.image_input import crop
-
     views = {(view.rows, view.cols): view.field for view in task.views}
     number = {place: at for at, place in enumerate(task.wanted)}
     crops = np.zeros((len(number), task.size, task.size, 3), np.uint8)
@@ -139,47 +142,93 @@ def gather_crops(
 
 
 class _Kept:
-    """A file of crops, and beside it which of them are done."""
+    """A file of crops, and beside it which of them are done.
+
+    Plain writes and not a memory map: on a full disk a write fails with a sentence, a map by a
+    signal that kills the process.
+    """
 
     def __init__(self, folder: Path, identity: str, count: int, size: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"crops-{size}-{identity[:16]}.npy"
-        marks = path.with_suffix(".done.npy")
-        try:
-            if not (path.exists() and marks.exists()):
-                _blank(path, (count, size, size, 3))
-                _blank(marks, (count,))
-            self.crops: NDArray[np.uint8] = np.load(path, mmap_mode="r+")
-            self.done_marks: NDArray[np.uint8] = np.load(marks, mmap_mode="r+")
-        except (OSError, ValueError) as error:
-            raise FileError(f"cannot keep crops in {path}: {error}; remove it, or make room") from (
-                error
-            )
+        self._crops = _RowFile(path, (count, size, size, 3))
+        self._marks = _RowFile(path.with_suffix(".done.npy"), (count,))
+        with _keeping(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(folder)
+            if not (self._crops.whole() and self._marks.whole()):
+                self._marks.blank()  # first: no mark may outlive its crop
+                self._crops.blank()
+            self.done = self._marks.read() > 0
 
     @property
-    def done(self) -> NDArray[np.bool_]:
-        return np.asarray(self.done_marks) > 0
+    def crops(self) -> NDArray[np.uint8]:
+        """All crops, mapped from their file; for reading only."""
+        with _keeping(self._crops.path):
+            return self._crops.read()
 
     def keep(self, rows: NDArray[np.int64], crops: NDArray[np.uint8]) -> None:
-        self.crops[rows] = crops
-        _flush(self.crops)  # before it is said to be done
-        self.done_marks[rows] = 1
-        _flush(self.done_marks)
+        with _keeping(self._crops.path):
+            self._crops.write(rows, crops)  # on the disk before it is said to be done
+            self._marks.write(rows, np.ones(len(rows), np.uint8))
+        self.done[rows] = True
 
 
-def _blank(path: Path, shape: tuple[int, ...]) -> None:
-    with whole_file(path) as temporary:
-        np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape).flush()
+class _RowFile:
+    """An array of bytes as a .npy file that is written row by row, in any order."""
+
+    def __init__(self, path: Path, shape: tuple[int, ...]) -> None:
+        beginning = BytesIO()
+        content = {"descr": "|u1", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(beginning, content)
+        self.path = path
+        self._header = beginning.getvalue()
+        self._row_bytes = math.prod(shape[1:])
+        self._length = len(self._header) + math.prod(shape)
+
+    def whole(self) -> bool:
+        """Whether the file is there, with this shape and length."""
+        if not self.path.exists() or self.path.stat().st_size != self._length:
+            return False
+        with self.path.open("rb") as file:
+            return file.read(len(self._header)) == self._header
+
+    def blank(self) -> None:
+        with whole_file(self.path) as temporary, temporary.open("wb") as file:
+            file.write(self._header)
+            file.truncate(self._length)
+
+    def write(self, rows: NDArray[np.int64], content: NDArray[np.uint8]) -> None:
+        with self.path.open("r+b") as file:
+            for row, item in zip(rows.tolist(), content, strict=True):
+                file.seek(len(self._header) + row * self._row_bytes)
+                file.write(item.tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def read(self) -> NDArray[np.uint8]:
+        found: NDArray[np.uint8] = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        return found
 
 
-def _flush(array: Any) -> None:
-    array.flush()
+@contextmanager
+def _keeping(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        why, room = error, ""
+        if isinstance(error, OSError):
+            why = error.strerror or error
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                room = "; make room, and run the same command again: it goes on from there"
+        raise FileError(f"cannot keep crops in {path}: {why}{room}") from error
 
 
 def _identity(frames: TrainingFrames, size: int) -> str:
-    """All that decides about the crops: the frames, their fields of view, the size."""
+    """All that decides about the crops: the frames, their fields of view, the size, the code."""
     records = [read_record(folder) for folder in frames.read.matched.folders]
-    text = json.dumps([size, frames.sha1, [record["views"] for record in records]])
+    text = json.dumps([CROP_VERSION, size, frames.sha1, [record["views"] for record in records]])
     return sha256(text.encode()).hexdigest()
 
 

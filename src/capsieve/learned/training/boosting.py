@@ -1,7 +1,7 @@
 """Boosted trees on the features of a frame."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ class BoostingTrainer(ValuesTrainer):
     share: float = 0.3
 
     MODEL = "boosting"
+    FORMAT: ClassVar[int] = 1
     DOING = "boosting trees"
 
     def learn(

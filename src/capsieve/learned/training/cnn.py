@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,8 @@ class NetworkTrainer:
     """
 
     settings: NetworkSettings = field(default_factory=NetworkSettings)
+
+    FORMAT: ClassVar[int] = 1
 
     @property
     def name(self) -> str:

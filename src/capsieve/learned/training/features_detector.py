@@ -1,11 +1,13 @@
 """What a training screens exams with: the paper's result, and beside it every feature."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from capsieve.aperture.field import FieldOfView
-from capsieve.detectors import score_each
+from capsieve.curvature.constants import Constants
+from capsieve.detectors import PaperDetector, score_each
 from capsieve.errors import FrameError
 from capsieve.frames import FrameLike
 from capsieve.learned.features.registry import NAMES, VERSION
@@ -28,7 +30,17 @@ class FeaturesDetector:
     @property
     def identity(self) -> dict[str, Any]:
         """All that decides about its values."""
-        return {"name": self.name, "features": VERSION, "threshold": self.threshold}
+        constants = asdict(Constants())
+        return {
+            "name": self.name,
+            "features": VERSION,
+            # Their order too: values are known by their place.
+            "feature names": sha256("\n".join(NAMES).encode()).hexdigest(),
+            # Of the domes among the features; a list, as JSON gives it back.
+            "constants": constants | {"scales": list(constants["scales"])},
+            "parameters": PaperDetector(self.parameters).identity["parameters"],
+            "threshold": self.threshold,
+        }
 
     @property
     def parameters(self) -> Parameters:

@@ -10,7 +10,6 @@ fold k. One model without folds j and k serves both, so K folds need K (K - 1) /
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,9 @@ from capsieve.errors import ParameterError
 from capsieve.learned.training.balance import balanced_weights
 from capsieve.learned.training.examples import Examples
 from capsieve.learned.training.platt import Platt, fit_platt
-from capsieve.learned.training.trainer import Tell, Trainer
 from capsieve.statistics.judged import POLYP
 
-__all__ = ["CrossFit", "align_folds", "cross_fit"]
+__all__ = ["CrossFit", "align_folds"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,55 +38,6 @@ class CrossFit:
 
     logits: NDArray[np.float64]
     inner: NDArray[np.float64] | None
-
-
-def cross_fit(
-    trainer: Trainer,
-    examples: Examples,
-    part: NDArray[np.integer],
-    *,
-    seed: int,
-    folder: Path,
-    tell: Tell,
-    nested: bool = False,
-) -> CrossFit:
-    """Fit one model per fold on all other folds, and score the fold.
-
-    Parameters
-    ----------
-    part
-        The fold of each frame, 0 to K - 1; -1 for frames in none.
-    folder
-        Each fit has a folder of its own in it.
-    nested
-        Also fit one model per pair of folds on all but these two.
-
-    Raises
-    ------
-    ParameterError
-        A group that stands in two folds, or fewer than two folds (three where nested).
-    """
-    count = _check_folds(examples, part, least=3 if nested else 2)
-    left_out = [(fold,) for fold in range(count)]
-    if nested:
-        left_out += [(low, high) for high in range(count) for low in range(high)]
-    logits = np.full(len(examples), np.nan)
-    inner = np.full((len(examples), count), np.nan) if nested else None
-    for done, out in enumerate(left_out):
-        tell("fitting the folds", done, len(left_out))
-        place = folder / ("without-" + "-".join(str(fold) for fold in out))
-        place.mkdir(parents=True, exist_ok=True)
-        rows = np.flatnonzero((part >= 0) & ~np.isin(part, out))
-        fitted = trainer.fit(examples, rows, seed=seed, folder=place, tell=_quiet)
-        for fold in out:
-            here = np.flatnonzero(part == fold)
-            scored = fitted.logits(examples, here)
-            if len(out) == 1:
-                logits[here] = scored
-            elif inner is not None:
-                inner[here, sum(out) - fold] = scored
-    tell("fitting the folds", len(left_out), len(left_out))
-    return CrossFit(logits, inner)
 
 
 def align_folds(
@@ -115,18 +64,3 @@ def align_folds(
         here = part == fold
         aligned[here] = maps[fold].logits(fit.logits[here])
     return aligned, maps
-
-
-def _check_folds(examples: Examples, part: NDArray[np.integer], *, least: int) -> int:
-    """Return how many folds there are."""
-    folds = np.unique(part[part >= 0])
-    if len(folds) < least or not np.array_equal(folds, np.arange(len(folds))):
-        raise ParameterError("folds", f"at least {least} are needed, numbered from 0")
-    pairs = np.unique(np.stack([examples.group[part >= 0], part[part >= 0]]), axis=1)
-    if len(np.unique(pairs[0])) != pairs.shape[1]:
-        raise ParameterError("folds", "a group stands in two of them: keep its frames together")
-    return len(folds)
-
-
-def _quiet(what: str, done: int, of: int) -> None:
-    """Say nothing: the folds are what is counted."""

@@ -1,7 +1,7 @@
 """A forest of random trees on the features of a frame."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ class ForestTrainer(ValuesTrainer):
     share: float = 0.3
 
     MODEL = "forest"
+    FORMAT: ClassVar[int] = 1
     DOING = "growing a forest"
 
     def learn(

@@ -1,6 +1,5 @@
 """Stacking: several models and the paper's evidence joined by a few weights."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from capsieve.errors import ParameterError
 from capsieve.learned.training.balance import balanced_weights
 from capsieve.learned.training.examples import Examples
-from capsieve.learned.training.logistic import fit_logistic
 from capsieve.statistics.judged import POLYP
 
-__all__ = ["RIDGE", "CrossFusion", "Fusion", "cross_fitted_fusion", "fit_fusion"]
+__all__ = ["CrossFusion", "Fusion", "cross_fitted_fusion", "fit_fusion", "upper_area"]
 
-RIDGE = 0.03
+MOST_FALSE = 0.5
+"""Share of false positives up to which a joined score is judged: nobody works beyond."""
+_SHARES = np.linspace(0, 1, 21)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,18 +46,16 @@ class CrossFusion:
 
 
 def fit_fusion(
-    logits: NDArray[np.float64],
-    truth: NDArray[np.int8],
-    weights: NDArray[np.float64],
-    *,
-    ridge: float = RIDGE,
-    signed: Sequence[bool] | None = None,
+    logits: NDArray[np.float64], truth: NDArray[np.int8], weights: NDArray[np.float64]
 ) -> Fusion:
-    """Learn a logistic combination of the columns of `logits`.
+    """Learn how much the other columns of `logits` add to the best one.
 
-    Each column is divided by its spread before the ridge applies, so that a model is not favoured
-    for the unit of its logits. Weights are not negative: a model that would get a negative one
-    only tells the fusion about the errors of another, which does not carry over to other exams.
+    Each column is divided by its spread. The column of the largest :func:`upper_area` leads, and
+    the mean of the others is added with the one share of 0 to 1 that makes the area of the sum
+    largest. One number is all that is learned: with a few hundred polyps, weights of their own for
+    each model tell more of the frames at hand than of the models. A fit of the likelihood, the
+    usual way to stack, asks how right the probabilities are everywhere, and so favours models
+    that are good in the middle; a sieve works where false positives are few.
 
     Parameters
     ----------
@@ -68,10 +66,6 @@ def fit_fusion(
         What each frame shows, and how much it counts; see
         :func:`capsieve.learned.training.balance.balanced_weights`. Frames of weight 0 are left
         out.
-    ridge
-        On the weights of the standardised columns, beside the mean cross entropy.
-    signed
-        Columns whose weight may be negative: evidence of which nobody knows which way it points.
 
     Raises
     ------
@@ -81,29 +75,51 @@ def fit_fusion(
     References
     ----------
     D. H. Wolpert, "Stacked generalization", Neural Networks 5(2), 241-259, 1992.
-    L. Breiman, "Stacked regressions", Machine Learning 24, 49-64, 1996: why not negative.
     """
     logits = np.asarray(logits, dtype=np.float64)
     if logits.ndim != 2 or not len(logits) == len(truth) == len(weights):
         raise ParameterError("logits", "one row per frame and one column per model are needed")
-    free = np.zeros(logits.shape[1], dtype=bool) if signed is None else np.array(signed, dtype=bool)
     used = weights > 0
-    inputs, share = logits[used], weights[used]
-    targets = (truth[used] == POLYP).astype(np.float64)
-    if not 0 < targets.sum() < len(targets):
+    inputs, share, polyp = logits[used], weights[used], truth[used] == POLYP
+    if not np.isfinite(inputs).all():
+        raise ParameterError("logits", "some are not numbers")
+    if polyp.all() or not polyp.any():
         raise ParameterError("labels", "a fusion needs frames with and without a polyp")
     centre = np.average(inputs, axis=0, weights=share)
     spread = np.sqrt(np.average((inputs - centre) ** 2, axis=0, weights=share))
     spread = np.where(spread > 0, spread, 1.0)
-    found, intercept = fit_logistic(
-        (inputs - centre) / spread,
-        targets,
-        share,
-        ridge=np.full(len(free), ridge),
-        least=np.where(free, -np.inf, 0.0),
-    )
+    inputs = (inputs - centre) / spread
+    lead = int(np.argmax([upper_area(column, polyp, share) for column in inputs.T]))
+    found = np.zeros(inputs.shape[1])
+    found[lead] = 1.0
+    others = np.arange(len(found)) != lead
+    if others.any():
+        rest = inputs[:, others].mean(axis=1)
+        areas = [upper_area(inputs[:, lead] + added * rest, polyp, share) for added in _SHARES]
+        found[others] = _SHARES[int(np.argmax(areas))] / others.sum()
     found = found / spread
-    return Fusion(found, intercept - float(found @ centre))
+    return Fusion(found, -float(found @ centre))
+
+
+def upper_area(
+    score: NDArray[np.float64], polyp: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> float:
+    """Return the area under the ROC curve up to :data:`MOST_FALSE`, divided by its largest value.
+
+    Ties count half, as ever.
+    """
+    order = np.argsort(-score, kind="stable")
+    last = np.append(np.diff(score[order]) != 0, True)  # of each run of equal scores
+
+    def rates(kind: NDArray[np.bool_]) -> NDArray[np.float64]:
+        found = np.cumsum(np.where(kind, weights, 0.0)[order])
+        return np.append(0.0, found[last] / found[-1])
+
+    true, false = rates(polyp), rates(~polyp)
+    within = false <= MOST_FALSE
+    false_part = np.append(false[within], MOST_FALSE)
+    true_part = np.append(true[within], np.interp(MOST_FALSE, false, true))
+    return float(np.trapezoid(true_part, false_part)) / MOST_FALSE
 
 
 def cross_fitted_fusion(
@@ -111,8 +127,6 @@ def cross_fitted_fusion(
     examples: Examples,
     part: NDArray[np.integer],
     *,
-    ridge: float = RIDGE,
-    signed: Sequence[bool] | None = None,
     inner: NDArray[np.float64] | None = None,
 ) -> CrossFusion:
     """Join out-of-fold logits; each fold gets weights that were learned on the other folds.
@@ -125,7 +139,7 @@ def cross_fitted_fusion(
         What the frames show, and the fold of each; -1 for frames in none.
     inner
         N x K x M: ``inner[i, k]`` are the logits of frame i by models that saw neither its own
-        fold nor fold k, see :func:`capsieve.learned.training.folds.cross_fit`. With them nothing
+        fold nor fold k, see :class:`capsieve.learned.training.folds.CrossFit`. With them nothing
         that a fold is judged by has seen it. Without them the weights for fold k are learned on
         logits of models that did learn from fold k, as usual in stacking: its labels reach the
         few weights by that way alone, and the joined logits may be a little too good.
@@ -137,7 +151,7 @@ def cross_fitted_fusion(
         rows = np.flatnonzero((part >= 0) & (part != fold))
         seen = logits[rows] if inner is None else inner[rows, fold]
         weights = balanced_weights(examples, rows)
-        fusion = fit_fusion(seen, examples.truth[rows], weights, ridge=ridge, signed=signed)
+        fusion = fit_fusion(seen, examples.truth[rows], weights)
         here = part == fold
         joined[here] = fusion.logits(logits[here])
         fusions[fold] = fusion

@@ -1,6 +1,7 @@
 """Logistic regression on the features of a frame: the plainest model, to measure others by."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ class LinearTrainer(ValuesTrainer):
     ridge: float = 0.3
 
     MODEL = "linear"
+    FORMAT: ClassVar[int] = 1
     DOING = "fitting weights"
 
     def learn(

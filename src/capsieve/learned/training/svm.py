@@ -1,7 +1,7 @@
 """A support vector machine on the features of a frame."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ class SvmTrainer(ValuesTrainer):
     width: float = 1.0
 
     MODEL = "svm"
+    FORMAT: ClassVar[int] = 1
     DOING = "fitting support vectors"
 
     def learn(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,10 @@ class Fitted(Protocol):
 
 class Trainer(Protocol):
     """Learns from examples. The same examples and seed give the same model."""
+
+    FORMAT: ClassVar[int]
+    """Raised with any change by which the same examples, settings and seed give another model: kept
+    fits of another number are not used again."""
 
     @property
     def name(self) -> str:

@@ -29,6 +29,8 @@ class ValuesTrainer(ABC):
     """As in ``capsieve train --model``."""
     DOING: ClassVar[str]
     """What progress says."""
+    FORMAT: ClassVar[int]
+    """See :class:`~capsieve.learned.training.trainer.Trainer`; a change here raises all of them."""
 
     @property
     def name(self) -> str:
