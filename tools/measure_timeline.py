@@ -11,11 +11,16 @@ sieve rejected (score 0) get the probability of their kind.
 
 With ``--false-alarms RESULTS2 TABLE``, frames without polyps of exams of which TABLE (a CSV file
 with the columns file, video and frame) names the exam and the frame number: what the same
-thresholds flag there.
+thresholds flag there. Rows without a video are left out: pictures of which nobody knows the order.
+
+With ``--detector learned`` (or a model file) RESULTS is a folder of exams, such as ``exams`` of
+``capsieve phantom``, and RESULTS2 the folder that the files of TABLE are in. Both are screened
+first, into ``--out``; an interrupted run goes on there.
 """
 
 import argparse
 import csv
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.engine.judged_results import read_matched
+from capsieve.engine.screening import screen
 from capsieve.learned.timeline import FRAME_S, timeline_scores
 from capsieve.learned.training.logistic import fit_logistic, sigmoid
 from capsieve.statistics.alarm_sets import KINDS, alarms_at
@@ -40,12 +46,24 @@ SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)  # of the normal frames, flagged
 
 def main() -> None:
     """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("labels", type=Path)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", type=Path, metavar="RESULTS")
+    parser.add_argument("labels", type=Path, metavar="LABELS")
     parser.add_argument("--false-alarms", type=Path, nargs=2, metavar=("RESULTS2", "TABLE"))
+    parser.add_argument("--detector", metavar="learned|PATH", help="screen with it first")
+    parser.add_argument("--out", type=Path, default=Path("timeline-measured"))
+    parser.add_argument("--workers", type=int)
     asked = parser.parse_args()
-    matched, _ = read_matched(asked.results, read_labels(asked.labels))
+    results, elsewhere = asked.results, asked.false_alarms and asked.false_alarms[0]
+    if asked.detector:
+        using = {"detector": asked.detector, "workers": asked.workers}
+        results = screened(results, asked.out / "results", **using)
+        if elsewhere:
+            linked = link_exams(elsewhere, asked.false_alarms[1], asked.out / "exams-elsewhere")
+            elsewhere = screened(linked, asked.out / "results-elsewhere", **using)
+    matched, _ = read_matched(results, read_labels(asked.labels))
     judged = matched.judged
     calibrated = np.nanmax(judged.score) <= 1
     frame = judged.score if calibrated else out_of_patient(judged)
@@ -69,9 +87,30 @@ def main() -> None:
         limit = {name: threshold_for_alarms(curve, most) for name, curve in curves.items()}
         flagged = ", ".join(f"{normal_flagged(by[name], limit[name]):.1%}" for name in by)
         print(f"{most:g} | {found_words(by, limit)} | {flagged}")
-    if asked.false_alarms:
-        elsewhere, table = asked.false_alarms
-        print_elsewhere(judged, of_table(elsewhere, table), limits, calibrated=bool(calibrated))
+    if elsewhere:
+        far = of_table(elsewhere, asked.false_alarms[1])
+        print_elsewhere(judged, far, limits, calibrated=bool(calibrated))
+
+
+def screened(exams: Path, out: Path, *, detector: str, workers: int | None) -> Path:
+    """Screen exams and return the folder of their results."""
+    for exam in screen(exams, out, detector=detector, workers=workers):
+        if exam.error is not None:
+            raise SystemExit(f"{exam.name} failed: {exam.error}")
+    return out
+
+
+def link_exams(pictures: Path, table: Path, folder: Path) -> Path:
+    """Make a folder of links for each video of a table, and return the folder of all."""
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["video"]]
+    for row in rows:
+        exam = folder / row["video"]
+        exam.mkdir(parents=True, exist_ok=True)
+        link = exam / Path(row["file"]).name
+        if not link.exists():
+            os.symlink((pictures / row["file"]).resolve(strict=True), link)
+    return folder
 
 
 def print_elsewhere(

@@ -72,6 +72,7 @@ def test_json_is_the_file_and_nothing_else(run, study):
         (("--workers", "1"), "--workers is an option of --search"),
         (("--search", "--frames", "3"), "--frames does nothing with --search"),
         (("--search", "--train-patient", "p"), "--train-patient does nothing with --search"),
+        (("--search", "--score", "timeline"), "--score does nothing with --search"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(run, study, more, words):
@@ -88,6 +89,7 @@ def test_wrong_usage_is_exit_code_2(run, study, more, words):
         (("--train-patient", "z"), "they name a, b"),
         (("--splits", "nowhere"), "nowhere"),
         (("--layout", "foo"), "foo"),
+        (("--score", "timeline"), "the frames of a have no timeline score"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_exit_code_1(run, study, more, words):
@@ -102,3 +104,28 @@ def test_the_folder_of_an_exam_is_left_alone(run, study):
     result = calibrate(run, study, "-o", study / "results" / "a")
     assert result.exit_code == 1
     assert "screened exam" in result.stderr
+
+
+def test_out_of_fold_results_lead_to_the_trained_model(run, tmp_path):
+    work = tmp_path / "mine.onnx.work"
+    (tmp_path / "mine.onnx").touch()
+    rows = ["exam,frame,label,polyp,patient"]
+    detector = {
+        "name": "boosting",
+        "out of fold": True,
+        "threshold": 0.5,
+        "trained model": "mine.onnx",
+    }
+    for exam in ("a", "b"):
+        score = np.array([0.9, *np.linspace(0.1, 0.6, 11)])
+        write_results(work / "out-of-fold" / exam, score=score, threshold=0.5, detector=detector)
+        rows += [f"{exam},0,polyp,1,{exam}", *(f"{exam},{n},normal,,{exam}" for n in range(1, 12))]
+    (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
+    usual = ("--labels", tmp_path / "labels.csv", "-o", tmp_path / "out", "--rounds", "100")
+    result = run("calibrate", work / "out-of-fold", *usual)
+    assert result.exit_code == 0, result.output
+    assert f"--detector {tmp_path / 'mine.onnx'} --parameters" in result.stdout.splitlines()[-1]
+    assert "each fold was scored by a model of its own, none of which is kept" in result.stderr
+    assert (
+        "--detector boosting" not in result.output + (tmp_path / "out/calibrated.toml").read_text()
+    )

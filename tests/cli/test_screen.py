@@ -76,6 +76,13 @@ def test_a_second_run_leaves_the_first_alone(run, images, tmp_path):
     assert "another run is working on" in result.stderr
 
 
+def test_the_timeline_is_for_scores_that_are_probabilities(run, images, tmp_path):
+    result = run("screen", images, "-o", tmp_path / "out", "--timeline")
+    assert result.exit_code == 1
+    assert "'paper' is not the probability of a polyp" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_workers_and_cluster_together_are_wrong_usage(run, images, tmp_path):
     result = run("screen", images, "-o", tmp_path, "--workers", "2", "--cluster", "local:2")
     assert result.exit_code == 2

@@ -266,3 +266,23 @@ def test_a_stated_threshold_is_not_laid_on_another_detectors_scale(small, tmp_pa
     assert (
         "results (threshold 45) and other (threshold 0.9)" in evaluation.comparison.values.caption
     )
+
+
+@pytest.mark.parametrize(("model", "threshold"), [("a" * 64, "0.5"), ("b" * 64, "0.4")])
+def test_two_models_of_one_name_are_told_apart_by_their_hash(small, tmp_path, model, threshold):
+    _, rows = small
+    labels = write_labels(tmp_path / "l.csv", rows)
+    for name, sha256 in (("one", "a" * 64), ("other", model)):
+        for exam in "ab":
+            write_results(
+                tmp_path / name / exam,
+                score=np.array([0.9, 0.1, 0.2, 0.1]),
+                threshold=0.4,
+                columns={"sha1": [f"{exam}-{number}" for number in range(4)]},
+                detector={"name": "model.onnx", "model": sha256, "threshold": 0.4},
+            )
+    evaluation = capsieve.evaluate(
+        tmp_path / "one", labels, against=tmp_path / "other", threshold=0.5, rounds=100
+    )
+    assert evaluation.comparison is not None
+    assert f"other (threshold {threshold})" in evaluation.comparison.values.caption

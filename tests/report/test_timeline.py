@@ -20,10 +20,12 @@ def a_head(time: Any, **changes: Any) -> HeadFrames:
         "frame": np.arange(time.size),
         "time": time,
         "score": np.zeros(time.size),
+        "timeline": np.full(time.size, np.nan),
         "undecodable": none,
         "flagged": none,
         "smooth": none,
         "busy": none,
+        "uninformative": none,
         "colour": np.full((time.size, 3), 100, dtype=np.float32),
     }
     return HeadFrames(**(values | changes))
@@ -90,6 +92,14 @@ def test_reasons_are_shaded_apart() -> None:
     assert "smooth" not in drawing
 
 
+def test_uninformative_frames_are_shaded_where_they_lie() -> None:
+    late = a_head(np.arange(100.0), uninformative=np.arange(100) >= 50)
+    (shade,) = re.findall(r'class="smooth most" d="M([\d.]+) ', timeline([late], []))
+    assert float(shade) > 500
+    some = a_head(np.arange(1000.0) / 10, uninformative=np.arange(1000) % 2 == 0)
+    assert 'class="smooth many"' in timeline([some], [])
+
+
 def test_every_event_has_a_mark_and_the_best_ones_their_rank(tmp_path: Path) -> None:
     folder = tmp_path / "exam"
     write_exam(folder, frames=3000, heads=2, events=120)
@@ -105,6 +115,7 @@ def test_the_threshold_is_drawn_only_where_there_is_one() -> None:
     head = a_head(np.arange(100.0))
     assert "flagged from 37" in timeline([head], [], threshold=37)
     assert "threshold" not in timeline([head], [])
+    assert "flagged from 0.99997<" in timeline([head], [], threshold=0.99997)
 
 
 def test_no_frames_no_drawing() -> None:

@@ -62,9 +62,8 @@ Example:
 @click.option(
     "--score",
     type=click.Choice(["frame", "timeline"]),
-    default="frame",
-    show_default=True,
-    help="Judge the frame's own score, or the one with the support of its neighbours in time.",
+    help="Judge the frame's own score, or the one with the support of its neighbours in time. "
+    "By default what the exams were flagged by.",
 )
 @click.option(
     "--against",
@@ -106,7 +105,7 @@ def command(
     train_patients: tuple[str, ...],
     specificity: float,
     threshold: float | None,
-    score: Literal["frame", "timeline"],
+    score: Literal["frame", "timeline"] | None,
     against: Path | None,
     rounds: int,
     seed: int,
@@ -130,7 +129,7 @@ def command(
     if splits is not None and train_patients:
         raise click.UsageError("--splits and --train-patient both say what to train on: say one.")
     itself = against is not None and against.resolve() == results.resolve()
-    if itself and score == "frame":
+    if itself and score != "timeline":
         raise click.UsageError("--against names OUT itself: there is nothing to compare.")
     check_folder(out)
     evaluation = evaluate(

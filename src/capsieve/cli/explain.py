@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from capsieve.aperture import FieldOfView
+    from capsieve.detectors import Detector
     from capsieve.parameters import Parameters
 
 __all__ = ["command"]
@@ -94,17 +95,18 @@ def command(
     from capsieve.cli.output import explanation_json, say_first_run, say_why
 
     _check_out(target, out)
-    pixels, view, basis, named, screened_with = _chosen(target, number, head)
+    pixels, view, basis, named, screened = _chosen(target, number, head)
+    neighbours = _neighbours(target, number, head) if target.is_dir() and not as_json else ""
     parameters = _parameters(parameters_file, channel, basis)
     if circle is not None:
         view = _view(circle, pixels)
     say_first_run()
-    name = detector_name or screened_with
-    if name != "paper":
+    detector = _detector(detector_name, screened, parameters, target)
+    if detector.name != "paper":
         from capsieve.cli.explain_score import explain_score
 
         explain_score(
-            capsieve.load_detector(name, parameters=parameters),
+            detector,
             pixels,
             view,
             out=out,
@@ -113,6 +115,8 @@ def command(
             named=named,
             title=f"capsieve: {target.name}",
         )
+        if neighbours:
+            click.echo(neighbours)
         return
     explanation = capsieve.explain(pixels, parameters, view)
     if out is not None:
@@ -140,8 +144,11 @@ def command(
 
 def _chosen(
     target: Path, number: int | None, head: int | None
-) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any], str]":
-    """Return the pixels, what they were screened with, their names for JSON, and the detector."""
+) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any], dict[str, Any] | None]":
+    """Return the pixels, what they were screened with, their names for JSON, and the detector.
+
+    The detector is its identity in the record; None for a file that nobody screened.
+    """
     from capsieve.parameters import Parameters
     from capsieve.sources.image_file import read_image
 
@@ -153,13 +160,77 @@ def _chosen(
             raise click.UsageError(f"{target} is a folder: say which frame, with --frame N.")
         found = recall(target, number, head=head or 0)
         named = {"file": found.source, "exam": str(target), "frame": number, "head": head or 0}
-        detector = str(read_record(target)["detector"].get("name", "paper"))
+        detector = read_record(target)["detector"]
         return found.pixels, found.field_of_view, found.parameters, named, detector
     if number is not None or head is not None:
         raise click.UsageError(
             f"--frame and --head are for a folder that capsieve screen wrote; {target} is none."
         )
-    return read_image(target), None, Parameters(), {"file": str(target)}, "paper"
+    return read_image(target), None, Parameters(), {"file": str(target)}, None
+
+
+def _neighbours(target: Path, number: int | None, head: int | None) -> str:
+    """Return what the frames before and after did, where an exam was flagged by the timeline."""
+    from capsieve.report.score_words import timeline_words
+    from capsieve.store.recall import frame_row
+    from capsieve.store.record import flagged_by, read_record
+
+    record = read_record(target)
+    if number is None or flagged_by(record) == "frame":
+        return ""
+    row = frame_row(target, record, number, head or 0)
+    if row["score"] is None or row["timeline_score"] is None:
+        return ""
+    threshold = float(record["detector"]["threshold"])
+    words = timeline_words(row["score"], row["timeline_score"], threshold=threshold)
+    return f"The exam was flagged by the timeline: {words}."
+
+
+def _detector(
+    name: str | None, screened: "dict[str, Any] | None", parameters: "Parameters", target: Path
+) -> "Detector":
+    """Return the detector that was named, or else the very one that screened the exam.
+
+    One that was named explains the frame whatever screened it, and it is said where the two are
+    not the same. One that was not named must be the same: the words would not be those of the
+    results.
+    """
+    import capsieve
+    from capsieve.engine.identity import is_out_of_fold, same_detector, screens_with
+    from capsieve.errors import FileError
+
+    if screened is None:
+        return capsieve.load_detector(name or "paper", parameters=parameters)
+    then = str(screened.get("name", "paper"))
+    if name is None and is_out_of_fold(screened):
+        raise FileError(
+            f"{target} holds out-of-fold results, scored by models that are not kept; explain the "
+            f"frame by the model that was trained on all frames: --detector "
+            f"{screens_with(screened, target)}"
+        )
+    if name is None and then.endswith(".onnx") and not Path(then).is_file():
+        raise FileError(
+            f"{target} was screened with the model {then}, which is not here; say where it is with "
+            "--detector FILE.onnx"
+        )
+    detector = capsieve.load_detector(name or then, parameters=parameters)
+    if same_detector(screened, detector.identity):
+        return detector
+    now = detector.identity
+    differ = f"{target} was screened with {_brief(screened)}, and {_brief(now)} is another detector"
+    if name is None:
+        raise FileError(
+            f"{differ}: give the one that screened it with --detector FILE.onnx, or name this one "
+            "to have the frame explained by it all the same"
+        )
+    click.echo(f"Note: {differ}; the score may not be that of the results.", err=True)
+    return detector
+
+
+def _brief(identity: "dict[str, Any]") -> str:
+    """Name a detector; a model with the beginning of its hash."""
+    name, model = identity.get("name", "paper"), identity.get("model")
+    return str(name) if model is None else f"{name} (SHA-256 {str(model)[:12]}...)"
 
 
 def _view(

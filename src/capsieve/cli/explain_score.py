@@ -49,7 +49,8 @@ def explain_score(
     title
         Of the window.
     """
-    from capsieve.report.learned_panels import learned_panels, strongest_first
+    from capsieve.engine.evidence import strongest
+    from capsieve.report.learned_panels import learned_panels
     from capsieve.report.nine_panels import save_figure
     from capsieve.report.score_words import is_probability, score_why
     from capsieve.results import Evidence
@@ -62,7 +63,7 @@ def explain_score(
         "probability": is_probability(detector.identity),
         "words": getattr(detector, "value_words", None),
     }
-    why = score_why(result, weights=strongest_first(evidence.weights), **drawing)
+    why = score_why(result, weights=strongest(evidence.weights), **drawing)
     if out is not None:
         save_figure(learned_panels(pixels, result, evidence, **drawing), out)
     if as_json:

@@ -3,6 +3,7 @@
 import json
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ Example:
   capsieve screen exam.mp4 -o results
   capsieve screen exams/ -o results --workers 8
   capsieve screen exams/ -o learned --detector learned
+  capsieve screen exams/ -o calmer --detector learned --timeline
   capsieve screen front.mp4 back.mp4 --one-exam patient-7 -o results
 """
 
@@ -51,6 +53,12 @@ SCHEMA = 1
     help="What scores frames: paper, curvature, learned, or a model file.",
 )
 @parameters_option("Parameters other than the paper's; see capsieve parameters.")
+@click.option(
+    "--timeline",
+    is_flag=True,
+    help="Flag frames by the score with the support of their neighbours in time, not by their own; "
+    "for detectors whose score is a probability.",
+)
 @field_of_view_option
 @click.option(
     "--one-exam",
@@ -72,6 +80,7 @@ def command(
     out: Path,
     detector: str,
     parameters_file: Path | None,
+    timeline: bool,
     circle: "tuple[float, float, float] | str",
     one_exam: str | None,
     full_names: bool,
@@ -97,6 +106,8 @@ def command(
     if workers is not None and cluster is not None:
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
+    if timeline:
+        parameters = replace(parameters or Parameters(), flag_by="timeline")
     say_first_run()
     usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
     try:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from capsieve.errors import FileError
 from capsieve.statistics.settings import Settings
-from capsieve.store.record import Record
+from capsieve.store.record import Record, flagged_by
 
 if TYPE_CHECKING:
-    from capsieve.engine.judged_results import JudgedResults
     from capsieve.statistics.curves import RocCurve
     from capsieve.statistics.evaluation import Comparison, Evaluation, OperatingPoint
     from capsieve.statistics.labels.label_set import LabelSet
@@ -30,7 +29,7 @@ def evaluate(
     train_patients: Sequence[str] = (),
     target_specificity: float = 0.9,
     threshold: float | None = None,
-    score: Literal["frame", "timeline"] = "frame",
+    score: Literal["frame", "timeline"] | None = None,
     against: str | Path | None = None,
     rounds: int = 2000,
     seed: int = 0,
@@ -65,7 +64,7 @@ def evaluate(
         An operating point of your own.
     score
         "frame", or "timeline": with the support of the frames before and after, see
-        :mod:`capsieve.learned.timeline`.
+        :mod:`capsieve.learned.timeline`. By default what the exams were flagged by.
     against
         Results of another detector or setting on the same frames, judged by the frame's score.
     rounds, seed
@@ -133,11 +132,12 @@ def _evaluated(
     *,
     regions: Path | None,
     splits: Path | None,
-    score: str,
+    score: Literal["frame", "timeline"] | None,
     against: Path | None,
     allow_leaks: bool,
 ) -> "Evaluation":
     from capsieve.engine.judged_results import read_judged
+    from capsieve.engine.timeline_results import by_timeline
     from capsieve.statistics.accounts import account_table
     from capsieve.statistics.evaluation import Evaluation
     from capsieve.statistics.judging import judge
@@ -150,8 +150,9 @@ def _evaluated(
         train_patients=settings.train_patients,
         allow_leaks=allow_leaks,
     )
+    score = score or flagged_by(read.record)
     if score == "timeline":
-        read = _by_timeline(read)
+        read = by_timeline(read)
     matched, judged, record = read.matched, read.judged, read.record
     detector, parameters = record["detector"], record["parameters"]
     points = operating_points(judged, settings, detector=detector, parameters=parameters)
@@ -217,21 +218,6 @@ def _evaluated(
     )
 
 
-def _by_timeline(read: "JudgedResults") -> "JudgedResults":
-    from capsieve.statistics.points import screened_threshold
-    from capsieve.statistics.timeline_judged import judged_by_timeline, timeline_warnings
-
-    record, judged = read.record, read.judged
-    # Both scores are probabilities for as many polyp frames as others: one threshold suits both.
-    threshold = screened_threshold(record["detector"], record["parameters"], judged)
-    judged = judged_by_timeline(judged, read.matched.folders, threshold=threshold)
-    return replace(
-        read,
-        matched=replace(read.matched, judged=judged),
-        warnings=(*read.warnings, *timeline_warnings(judged)),
-    )
-
-
 def _on_the_timeline(point: "OperatingPoint") -> "OperatingPoint":
     if point.key != "screened":
         return point
@@ -254,6 +240,7 @@ def _compared(
     point: "OperatingPoint",
     score: str,
 ) -> "Comparison":
+    from capsieve.engine.identity import same_detector
     from capsieve.engine.judged_results import read_matched
     from capsieve.statistics.comparison import compare, same_frames
     from capsieve.statistics.matching import pixel_codes
@@ -273,9 +260,7 @@ def _compared(
         judged, score=others.judged.score[theirs], flagged=others.judged.flagged[theirs]
     )
     # One number means nothing on the scale of another detector's score.
-    same_scale = score == "frame" and record["detector"].get("name") == other_record[
-        "detector"
-    ].get("name")
+    same_scale = score == "frame" and same_detector(record["detector"], other_record["detector"])
     points = operating_points(
         other,
         settings if same_scale else replace(settings, threshold=None),

@@ -1,6 +1,7 @@
 """What is kept of a frame: its mean colour, and small pictures and reasons of flagged ones."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +30,7 @@ MAP_SIDE = 32
 """Columns or rows of a kept evidence map, whichever are more: it has no finer detail."""
 
 MOST_WEIGHTS = 6
-"""Weights that are kept of a flagged frame."""
+"""Weights that are kept of a flagged frame, and shown."""
 
 _SAMPLES_ACROSS = 48  # pixels looked at across the field: a mean colour needs no more
 _SIGNATURE_SIDE = 16
@@ -82,7 +83,7 @@ def small_map(values: NDArray[np.float32]) -> bytes:
     return encoded.tobytes() if ok else b""
 
 
-def strongest(weights: tuple[Weight, ...]) -> list[Weight]:
+def strongest(weights: Sequence[Weight]) -> list[Weight]:
     """Return the weights that changed the score most, the strongest first."""
     known = [weight for weight in weights if math.isfinite(weight.change) and weight.change]
     return sorted(known, key=lambda weight: -abs(weight.change))[:MOST_WEIGHTS]

@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from capsieve.detectors import Detector
 from capsieve.engine.identity import versions
+from capsieve.engine.lifted_frames import read_lifted
 from capsieve.engine.range_check import compare, measures_of
 from capsieve.engine.segment_work import row_of_lost
 from capsieve.engine.standard_input import STANDARD_INPUT, is_spooled
+from capsieve.engine.timeline_flags import TIMELINE_REJECTIONS, relabelled, timeline_flags
 from capsieve.errors import FileError
 from capsieve.sources.source import Source, Survey
 from capsieve.store.record import (
@@ -27,7 +29,7 @@ from capsieve.store.record import (
 )
 from capsieve.store.schema import SCHEMA, SEGMENT
 from capsieve.store.shown_evidence import best_evidence
-from capsieve.store.tables import FirstPass, first_pass, write_tables
+from capsieve.store.tables import FirstPass, Rows, first_pass, write_tables
 from capsieve.store.tally import LEARNED_REJECTIONS, PAPER_REJECTIONS, SCORE_REJECTIONS, total
 from capsieve.store.unfinished import Unfinished
 from capsieve.whole_file import reach_the_disk
@@ -94,10 +96,15 @@ def finish(
         if paper and detector.parameters.preselection == "learned":
             rejections = LEARNED_REJECTIONS
         probability = is_probability(detector.identity)
-        known = first_pass(segments, rows, rejections=rejections, probability=probability)
-        thumbnails = write_tables(staging, exam, segments, rows, known, pictures=_MOST_PICTURES)
-        evidence = {} if paper else best_evidence(segments, rows, known, most=_MOST_EVIDENCE)
+        final, caution = rows, ""
+        if identity["settings"].get("flag_by") == "timeline":
+            rejections = TIMELINE_REJECTIONS
+            final, caution = _by_timeline(heads, segments, rows, detector=detector, views=views)
+        known = first_pass(segments, final, rejections=rejections, probability=probability)
+        thumbnails = write_tables(staging, exam, segments, final, known, pictures=_MOST_PICTURES)
+        evidence = {} if paper else best_evidence(segments, final, known, most=_MOST_EVIDENCE)
         record = _record(folder, staging, exam, heads, known, identity, detector, views, run)
+        record["warnings"] += [caution] if caution else []
         write_record(record, staging)
         write_exam_report(
             staging,
@@ -117,6 +124,23 @@ def finish(
     if not lost:  # those may yet be screened
         unfinished.remove()
     return record
+
+
+def _by_timeline(
+    heads: Sequence[tuple[Source, Survey]],
+    segments: Mapping[int, int],
+    rows: Rows,
+    *,
+    detector: Detector,
+    views: Sequence[ViewRecord],
+) -> tuple[Rows, str]:
+    """Return the rows as the timeline flags them, and a caution or ""."""
+    flags = timeline_flags(segments, rows, threshold=detector.threshold)
+    # Events do not hang on pictures: these tell which frame of each is shown large.
+    events = first_pass(segments, relabelled(rows, flags), rejections=TIMELINE_REJECTIONS).events
+    best = {(event.best.head, event.best.frame) for event in events[:_MOST_EVIDENCE]}
+    kept = read_lifted(heads, flags, detector=detector, views=views, explained=best)
+    return relabelled(rows, flags, kept), flags.warning()
 
 
 def _move(staging: Path, folder: Path) -> None:

@@ -53,7 +53,7 @@ class Bins:
         The largest; NaN where none was scored.
     flagged
         Whether a frame is flagged.
-    smooth, busy
+    smooth, busy, uninformative
         Shares of the frames that pre-selection set aside.
     undecodable
         How many frames could not be decoded.
@@ -66,6 +66,7 @@ class Bins:
     flagged: NDArray[np.bool_]
     smooth: NDArray[np.float64]
     busy: NDArray[np.float64]
+    uninformative: NDArray[np.float64]
     undecodable: NDArray[np.int64]
     colour: NDArray[np.float64]
 
@@ -134,7 +135,7 @@ def bins_of(head: HeadFrames, scale: Scale, *, columns: int) -> Bins:
     ]
     shares = [
         _ratio(np.bincount(column, flags, columns), frames, 0.0)
-        for flags in (head.smooth, head.busy)
+        for flags in (head.smooth, head.busy, head.uninformative)
     ]
     bins = Bins(
         frames=frames,
@@ -142,6 +143,7 @@ def bins_of(head: HeadFrames, scale: Scale, *, columns: int) -> Bins:
         flagged=np.bincount(column, head.flagged, columns) > 0,
         smooth=shares[0],
         busy=shares[1],
+        uninformative=shares[2],
         undecodable=np.bincount(column[head.undecodable], minlength=columns),
         colour=np.stack(colour, axis=1),
     )
@@ -173,6 +175,7 @@ def _bridged(bins: Bins, where: NDArray[np.float64], scale: Scale, columns: int)
         flagged=spread(bins.flagged),
         smooth=spread(bins.smooth),
         busy=spread(bins.busy),
+        uninformative=spread(bins.uninformative),
         undecodable=spread(bins.undecodable),
         colour=spread(bins.colour),
     )

@@ -47,9 +47,11 @@ class HeadFrames:
         Seconds; NaN where unknown.
     score
         NaN where the frame was not scored.
-    undecodable, flagged, smooth, busy
-        What became of each frame; smooth and busy are those that pre-selection set aside because
-        of too little and of too much texture.
+    timeline
+        The timeline score; NaN where there is none, or where it was not read.
+    undecodable, flagged, smooth, busy, uninformative
+        What became of each frame; the last three are those that pre-selection set aside: because
+        of too little and of too much texture, or by the learned one.
     colour
         Mean red, green and blue, 0..255; NaN where unknown.
     """
@@ -58,10 +60,12 @@ class HeadFrames:
     frame: NDArray[np.int64]
     time: NDArray[np.float64]
     score: NDArray[np.float64]
+    timeline: NDArray[np.float64]
     undecodable: NDArray[np.bool_]
     flagged: NDArray[np.bool_]
     smooth: NDArray[np.bool_]
     busy: NDArray[np.bool_]
+    uninformative: NDArray[np.bool_]
     colour: NDArray[np.float32]
 
 
@@ -104,20 +108,32 @@ class BestFeature:
     col_offset: float
 
 
-def read_heads(folder: Path) -> list[HeadFrames]:
-    """Read the frames of every head, in the order of the heads."""
+def read_heads(folder: Path, *, timeline: bool = False) -> list[HeadFrames]:
+    """Read the frames of every head, in the order of the heads.
+
+    Parameters
+    ----------
+    folder
+        The exam's.
+    timeline
+        Whether to read the timeline score, which older tables are without.
+    """
+    columns = (*_FRAME_COLUMNS, "timeline_score") if timeline else _FRAME_COLUMNS
     parts: list[dict[str, NDArray[Any]]] = []
-    for batch in table_batches(folder, "frames", _FRAME_COLUMNS):
+    for batch in table_batches(folder, "frames", columns):
+        unknown = pa.nulls(len(batch["score"]), pa.float64())
         parts.append(
             {
                 "head": _numbers(batch["head"], np.int64),
                 "frame": _numbers(batch["frame"], np.int64),
                 "time": _numbers(batch["time_s"], np.float64),
                 "score": _numbers(batch["score"], np.float64),
+                "timeline": _numbers(batch.get("timeline_score", unknown), np.float64),
                 "undecodable": ~_equal(batch["status"], "decoded"),
                 "flagged": _equal(batch["label"], "polyp"),
                 "smooth": _equal(batch["reason"], "texture-low"),
                 "busy": _equal(batch["reason"], "texture-high"),
+                "uninformative": _equal(batch["reason"], "uninformative"),
                 "colour": np.stack(
                     [_numbers(batch[name], np.float32) for name in ("red", "green", "blue")], axis=1
                 ),

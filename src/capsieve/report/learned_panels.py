@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.engine.evidence import strongest
 from capsieve.report import score_words
 from capsieve.report.formats import number, plain
 from capsieve.report.style import GREEN, INK, SOFT_INK, STYLE, YELLOW
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["learned_panels", "strongest_first"]
+__all__ = ["learned_panels"]
 
 _VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 _FOR, _AGAINST = _VERDICT_COLOURS["polyp"], _VERDICT_COLOURS["normal"]
@@ -37,7 +38,6 @@ _HEADER = 0.60
 _FOOTER = 0.34
 _ROW = 0.5  # of the bar chart, for three lines of words
 _LEFT = _MARGIN / _WIDTH
-_MOST_BARS = 6
 _NAMES = 1.95  # inches, and letters of a line, for the names beside the bars
 _NAME_WIDTH = 32
 
@@ -76,7 +76,7 @@ def learned_panels(
     import matplotlib.style
     from matplotlib.figure import Figure
 
-    weights = strongest_first(evidence.weights)[:_MOST_BARS]
+    weights = strongest(evidence.weights)
     rows, cols = pixels.shape[:2]
     height = min(_PANEL * rows / cols, _TALLEST)
     body = max(height, _ROW * len(weights)) + _TITLE
@@ -106,12 +106,6 @@ def learned_panels(
             _draw_weights(middle, weights, words, place, body, f"({next(letters)})")
         _draw_footer(below, result)
     return figure
-
-
-def strongest_first(weights: Sequence[Weight]) -> list[Weight]:
-    """Return the weights that changed anything, the strongest first."""
-    known = [weight for weight in weights if np.isfinite(weight.change) and weight.change]
-    return sorted(known, key=lambda weight: -abs(weight.change))
 
 
 def _eight_bits(pixels: NDArray[Any]) -> NDArray[np.uint8]:

@@ -53,6 +53,10 @@ _REASONS = {
         "Uninformative",
         "uninformative: blurred, covered, too dark or too bright, by the learned pre-selection",
     ),
+    "timeline-low": (
+        "Neighbours against",
+        "timeline-low: the score reaches the threshold alone, but not with its neighbours in time",
+    ),
     "no-feature": (
         "Nothing polyp-like",
         "no-feature: nothing of the right size and roundness stands out",

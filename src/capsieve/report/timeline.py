@@ -134,7 +134,9 @@ def _grid(scale: Scale, room: _Room) -> Iterator[Markup]:
 
 
 def _shading(bins: Bins, room: _Room) -> Iterator[Markup]:
-    for name, shares in (("smooth", bins.smooth), ("busy", bins.busy)):
+    # The learned pre-selection takes the place of the rules on texture: it may borrow a pattern.
+    shaded = (("smooth", bins.smooth), ("busy", bins.busy), ("smooth", bins.uninformative))
+    for name, shares in shaded:
         upper = np.inf
         for least, strength in _SHADES:
             runs = _runs((shares >= least) & (shares < upper))
@@ -155,10 +157,13 @@ def _scores(bins: Bins, room: _Room, threshold: float | None) -> Iterator[Markup
     )
     if threshold is not None:
         height = room.height(threshold)
+        text = f"{threshold:.3g}"
+        if threshold < 1 <= float(text):  # a probability: rounded up nothing would reach it
+            text = f"{threshold:.12g}"
         yield Markup(
             '<path class="threshold" d="M{} {}H{}"/>'
-            '<text class="threshold-name end" x="{}" y="{}">flagged from {:.3g}</text>'
-        ).format(_LEFT, _r(height), _WIDTH - _RIGHT, _WIDTH - _RIGHT - 3, _r(height - 4), threshold)
+            '<text class="threshold-name end" x="{}" y="{}">flagged from {}</text>'
+        ).format(_LEFT, _r(height), _WIDTH - _RIGHT, _WIDTH - _RIGHT - 3, _r(height - 4), text)
 
 
 def _area(score: NDArray[np.float64], chosen: NDArray[np.bool_], room: _Room, name: str) -> Markup:

@@ -16,7 +16,7 @@ from capsieve.parameters import Parameters
 from capsieve.sources.source import Place, SourceFrame
 from capsieve.store.record import Record, SourceRecord, read_record
 
-__all__ = ["Recalled", "recall"]
+__all__ = ["Recalled", "frame_row", "recall"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ def recall(folder: Path, frame: int, *, head: int = 0) -> Recalled:
         The exam, the frame or the source is not there, or the source has changed.
     """
     record = read_record(folder)
-    row = _row(folder, record, frame, head)
+    row = frame_row(folder, record, frame, head)
     if row["status"] != "decoded":
         raise FileError(f"frame {frame} could not be decoded: {row['problem']}")
     source = next(source for source in record["sources"] if source["head"] == head)
@@ -78,7 +78,14 @@ def recall(folder: Path, frame: int, *, head: int = 0) -> Recalled:
     return Recalled(found.pixels, view, parameters, row, place.path)
 
 
-def _row(folder: Path, record: Record, frame: int, head: int) -> dict[str, Any]:
+def frame_row(folder: Path, record: Record, frame: int, head: int) -> dict[str, Any]:
+    """Return the row of a frame in frames.parquet.
+
+    Raises
+    ------
+    FileError
+        There is no such head or frame, or the table cannot be read.
+    """
     if str(head) not in record["heads"]:
         raise FileError(f"the exam {record['exam']} has no head {head}; it has {_heads(record)}")
     filters = [("head", "==", head), ("frame", "==", frame)]
