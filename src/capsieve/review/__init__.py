@@ -1,0 +1,1 @@
+"""The reading room: a page in which an exam is read, decided and signed."""

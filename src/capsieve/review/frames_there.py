@@ -1,0 +1,54 @@
+"""Whether the frames that an action speaks of are there: a decision about none is none."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from capsieve.review.catalogue import ExamFacts
+from capsieve.review.decisions.refusals import EntryError
+from capsieve.review.decisions.subjects import parse_subject
+from capsieve.review.messages import Action
+
+__all__ = ["check_speaks_of", "check_there"]
+
+
+def check_speaks_of(facts: ExamFacts, action: Action) -> None:
+    """Refuse an action about frames that the exam has not.
+
+    What is no number at all is left to the check of the entry itself.
+
+    Raises
+    ------
+    EntryError
+        A head or a frame is not there.
+    """
+    if action.kind == "undo":
+        return
+    subject = parse_subject(action.subject)
+    if subject.kind in ("frame", "event"):
+        check_there(facts, subject.head, (subject.first, subject.last))
+    content = action.content
+    if action.kind in ("finding", "landmark") and "head" in content:
+        frames = content.get("frames")
+        named = [content.get(name) for name in ("frame", "best_frame", "size_frame")]
+        check_there(facts, content["head"], [*named, *(frames if isinstance(frames, list) else ())])
+
+
+def check_there(facts: ExamFacts, head: Any, frames: Iterable[Any]) -> None:
+    """Refuse frames that a head has not.
+
+    Raises
+    ------
+    EntryError
+        A head or a frame is not there.
+    """
+    if not isinstance(head, int):
+        return
+    if head not in facts.frames_by_head:
+        raise EntryError(f"the exam {facts.exam} has no head {head}")
+    count = facts.frames_by_head[head]
+    for frame in frames:
+        if isinstance(frame, int) and not 0 <= frame < count:
+            raise EntryError(
+                f"head {head} of {facts.exam} has no frame {frame}; they are numbered 0 to "
+                f"{count - 1}"
+            )

@@ -1,0 +1,211 @@
+"""The room: all that its parts share, and how it is opened."""
+
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from capsieve.errors import FileError, ParameterError
+from capsieve.review.access import Door
+from capsieve.review.catalogue import Catalogue
+from capsieve.review.decisions.database import Database, open_database
+from capsieve.review.decisions.room import Room as Settings
+from capsieve.review.decisions.room import change_room, read_room
+from capsieve.review.evidence_desk import EvidenceDesk
+from capsieve.review.frame_desk import FrameDesk
+from capsieve.review.sessions import Reader, Sessions, Waiting
+from capsieve.review.static_pages import StaticFiles, shipped_pages
+from capsieve.review.summaries import Summaries
+from capsieve.review.users import Users
+from capsieve.review.way import ROLES, Role, Way, default_role
+from capsieve.store.reader import exam_folders, unfinished_exams
+from capsieve.store.record import RECORD
+
+__all__ = ["DATABASE", "ReadingRoom", "is_loopback", "local_door", "open_room", "users_door"]
+
+DATABASE = "decisions.sqlite"
+"""The file in OUT that holds what readers said."""
+
+_HOUR = 3600.0
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadingRoom:
+    """A room that is open.
+
+    Attributes
+    ----------
+    way
+        How people work in it.
+    door
+        How it is entered.
+    catalogue, frames, evidence
+        The exams, their frames, and why those were flagged.
+    database, summaries
+        What readers said, and how far they are.
+    pages
+        The built page.
+    ending
+        Set when the server ends: answers that go on end then.
+    """
+
+    way: Way
+    door: Door
+    catalogue: Catalogue
+    frames: FrameDesk
+    evidence: EvidenceDesk
+    database: Database
+    summaries: Summaries
+    pages: StaticFiles
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def close(self) -> None:
+        """Close files and connections."""
+        self.frames.close()
+        self.database.close()
+
+
+def open_room(
+    out: str | os.PathLike[str],
+    make_door: Callable[[Way], Door],
+    *,
+    reader: str,
+    way: Way | None = None,
+    database: str | None = None,
+    pages: StaticFiles | None = None,
+) -> ReadingRoom:
+    """Open the room of a folder of results.
+
+    Parameters
+    ----------
+    out
+        What was given to ``capsieve screen -o``, or the folder of one exam in it, which is then
+        the only one that is shown; what is said of it is kept with the others.
+    make_door
+        Returns how it is entered, by how people work in it.
+    reader
+        Who opens it: a way of working that is chosen is noted under this name.
+    way
+        How people work; None keeps what was chosen before.
+    database
+        An address, where decisions are not to be kept in OUT.
+    pages
+        The built page; that of the package by default.
+
+    Raises
+    ------
+    FileError
+        There is no exam, or the database cannot be opened.
+    ConflictError
+        Another way of working was chosen, and reading has begun.
+    """
+    folder, only = _results(Path(out))
+    kept = open_database(folder / DATABASE if database is None else database)
+    try:
+        if way is not None:
+            change_room(kept, Settings(way=way), reader=reader)
+        chosen = read_room(kept).way
+        door = make_door(chosen)
+        _check_fit(door, chosen)
+    except BaseException:
+        kept.close()
+        raise
+    return ReadingRoom(
+        way=chosen,
+        door=door,
+        catalogue=Catalogue(folder, only=only),
+        frames=FrameDesk(),
+        evidence=EvidenceDesk(),
+        database=kept,
+        summaries=Summaries(kept, way=chosen),
+        pages=pages or shipped_pages(),
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine alone."""
+    return host in _LOOPBACK
+
+
+def local_door(
+    way: Way, *, port: int, reader: str, role: Role | None = None, token: str | None = None
+) -> Door:
+    """Return the door of a room on one's own machine: by the link that carries its token.
+
+    Parameters
+    ----------
+    way
+        How people work in the room.
+    port
+        Where it listens.
+    reader, role
+        Who opens it, and as what.
+    token
+        What the link carries; a new one by default.
+    """
+    return Door(
+        cookie=f"capsieve-{port}",
+        hosts=_LOOPBACK,
+        # The link's holder may leave the page open overnight; the session ends with the server.
+        sessions=Sessions(longest=30 * 24 * _HOUR, idle=30 * 24 * _HOUR),
+        token=token or secrets.token_urlsafe(32),
+        reader=Reader(reader, role or default_role(way)),
+    )
+
+
+def users_door(users: Users, *, port: int, host: str, names: Iterable[str]) -> Door:
+    """Return the door of a room for several: by name and password.
+
+    Parameters
+    ----------
+    users
+        Who may enter.
+    port, host
+        Where the room listens.
+    names
+        Names of the machine, under which readers reach it.
+    """
+    own = {host, socket.gethostname(), *names} - {"0.0.0.0", "::"}
+    return Door(
+        cookie=f"capsieve-{port}",
+        hosts=_LOOPBACK | {name.lower() for name in own},
+        sessions=Sessions(longest=12 * _HOUR, idle=1 * _HOUR),
+        users=users,
+        waiting=Waiting(),
+    )
+
+
+def _check_fit(door: Door, way: Way) -> None:
+    """Refuse a room in which nobody could work."""
+    roles = ROLES[way]
+    if door.reader is not None and door.reader.role not in roles:
+        raise ParameterError(
+            "role",
+            f"this room works as {way}: its roles are {' and '.join(roles)}; say which with --role",
+        )
+    if door.users is not None and all(
+        reader.role not in roles for reader in door.users.readers.values()
+    ):
+        raise ParameterError(
+            "users",
+            f"this room works as {way}, and none of the users is a {' or '.join(roles)}; add one "
+            "with --add-user and --role",
+        )
+
+
+def _results(out: Path) -> tuple[Path, str | None]:
+    """Return the folder of results, and the one exam that is meant, where it is one."""
+    out = out.resolve()
+    if not out.exists():
+        raise FileError(f"there is no folder {out}; give the one that capsieve screen -o wrote")
+    if not out.is_dir():
+        raise FileError(f"{out} is no folder; give the one that capsieve screen -o wrote")
+    if (out / RECORD).is_file():
+        return out.parent, out.name
+    if not unfinished_exams(out):
+        exam_folders(out)  # says in one sentence that there is none
+    return out, None

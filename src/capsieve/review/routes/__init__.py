@@ -1,0 +1,1 @@
+"""What the reading room answers: one small file per subject."""

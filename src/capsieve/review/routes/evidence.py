@@ -1,0 +1,40 @@
+"""Why a frame was flagged or not."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from capsieve.review import messages
+from capsieve.review.refusals import NotThereError
+from capsieve.review.routes.given import Chosen, FrameNumber, HeadNumber, Here, known_head
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["Evidence"])
+
+
+@router.get("/exams/{exam}/evidence/{head}/{frame}")
+def get_evidence(
+    facts: Chosen, room: Here, head: HeadNumber, frame: FrameNumber
+) -> messages.Evidence:
+    """Words, values with their bounds, shapes, and the names of maps."""
+    return room.evidence.evidence(facts, known_head(facts, head), frame).message
+
+
+@router.get(
+    "/exams/{exam}/evidence/{head}/{frame}/{name}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def get_evidence_map(
+    facts: Chosen,
+    room: Here,
+    head: HeadNumber,
+    frame: FrameNumber,
+    name: Annotated[str, Path(max_length=64)],
+) -> Response:
+    """A map as a transparent picture in the frame's own size."""
+    png = room.evidence.overlay(facts, known_head(facts, head), frame, name)
+    if png is None:
+        raise NotThereError(f"there is no map {name!r} for frame {frame} of head {head}")
+    return Response(png, media_type="image/png")

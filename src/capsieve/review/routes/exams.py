@@ -1,0 +1,73 @@
+"""The room, its list of exams, and one exam's facts."""
+
+from fastapi import APIRouter
+
+from capsieve._version import __version__
+from capsieve.review import messages
+from capsieve.review.catalogue import ExamFacts
+from capsieve.review.exam_view import DISCLAIMER, exam_view
+from capsieve.review.head_facts import read_head_facts
+from capsieve.review.room import ReadingRoom
+from capsieve.review.routes.given import Chosen, Here, Who
+from capsieve.review.sessions import Reader
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["Exams"])
+
+
+@router.get("/room")
+def get_room(room: Here, who: Who) -> messages.Room:
+    """The room, and who is in it."""
+    users = room.door.users
+    names = [who.name] if users is None else list(users.readers)
+    return messages.Room(
+        version=__version__,
+        way=room.way,
+        reader=who.name,
+        role=who.role,
+        readers=names,
+        disclaimer=DISCLAIMER,
+        exams=len(room.catalogue.exams()),
+    )
+
+
+@router.get("/exams")
+def get_exams(room: Here, who: Who) -> list[messages.ExamRow]:
+    """All exams, with what the sieve found and how far their reading is."""
+    room.summaries.follow()
+    return [_row(facts, room, who) for facts in room.catalogue.exams()]
+
+
+@router.get("/exams/{exam}")
+def get_exam(facts: Chosen, room: Here) -> messages.Exam:
+    """One exam: its heads, its events best first, and what it was screened with."""
+    room.frames.prepare(facts)  # whoever asks for an exam will soon ask for its frames
+    return exam_view(facts, read_head_facts(facts.folder, facts.heads))
+
+
+def _row(facts: ExamFacts, room: ReadingRoom, who: Reader) -> messages.ExamRow:
+    summary = room.summaries.summary(facts, who)
+    return messages.ExamRow(
+        exam=facts.exam,
+        title=facts.exam,
+        state=summary.state,  # pyright: ignore[reportArgumentType]
+        version=summary.version,
+        urgent=summary.urgent,
+        frames=facts.frames,
+        heads=list(facts.heads),
+        duration_s=facts.duration_s,
+        events=facts.events,
+        flagged_frames=facts.flagged,
+        to_read=facts.to_read,
+        decided_events=summary.decided_events,
+        findings=summary.findings,
+        complete=facts.complete,
+        problems=list(facts.problems),
+        readers=[
+            messages.ReaderState(reader=name, state=state)  # pyright: ignore[reportArgumentType]
+            for name, state in summary.readers
+        ],
+        screened_at=facts.screened_at,
+        readable=facts.readable,
+    )

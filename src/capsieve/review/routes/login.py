@@ -1,0 +1,87 @@
+"""Logging in and out, where the room has users."""
+
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from capsieve.report.formats import plain
+from capsieve.review.access import LOGIN, Door, cookie, shown_secret
+from capsieve.review.exam_view import DISCLAIMER
+from capsieve.review.routes.given import Here
+from capsieve.review.sessions import Reader
+from capsieve.review.small_pages import small_page
+from capsieve.review.way import ROLES
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+
+_WRONG = "Name or password is wrong."
+_UNKNOWN = ""  # all names that nobody has wait together
+
+
+@router.get(LOGIN)
+async def get_login(request: Request, room: Here) -> Response:
+    """The form; who is in already goes on to the room."""
+    if request.state.reader is not None:
+        return RedirectResponse("/", status_code=303)
+    return _form()
+
+
+@router.post(LOGIN)
+async def post_login(request: Request, room: Here) -> Response:
+    """Let somebody in, or say why not."""
+    door = room.door
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"))
+    name, password = (fields.get(field, [""])[0] for field in ("name", "password"))
+    if door.users is None or door.waiting is None:
+        return RedirectResponse("/", status_code=303)
+    counted = name if name in door.users.readers else _UNKNOWN
+    wait = door.waiting.left(counted)
+    if wait > 0:
+        return _form(
+            name, f"Too many wrong passwords: try again in {wait:.0f} seconds.", status=429
+        )
+    reader = await run_in_threadpool(_checked, door, name, password, counted)
+    if reader is None:
+        return _form(name, _WRONG, status=401)
+    if reader.role not in ROLES[room.way]:
+        roles = " and ".join(ROLES[room.way])
+        return _form(
+            name,
+            f"{reader.name} is a {reader.role}, and this room is one for {roles}.",
+            status=403,
+        )
+    answer = RedirectResponse("/", status_code=303)
+    secret = door.sessions.begin(reader)
+    answer.headers.append("set-cookie", cookie(request.scope, door.cookie, secret))
+    return answer
+
+
+@router.post("/logout")
+async def post_logout(request: Request, room: Here) -> Response:
+    """End the session."""
+    secret = shown_secret(request.scope, room.door.cookie)
+    if secret:
+        room.door.sessions.end(secret)
+    answer = RedirectResponse("/", status_code=303)
+    answer.headers.append("set-cookie", cookie(request.scope, room.door.cookie, ""))
+    return answer
+
+
+def _checked(door: Door, name: str, password: str, counted: str) -> Reader | None:
+    assert door.users is not None
+    assert door.waiting is not None
+    door.waiting.failed(counted)  # before looking: tries at the same time count as well
+    reader = door.users.reader(name, password)
+    if reader is not None:
+        door.waiting.passed(counted)
+    return reader
+
+
+def _form(name: str = "", problem: str = "", *, status: int = 200) -> Response:
+    return small_page(
+        "login.html", status, name=plain(name)[:100], problem=problem, disclaimer=DISCLAIMER
+    )

@@ -1,0 +1,189 @@
+"""The file of those who may enter a room that is not on one's own machine.
+
+Passwords are kept as scrypt hashes (RFC 7914), each with its own salt and with the costs that it
+was made with, so that costs may grow without anybody choosing a new password.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from capsieve.errors import FileError, ParameterError
+from capsieve.report.formats import plain
+from capsieve.review.sessions import Reader
+from capsieve.review.way import ROLES, Role
+from capsieve.whole_file import whole_file
+
+__all__ = ["LEAST_LENGTH", "Users", "add_user", "check_name", "hashed", "matches", "read_users"]
+
+SCHEMA = 1
+"""Version of the file; it grows when a name in it changes its meaning."""
+
+LEAST_LENGTH = 10
+"""Letters of a password."""
+
+_LONGEST_NAME = 64
+_LONGEST_PASSWORD = 1024
+_COST, _BLOCK, _LANES = 1 << 15, 8, 1  # 32 MB and about a tenth of a second for each try
+_MEMORY = 1 << 28  # bytes that a hash from a file may ask for
+_ALL_ROLES = sorted({role for roles in ROLES.values() for role in roles})
+_ONE_AT_A_TIME = threading.Lock()  # many tries at once would take all of the memory
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Who may enter.
+
+    Attributes
+    ----------
+    readers
+        By name.
+    hashes
+        Of their passwords, by name.
+    """
+
+    readers: dict[str, Reader]
+    hashes: dict[str, str]
+
+    def reader(self, name: str, password: str) -> Reader | None:
+        """Return who has this name and password; None where nobody has.
+
+        An unknown name takes as long as a wrong password: names cannot be tried out.
+        """
+        known = name in self.readers
+        right = matches(password, self.hashes[name] if known else _nobody())
+        return self.readers[name] if known and right else None
+
+
+def read_users(path: Path) -> Users:
+    """Read a file of users.
+
+    Raises
+    ------
+    FileError
+        It is absent, damaged, or names nobody.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
+            raise ValueError(f"it has the schema {content['schema']!r}, and {SCHEMA} is known")
+        readers, hashes = {}, {}
+        for name, user in content["users"].items():
+            if user["role"] not in _ALL_ROLES:
+                raise ValueError(f"{name} has the unknown role {user['role']!r}")
+            _parts(user["password"])
+            readers[name] = Reader(name, user["role"])
+            hashes[name] = user["password"]
+    except FileNotFoundError:
+        raise FileError(
+            f"there is no file {path}; capsieve review --add-user NAME --users {path} makes it"
+        ) from None
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileError(f"{path} is no file of users ({error})") from error
+    if not readers:
+        raise FileError(f"{path} names nobody; capsieve review --add-user NAME --users {path}")
+    return Users(readers, hashes)
+
+
+def add_user(path: Path, name: str, password: str, role: Role) -> bool:
+    """Add somebody to a file of users, or give them a new password and role.
+
+    Returns
+    -------
+    bool
+        Whether the name was already there.
+
+    Raises
+    ------
+    ParameterError
+        Name or password will not do.
+    FileError
+        The file is damaged, or cannot be written.
+    """
+    check_name(name)
+    if not LEAST_LENGTH <= len(password) <= _LONGEST_PASSWORD:
+        raise ParameterError(
+            "password", f"it needs at least {LEAST_LENGTH} letters; several words do well"
+        )
+    users: dict[str, Any] = {}
+    if path.exists():
+        known = read_users(path)
+        users = {
+            each.name: {"role": each.role, "password": known.hashes[each.name]}
+            for each in known.readers.values()
+        }
+    there = name in users
+    users[name] = {"role": role, "password": hashed(password)}
+    content = json.dumps({"schema": SCHEMA, "users": users}, indent=2, ensure_ascii=False)
+    with whole_file(path) as temporary:
+        # Made for the owner alone before anything stands in it.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        temporary.chmod(0o600)
+        temporary.write_text(content + "\n", encoding="utf-8")
+    return there
+
+
+def check_name(name: str) -> None:
+    """Raise ParameterError where a text will not do as the name of a reader."""
+    if not name or name != name.strip() or name != plain(name) or len(name) > _LONGEST_NAME:
+        raise ParameterError(
+            "reader",
+            f"{plain(name)!r} is no name; it has 1 to {_LONGEST_NAME} letters, none of them a "
+            "control character, and no space at its ends",
+        )
+
+
+def hashed(password: str) -> str:
+    """Return what is kept of a password."""
+    salt = secrets.token_bytes(16)
+    key = _scrypt(password, salt, _COST, _BLOCK, _LANES)
+    texts = (base64.b64encode(part).decode("ascii") for part in (salt, key))
+    return "$".join(["scrypt", str(_COST), str(_BLOCK), str(_LANES), *texts])
+
+
+def matches(password: str, kept: str) -> bool:
+    """Return whether a password is the one of which `kept` was kept."""
+    cost, block, lanes, salt, key = _parts(kept)
+    shortened = password[: _LONGEST_PASSWORD + 1]
+    return hmac.compare_digest(_scrypt(shortened, salt, cost, block, lanes), key)
+
+
+def _parts(kept: str) -> tuple[int, int, int, bytes, bytes]:
+    kind, cost, block, lanes, salt, key = kept.split("$")
+    if kind != "scrypt":
+        raise ValueError(f"passwords are kept as scrypt, not as {kind!r}")
+    numbers = int(cost), int(block), int(lanes)
+    if min(numbers) < 1 or 128 * numbers[0] * numbers[1] * numbers[2] > _MEMORY:
+        raise ValueError("a hash has costs out of bounds")
+    salt_bytes, key_bytes = (base64.b64decode(part, validate=True) for part in (salt, key))
+    if len(key_bytes) != hashlib.sha256().digest_size or len(salt_bytes) < 16:
+        raise ValueError("a hash is of the wrong length")
+    return *numbers, salt_bytes, key_bytes
+
+
+def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
+    with _ONE_AT_A_TIME:
+        return hashlib.scrypt(
+            password.encode("utf-8", "surrogatepass"),
+            salt=salt,
+            n=cost,
+            r=block,
+            p=lanes,
+            maxmem=2 * _MEMORY,
+            dklen=hashlib.sha256().digest_size,
+        )
+
+
+def _nobody() -> str:
+    """A hash of the usual costs that no password has."""
+    texts = (base64.b64encode(bytes(size)).decode("ascii") for size in (16, 32))
+    return "$".join(["scrypt", str(_COST), str(_BLOCK), str(_LANES), *texts])

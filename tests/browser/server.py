@@ -1,0 +1,90 @@
+"""``capsieve review`` as a process that can be killed and started again."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from capsieve.review.decisions.database import open_database
+from capsieve.review.decisions.entries import Entry
+from capsieve.review.decisions.log import load_entries
+
+__all__ = ["Server"]
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Server:
+    """A room over OUT.
+
+    Parameters
+    ----------
+    out
+        The results.
+    options
+        More of the command's.
+    database
+        Where decisions are kept.
+    reader
+        Who opens it.
+    state
+        Where the account keeps tokens.
+    """
+
+    def __init__(self, out: Path, *options: str, database: Path, reader: str, state: Path) -> None:
+        self.out, self.database, self.port = out, database, _free_port()
+        self.link = ""
+        self._state = state
+        self._command = [sys.executable, "-m", "capsieve", "review", str(out), "--no-browser"]
+        self._command += ["--database", str(database), "--reader", reader]
+        self._command += ["--port", str(self.port), *options]
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start, and wait for the link."""
+        environment: dict[str, Any] = {**os.environ, "XDG_STATE_HOME": str(self._state)}
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)
+        assert found, line
+        self.link = found[0]
+
+    def stop(self) -> None:
+        """End it as Ctrl-C does."""
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """End it at once, as a power failure would."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is None:
+            return
+        self._process.send_signal(how)
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process = None
+
+    def entries(self, exam: str) -> list[Entry]:
+        """Return what is in the database."""
+        opened = open_database(self.database)
+        try:
+            return load_entries(opened, exam)
+        finally:
+            opened.close()

@@ -1,0 +1,86 @@
+"""The way in, and the first frame."""
+
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from browser.exams import IMAGES, TWO_HEADS, VIDEO, events_of, rows_of
+from capsieve.frames import pixel_digest
+from capsieve.sources.source import Place, open_source
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_link_opens_the_room_and_the_token_leaves_the_address(serve, enter):
+    server = serve()
+    assert "token=" in server.link
+    anna = enter(server)
+    anna.see("table.exams tbody tr")
+    assert anna.page.url.rstrip("/#") == server.address
+    assert "token" not in anna.page.evaluate("document.cookie + location.href + history.state")
+    stranger = enter(server)
+    stranger.page.context.clear_cookies()
+    stranger.expect("401")
+    stranger.page.goto(server.address)
+    assert "opens only by its own link" in stranger.page.inner_text("body")
+
+
+def test_from_the_list_to_an_exam_and_back_by_keyboard(serve, enter):
+    anna = enter(serve())
+    names = anna.see("table.exams tbody") and anna.page.eval_on_selector_all(
+        "table.exams tbody tr", "rows => rows.map(row => row.dataset.exam)"
+    )
+    assert sorted(names) == sorted([VIDEO, IMAGES, TWO_HEADS])
+    anna.until("() => document.activeElement.dataset.exam !== undefined")
+    anna.press("Home", "ArrowDown", "Enter")
+    anna.see(f".exam h1:has-text('{names[1]}')")
+    anna.press("Escape")
+    anna.see("table.exams tbody tr")
+
+
+def test_the_picture_of_an_image_is_to_the_bit_what_was_scored(serve, enter, screened):
+    anna = enter(serve())
+    best = events_of(screened, IMAGES)[0]["best_frame"]
+    pictures = anna.pictures(lambda: (anna.read(IMAGES), anna.until_frame(best)))
+    assert pixel_digest(pictures[-1]) == rows_of(screened, IMAGES)[best]["sha1"]
+
+
+def test_the_first_frame_of_a_video_is_the_one_that_was_scored(serve, enter, screened):
+    anna = enter(serve())
+    best = events_of(screened, VIDEO)[0]["best_frame"]
+    pictures = anna.pictures(lambda: (anna.read(VIDEO), anna.until_frame(best)))
+    answer = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/frames/0/{best}")
+    assert answer.headers["x-sha1"] == rows_of(screened, VIDEO)[best]["sha1"]
+    source = _decoded(screened)
+    assert pixel_digest(source[best]) == answer.headers["x-sha1"]
+    # The picture went through JPEG: of all frames of the source, it is the nearest to this one.
+    away = [np.abs(pictures[-1] - each.astype(int)).mean() for each in source]
+    assert int(np.argmin(away)) == best
+    assert away[best] < 2
+
+
+def _decoded(screened):
+    path = next((screened.parent / "one" / "exams").iterdir())
+    source = open_source(Place("video", str(path)))
+    read = [f.pixels for segment in source.survey().segments for f in source.frames(segment)]
+    return [pixels for pixels in read if pixels is not None]
+
+
+def test_nothing_is_left_of_the_token_in_what_the_browser_remembers(serve, enter):
+    server = serve()
+    anna = enter(server)
+    anna.see("table.exams tbody tr")
+    token = urlsplit(server.link).query.removeprefix("token=")
+    kept = anna.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    cookies = str(anna.page.context.cookies())
+    assert token not in kept + cookies
+
+
+def test_the_page_cannot_reach_another_host_even_if_it_wanted_to(serve, enter):
+    anna = enter(serve())
+    anna.see("table.exams tbody tr")
+    assert anna.complaints() == []
+    anna.page.evaluate("fetch('https://other.example/').catch(() => null)")
+    assert any("connect-src https://other.example" in each for each in anna.complaints())
+    anna.expect("other.example")

@@ -1,0 +1,92 @@
+"""Playback: every frame once, in order, and nothing that was not asked for."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from browser.exams import IMAGES, TWO_HEADS, VIDEO, rows_of
+from capsieve.frames import pixel_digest
+
+pytestmark = pytest.mark.slow
+
+
+def fastest(person):
+    """30 frames per second."""
+    person.press(*["+"] * 30)
+    person.see(".rate:has-text('30 fps')")
+
+
+def test_playback_draws_every_frame_once_and_in_order(serve, enter):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    fastest(anna)
+    anna.press("Home")
+    anna.until_frame(0)
+    assert anna.drawn(lambda: (anna.press("Space"), anna.until_frame(39))) == list(range(1, 40))
+    assert anna.drawn(lambda: (anna.press("j"), anna.until_frame(0))) == list(range(38, -1, -1))
+
+
+def test_what_playback_draws_is_to_the_bit_what_was_scored(serve, enter, screened):
+    anna = enter(serve())
+    anna.read(IMAGES)
+    fastest(anna)
+    anna.press("Home")
+    anna.until_frame(0)
+    pictures = anna.pictures(lambda: (anna.press("Space"), anna.until_frame(23)))
+    expected = [row["sha1"] for row in rows_of(screened, IMAGES)]
+    assert [pixel_digest(each) for each in pictures][-23:] == expected[1:]
+
+
+def test_flagged_only_shows_the_flagged_frames_alone(serve, enter, screened):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    flagged = [row["frame"] for row in rows_of(screened, VIDEO) if row["label"] == "polyp"]
+    anna.press("f")
+    anna.see("button[aria-pressed=true]:has-text('Flagged')")
+    fastest(anna)
+    anna.press("Home")
+    anna.until_frame(flagged[0])
+    drawn = anna.drawn(lambda: (anna.press("Space"), anna.until_frame(flagged[-1])))
+    assert drawn == flagged[1:]
+
+
+def test_every_frame_that_was_played_is_in_the_ledger(serve, enter):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    anna.press("Home")
+    anna.until_frame(0)
+    anna.drawn(lambda: (anna.press("Space"), anna.until_frame(39)))
+    with anna.page.expect_response(lambda answer: answer.url.endswith("/seen") and answer.ok):
+        anna.press("Escape")  # the page is left, and sends what it has
+    anna.see("table.exams tbody tr")
+    told = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/seen").json()
+    seen = np.frombuffer(base64.b64decode(told["0"]["milliseconds"]), "<f4")
+    assert seen.shape == (40,)
+    assert (seen > 0).all()
+
+
+def test_two_heads_stand_side_by_side_and_keep_in_step(serve, enter):
+    anna = enter(serve())
+    anna.read(TWO_HEADS)
+    shown = "n => document.querySelectorAll('figure.frame:not([hidden])').length === n"
+    anna.until(shown, 2)
+    anna.press("Shift+H")
+    anna.until(shown, 1)
+    anna.press("Shift+H")
+    anna.until(shown, 2)
+    boxes = [anna.page.locator("figure.frame").nth(head).bounding_box() for head in (0, 1)]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1
+    anna.press("Home")
+    anna.until_frame(0)
+    drawn = anna.drawn(lambda: (anna.press("Space"), anna.until("() => noted.frames.length >= 22")))
+    assert drawn[0::2] == drawn[1::2] == list(range(1, 12))
+
+
+def test_the_colours_can_be_changed_and_the_page_says_so(serve, enter):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    anna.press("e", "]", "}")
+    anna.see(".changed:has-text('0 switches it off')")
+    anna.press("0")
+    anna.page.locator(".changed").wait_for(state="hidden")

@@ -1,0 +1,93 @@
+"""Several readers: blind, and a pre-reader with a validator."""
+
+import pytest
+
+from browser.exams import VIDEO, events_of
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def best(screened):
+    return [event["best_frame"] for event in events_of(screened, VIDEO)]
+
+
+def decide(person, keys, best):
+    """Decide the first events, as they come."""
+    for key, frame in zip(keys, best, strict=False):
+        person.until_frame(frame)
+        person.press(key)
+    person.until_saved()
+
+
+def test_two_read_blind_and_meet_in_the_consensus(serve, enter, best):
+    anna = enter(serve("--way", "blind"))
+    bert = enter(serve("--way", "blind", reader="bert"))
+    for person in (anna, bert):
+        person.read(VIDEO)
+    decide(anna, "rru", best)
+    # What one has said, the other does not see: on no card, and not in what the server tells.
+    bert.until_frame(best[0])
+    bert.press("Shift+U")
+    bert.until_saved()
+    assert bert.page.locator(".card[aria-label*='rejected']").count() == 0
+    entries = bert.page.request.get(f"{bert.server.address}/api/exams/{VIDEO}/entries").json()
+    assert {entry["reader"] for entry in entries} == {"bert"}
+    bert.page.get_by_role("button", name="Differences").click()
+    bert.see("dialog:has-text('open when both readers have signed')")
+    bert.expect("409")  # that is how the server says so
+    bert.press("Escape")
+
+    decide(bert, "rur", best)
+    for person in (anna, bert):
+        person.sign()
+    for person in (anna, bert):
+        person.page.get_by_role("button", name="Differences").click()
+        person.see("dialog:has-text('Kappa')")
+        assert person.page.locator("dialog table.differences tbody tr").count() >= 2
+
+    carl = enter(serve("--way", "blind", "--role", "consensus", reader="carl"))
+    carl.read(VIDEO)
+    carl.page.get_by_role("button", name="Differences").click()
+    row = carl.see("dialog tr:has-text('event 2')")
+    assert "open" in row.inner_text()
+    row.get_by_role("button", name="Show").click()
+    carl.until_frame(best[1])
+    carl.press("r")
+    carl.until_saved()
+    last = carl.server.entries(VIDEO)[-1]
+    assert (last.reader, last.role, last.content["verdict"]) == ("carl", "consensus", "reject")
+
+
+def test_a_pre_reader_marks_and_the_validator_confirms_and_signs(serve, enter, best):
+    pia = enter(serve("--way", "validated", reader="pia"))
+    pia.read(VIDEO)
+    pia.until_frame(best[0])
+    pia.press("a", "s", "1")
+    pia.until_saved()
+    pia.press("Control+Enter")
+    pia.see(".toast:has-text('The validator signs')")
+
+    vera = enter(serve("--way", "validated", "--role", "validator", reader="vera"))
+    vera.read(VIDEO)
+    vera.press("2")
+    vera.see(".finding:has-text('pia')").click()
+    vera.see(".findings fieldset")
+    vera.until_frame(best[0])
+    vera.press("y")
+    vera.see(".toast:has-text('Confirmed')")
+    vera.press("Escape")
+    vera.see(".finding:has-text('confirmed')")
+    # The pre-reader's window, on a server of its own, follows.
+    pia.press("Escape")
+    pia.see(".finding:has-text('confirmed')")
+    vera.sign()
+    kinds = [(entry.reader, entry.kind) for entry in vera.server.entries(VIDEO)]
+    assert kinds == [
+        ("pia", "finding"),
+        ("pia", "verdict"),
+        ("pia", "finding"),
+        ("vera", "confirm"),
+        ("vera", "sign"),
+    ]
+    pia.see(".examstate:has-text('signed by vera')")

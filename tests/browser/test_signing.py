@@ -1,0 +1,67 @@
+"""Signing freezes, opening again is a new version, and decisions leave as files."""
+
+import csv
+
+import pytest
+
+from browser.exams import VIDEO, events_of
+from capsieve.statistics.labels import read_labels
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def anna(serve, enter, screened):
+    person = enter(serve())
+    person.read(VIDEO)
+    person.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+    return person
+
+
+def test_a_signed_exam_takes_nothing_until_it_is_opened_again(anna):
+    anna.press("Shift+R")
+    anna.sign()
+    before = anna.server.entries(VIDEO)
+    assert [entry.kind for entry in before] == ["verdict", "sign"]
+    assert len(before[-1].content["hash"]) == 64
+    for key in ("Shift+A", "m", "!"):
+        anna.press(key)
+        anna.page.locator(".toast:has-text('This exam is signed')").last.wait_for()
+    assert anna.server.entries(VIDEO) == before
+
+    anna.press("Control+Enter")
+    anna.see("dialog input")
+    anna.page.keyboard.type("a second look")
+    anna.press("Enter")
+    anna.see(".examstate:has-text('version 2')")
+    anna.press("Shift+U")
+    anna.until_saved()
+    after = anna.server.entries(VIDEO)[2:]
+    assert [(entry.kind, entry.version) for entry in after] == [("reopen", 2), ("verdict", 2)]
+    assert after[0].content == {"reason": "a second look"}
+
+
+def test_decisions_leave_as_files_that_the_statistics_read(anna, screened, tmp_path):
+    first, second, *_ = events_of(screened, VIDEO)
+    anna.press("a")
+    anna.until_saved()
+    anna.press("n")
+    anna.until_frame(second["best_frame"])
+    anna.press("r")
+    anna.until_saved()
+    anna.press("3")
+    files = {}
+    for link in ("Decisions (CSV)", "Labels for evaluate and train (CSV)"):
+        with anna.page.expect_download() as download:
+            anna.page.get_by_role("link", name=link).click()
+        name = download.value.suggested_filename
+        files[name] = tmp_path / name
+        download.value.save_as(files[name])
+    labels = read_labels(files["labels.csv"])
+    assert labels.problems == ()
+    said = {(row["exam"], row["frame"]): row["label"] for row in labels.table.to_pylist()}
+    assert said[VIDEO, first["best_frame"]] == "polyp"
+    assert said[VIDEO, second["best_frame"]] == "normal"
+    with files["decisions.csv"].open(newline="") as file:
+        kinds = [row["kind"] for row in csv.DictReader(file)]
+    assert kinds == ["finding", "verdict", "verdict"]

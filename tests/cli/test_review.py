@@ -1,0 +1,127 @@
+"""``capsieve review`` as a user meets it."""
+
+import json
+
+import pytest
+
+from review_exam import write_small_exam
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def out(tmp_path):
+    write_small_exam(tmp_path / "out", tmp_path / "source")
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Note what would be served, and serve nothing."""
+    calls = []
+
+    def run_room(room, listener, *, link, browser, say):
+        say(link)
+        calls.append({"room": room, "link": link, "browser": browser})
+        room.close()
+
+    monkeypatch.setattr("capsieve.review.running.run_room", run_room)
+    return calls
+
+
+def test_the_link_is_printed_and_the_browser_opened(run, out, served):
+    result = run("review", out)
+    assert result.exit_code == 0
+    (call,) = served
+    assert call["link"] in result.stdout
+    assert "?token=" in call["link"]
+    assert call["browser"]
+    assert (out / "decisions.sqlite").is_file()
+
+
+def test_options_reach_the_room(run, out, served, tmp_path):
+    result = run(
+        *("review", out, "--no-browser", "--reader", "Anna B.", "--way", "validated"),
+        *("--role", "validator", "--database", tmp_path / "other.sqlite"),
+    )
+    assert result.exit_code == 0
+    (call,) = served
+    assert not call["browser"]
+    reader = call["room"].door.reader
+    assert (reader.name, reader.role) == ("Anna B.", "validator")
+    assert call["room"].way == "validated"
+    assert not (out / "decisions.sqlite").exists()
+
+
+def test_the_role_follows_from_how_the_room_works(run, out, served):
+    run("review", out, "--way", "validated")
+    run("review", out)
+    assert [call["room"].door.reader.role for call in served] == ["pre-reader"] * 2
+
+
+def test_one_exam_is_read_with_the_decisions_of_all(run, out, served):
+    assert run("review", out / "small").exit_code == 0
+    (call,) = served
+    assert [facts.exam for facts in call["room"].catalogue.exams()] == ["small"]
+    assert (out / "decisions.sqlite").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nowhere",), "there is no folder"),
+        (("out/small/exam.json",), "is no folder"),
+        (("source",), "holds no screened exam"),
+        (("out", "--host", "0.0.0.0"), "needs --users"),
+        (("out", "--users", "nobody.json"), "there is no file"),
+        (("out", "--reader", "a\nb"), "is no name"),
+        (("out", "--way", "blind", "--role", "validator"), "its roles are reader and consensus"),
+        (("out", "--database", "mysql://x/y"), "SQLite or PostgreSQL"),
+        (("out", "--database", "absent/decisions.sqlite"), "there is no folder"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(run, out, served, monkeypatch, arguments, words):
+    monkeypatch.chdir(out.parent)
+    result = run("review", *arguments)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not served
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--add-user", "anna"), ("out", "--users", "users.json", "--reader", "anna")],
+)
+def test_what_does_not_go_together_is_wrong_usage(run, arguments):
+    assert run("review", *arguments).exit_code == 2
+
+
+def test_a_missing_package_is_named(run, out, monkeypatch):
+    monkeypatch.setattr("capsieve.review.extra._PACKAGES", ("no_such_package",))
+    result = run("review", out)
+    assert result.exit_code == 1
+    assert "pip install 'capsieve[review]'" in result.stderr
+
+
+def test_users_are_added_and_let_in(run, out, served, tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from capsieve.cli.main import cli
+
+    monkeypatch.setattr("capsieve.review.users._COST", 16)
+    file = tmp_path / "users.json"
+    added = CliRunner().invoke(
+        cli,
+        ["review", "--add-user", "anna", "--users", str(file)],
+        input=f"{PASSWORD}\n{PASSWORD}\n",
+    )
+    assert added.exit_code == 0
+    assert list(json.loads(file.read_text())["users"]) == ["anna"]
+    assert PASSWORD not in added.output
+    result = run("review", out, "--host", "0.0.0.0", "--users", file, "--name", "room.example")
+    assert result.exit_code == 0
+    assert "TLS" in result.stderr
+    (call,) = served
+    assert "token" not in call["link"]
+    assert "room.example" in call["room"].door.hosts

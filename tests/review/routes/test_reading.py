@@ -1,0 +1,182 @@
+"""Deciding over HTTP."""
+
+import base64
+import itertools
+
+import numpy as np
+import pytest
+
+from review_exam import EVENTS_OF_SMALL, FRAMES
+from room_client import RoomClient
+
+EXAM = "/api/exams/small"
+FIRST, SECOND = ("event:0:{}-{}".format(*event) for event in EVENTS_OF_SMALL)
+_KEYS = itertools.count(10_000_000)
+
+
+def act(client, kind, subject, content, **more):
+    body = {"key": f"{next(_KEYS)}", "kind": kind, "subject": subject, "content": content}
+    return client.post(f"{EXAM}/entries", json=body | more)
+
+
+def verdict(client, subject, word):
+    return act(client, "verdict", subject, {"verdict": word})
+
+
+def sign(client):
+    return act(client, "sign", "exam", {"statement": "I have read it."})
+
+
+def test_an_action_is_kept_with_reader_and_time(client):
+    entry = verdict(client, FIRST, "accept").json()
+    assert (entry["number"], entry["reader"], entry["role"]) == (1, "anna", "reader")
+    assert entry["time"].endswith("Z")
+    reading = client.get(f"{EXAM}/reading").json()
+    assert reading["verdicts"][FIRST]["verdict"] == "accept"
+    assert (reading["state"], reading["undoable"]) == ("in reading", 1)
+    assert client.get(f"{EXAM}/entries").json() == [entry]
+    assert client.get(f"{EXAM}/entries?after=1").json() == []
+
+
+def test_the_same_key_twice_is_one_entry(client):
+    body = {
+        "key": "12345678",
+        "kind": "verdict",
+        "subject": FIRST,
+        "content": {"verdict": "unsure"},
+    }
+    first, second = (client.post(f"{EXAM}/entries", json=body) for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.json() == second.json()
+    other = client.post(f"{EXAM}/entries", json=body | {"subject": SECOND})
+    assert other.status_code == 409
+
+
+def test_undo_and_redo_are_entries(client):
+    number = verdict(client, FIRST, "accept").json()["number"]
+    undo = act(client, "undo", "", {}, undoes=number).json()["number"]
+    assert client.get(f"{EXAM}/reading").json()["verdicts"] == {}
+    act(client, "undo", "", {}, undoes=undo)
+    assert FIRST in client.get(f"{EXAM}/reading").json()["verdicts"]
+    assert len(client.get(f"{EXAM}/entries").json()) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "content"),
+    [
+        ("verdict", "event:0:5-1", {"verdict": "accept"}),
+        ("verdict", f"frame:0:{FRAMES}", {"verdict": "accept"}),
+        ("verdict", "frame:1:0", {"verdict": "accept"}),
+        ("verdict", FIRST, {"verdict": "perhaps"}),
+        ("verdict", FIRST, {"verdict": "accept", "more": 1}),
+        ("landmark", "landmark:caecum", {"head": 0, "frame": FRAMES}),
+        ("finding", "finding:a", {"head": 0, "frames": [1, FRAMES], "best_frame": 1}),
+        ("finding", "finding:a", {"head": 0, "frames": 5, "best_frame": 1}),
+        ("unknown", "exam", {}),
+        ("note", "exam", {"text": 5}),
+        ("sign", "exam", {}),
+        ("sign", "exam", {"statement": "x", "hash": "mine"}),
+        ("sign", "exam", {"statement": "x", "last": True}),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_not_written(client, kind, subject, content):
+    answer = act(client, kind, subject, content)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(".")
+    assert client.get(f"{EXAM}/entries").json() == []
+
+
+def test_a_signed_exam_is_closed_until_it_is_opened_again(client):
+    verdict(client, FIRST, "accept")
+    signature = sign(client)
+    assert signature.status_code == 200
+    reading = client.get(f"{EXAM}/reading").json()
+    assert reading["state"] == "signed"
+    assert reading["signature"]["hash"] == signature.json()["content"]["hash"]
+    refused = verdict(client, FIRST, "reject")
+    assert refused.status_code == 409
+    assert "signed" in refused.json()["detail"]
+    assert act(client, "reopen", "exam", {"reason": "second thoughts"}).json()["version"] == 2
+    assert verdict(client, FIRST, "reject").status_code == 200
+    assert client.get("/api/exams").json()[0]["version"] == 2
+
+
+def test_a_signature_over_something_unseen_is_refused(client):
+    seen = verdict(client, FIRST, "accept").json()["number"]
+    verdict(client, SECOND, "accept")
+    answer = act(client, "sign", "exam", {"statement": "read", "last": seen})
+    assert answer.status_code == 409
+
+
+def test_the_ledger_adds_up_and_counts_a_batch_once(client):
+    batch = {"key": "batch-01", "head": 0, "frames": [[0, 100], [3, 33.5]]}
+    for _ in range(2):
+        assert client.post(f"{EXAM}/seen", json=batch).json() == {}
+    client.post(f"{EXAM}/seen", json={"key": "batch-02", "head": 0, "frames": [[3, 10]]})
+    seen = client.get(f"{EXAM}/seen").json()["0"]["milliseconds"]
+    expected = np.zeros(FRAMES, "<f4")
+    expected[[0, 3]] = 100, 43.5
+    assert np.array_equal(np.frombuffer(base64.b64decode(seen), "<f4"), expected)
+    assert client.get(f"{EXAM}/reading").json()["seen"] == {"frames": 2, "of": FRAMES}
+
+
+@pytest.mark.parametrize("frames", [[[FRAMES, 1]], [[0]], [[0, -1]], [["0", 1]], [], [[0.5, 1]]])
+def test_a_senseless_batch_is_refused(client, frames):
+    body = {"key": "batch-01", "head": 0, "frames": frames}
+    assert client.post(f"{EXAM}/seen", json=body).status_code == 422
+
+
+def test_a_pre_reader_marks_and_a_validator_confirms(open_a_room):
+    first = RoomClient(open_a_room(reader="anna", way="validated"))
+    second = RoomClient(open_a_room(reader="bert", role="validator"))
+    verdict(first, FIRST, "accept")
+    assert sign(first).status_code == 403
+    assert act(first, "confirm", FIRST, {"agrees": True}).status_code == 403
+    assert act(second, "confirm", FIRST, {"agrees": True}).status_code == 200
+    assert second.get(f"{EXAM}/reading").json()["verdicts"][FIRST]["confirmed"] is True
+    assert sign(second).status_code == 200
+
+
+def test_blind_readers_see_nothing_of_each_other_before_both_have_signed(open_a_room):
+    anna = RoomClient(open_a_room(reader="anna", way="blind"))
+    bert = RoomClient(open_a_room(reader="bert"))
+    verdict(anna, FIRST, "accept")
+    verdict(anna, SECOND, "accept")
+    sign(anna)
+    assert bert.get(f"{EXAM}/entries").json() == []
+    assert bert.get(f"{EXAM}/reading").json()["verdicts"] == {}
+    assert bert.get("/api/exams").json()[0]["decided_events"] == 0
+    assert bert.get(f"{EXAM}/reading?reader=anna").status_code == 409
+    assert bert.get(f"{EXAM}/agreement").status_code == 409
+    assert FIRST not in bert.get(f"{EXAM}/export/decisions.csv").text
+    assert bert.get(f"{EXAM}/export/labels.csv").text.count("\n") == 1
+    verdict(bert, FIRST, "accept")
+    verdict(bert, SECOND, "reject")
+    sign(bert)
+    assert bert.get(f"{EXAM}/reading?reader=anna").json()["verdicts"][FIRST]["reader"] == "anna"
+    agreement = bert.get(f"{EXAM}/agreement").json()
+    assert [each["subject"] for each in agreement["differences"]] == [SECOND]
+    labels = bert.get(f"{EXAM}/export/labels.csv").text.splitlines()[1:]
+    first, last = EVENTS_OF_SMALL[0]
+    assert len(labels) == last + 1 - first
+    assert all(",polyp," in line for line in labels)
+
+
+def test_decisions_go_out_as_files(client):
+    verdict(client, FIRST, "accept")
+    decisions = client.get(f"{EXAM}/export/decisions.csv")
+    assert decisions.headers["content-type"].startswith("text/csv")
+    assert "attachment" in decisions.headers["content-disposition"]
+    assert FIRST in decisions.text
+    labels = client.get(f"{EXAM}/export/labels.csv").text.splitlines()
+    first, last = EVENTS_OF_SMALL[0]
+    assert len(labels) == 1 + last + 1 - first
+
+
+def test_a_way_of_working_is_kept_once_reading_has_begun(open_a_room):
+    from capsieve.review.decisions.refusals import ConflictError
+
+    verdict(RoomClient(open_a_room(way="blind")), FIRST, "accept")
+    with pytest.raises(ConflictError, match="reading has begun"):
+        open_a_room(way="single")
+    assert open_a_room().way == "blind"

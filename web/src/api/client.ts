@@ -1,0 +1,108 @@
+// Requests to the server, and errors as sentences.
+
+import { parseColumns, type Columns } from "./columns.ts";
+import { packQuery, parsePack, type Packed } from "./pack.ts";
+import type {
+  Action,
+  Agreement,
+  Entry,
+  Evidence,
+  Exam,
+  ExamRow,
+  Reading,
+  Room,
+} from "./types.ts";
+
+/** The server answered, and said no. */
+export class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, sentence: string) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+/** There was no answer: the server is down, or the connection is. */
+export class Unreached extends Error {}
+
+const examPath = (exam: string): string => `api/exams/${encodeURIComponent(exam)}`;
+
+async function request(path: string, init?: RequestInit): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(path, { credentials: "same-origin", ...init });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Unreached("The server does not answer.");
+  }
+  if (answer.ok) return answer;
+  throw new Refused(answer.status, await sentence(answer));
+}
+
+async function sentence(answer: Response): Promise<string> {
+  try {
+    const body = (await answer.json()) as { detail?: unknown };
+    if (typeof body.detail === "string") return body.detail;
+  } catch {
+    // Not JSON: a proxy's page. The number has to do.
+  }
+  return `The server answered with ${answer.status}.`;
+}
+
+async function json<T>(path: string, init?: RequestInit): Promise<T> {
+  return (await (await request(path, init)).json()) as T;
+}
+
+function post<T>(path: string, body: unknown, keepalive = false): Promise<T> {
+  return json<T>(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    keepalive,
+  });
+}
+
+export const api = {
+  room: () => json<Room>("api/room"),
+  exams: () => json<ExamRow[]>("api/exams"),
+  exam: (exam: string) => json<Exam>(examPath(exam)),
+  reading: (exam: string, reader?: string) =>
+    json<Reading>(
+      `${examPath(exam)}/reading${reader ? `?reader=${encodeURIComponent(reader)}` : ""}`,
+    ),
+  entries: (exam: string, after: number) =>
+    json<Entry[]>(`${examPath(exam)}/entries?after=${after}`),
+  agreement: (exam: string) => json<Agreement>(`${examPath(exam)}/agreement`),
+  evidence: (exam: string, head: number, frame: number, signal?: AbortSignal) =>
+    json<Evidence>(`${examPath(exam)}/evidence/${head}/${frame}`, signal ? { signal } : {}),
+  seen: (exam: string) =>
+    json<Record<string, { milliseconds: string }>>(`${examPath(exam)}/seen`),
+
+  async columns(exam: string, head: number): Promise<Columns> {
+    const answer = await request(`${examPath(exam)}/timeline?head=${head}`);
+    return parseColumns(await answer.arrayBuffer());
+  },
+  async pack(
+    exam: string,
+    head: number,
+    numbers: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<Packed[]> {
+    const path = `${examPath(exam)}/frames/${head}?${packQuery(numbers)}`;
+    return parsePack(await (await request(path, signal ? { signal } : {})).arrayBuffer());
+  },
+  async thumbnails(exam: string, head: number, numbers: readonly number[]): Promise<Packed[]> {
+    const path = `${examPath(exam)}/thumbnails/${head}?numbers=${numbers.join(",")}`;
+    return parsePack(await (await request(path)).arrayBuffer());
+  },
+  async map(exam: string, head: number, frame: number, name: string): Promise<ImageBitmap> {
+    const path = `${examPath(exam)}/evidence/${head}/${frame}/${encodeURIComponent(name)}.png`;
+    return createImageBitmap(await (await request(path)).blob());
+  },
+  exportLink: (exam: string, file: "decisions.csv" | "labels.csv"): string =>
+    `${examPath(exam)}/export/${file}`,
+
+  act: (exam: string, action: Action) => post<Entry>(`${examPath(exam)}/entries`, action),
+  saw: (exam: string, body: unknown, leaving = false) =>
+    post<unknown>(`${examPath(exam)}/seen`, body, leaving),
+};

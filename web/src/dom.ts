@@ -1,0 +1,70 @@
+// Elements in one line each. Text is always text: nothing here takes HTML.
+
+type Child = Node | string | number | null | undefined | false;
+type Listener = (event: never) => void;
+type Props = Record<string, string | number | boolean | null | undefined | Listener>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an element: `on...` properties listen, booleans set or leave an attribute. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  apply(element, props);
+  add(element, children);
+  return element;
+}
+
+export function svg(tag: string, props: Props = {}, ...children: Child[]): SVGElement {
+  const element = document.createElementNS(SVG, tag);
+  apply(element, props);
+  add(element, children);
+  return element;
+}
+
+function apply(element: Element, props: Props): void {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") {
+      element.addEventListener(name.slice(2), value as EventListener);
+    } else element.setAttribute(name, value === true ? "" : String(value));
+  }
+}
+
+function add(element: Element, children: Child[]): void {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(typeof child === "number" ? String(child) : child);
+  }
+}
+
+/** Put new children in the place of the old ones. */
+export function fill(element: Element, ...children: Child[]): void {
+  element.replaceChildren();
+  add(element, children);
+}
+
+/** A button with a plain label; `key` is shown as a hint. */
+export function button(
+  label: string,
+  onclick: () => void,
+  options: { key?: string; focus?: boolean; title?: string; class?: string; pressed?: boolean; disabled?: boolean } = {},
+): HTMLButtonElement {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: options.class,
+      title: options.title,
+      "aria-pressed": options.pressed === undefined ? null : String(options.pressed),
+      disabled: options.disabled ?? false,
+      autofocus: options.focus ?? false,
+      onclick,
+    },
+    label,
+    options.key ? h("kbd", { "aria-hidden": "true" }, options.key) : null,
+  );
+}

@@ -1,0 +1,47 @@
+// A key, then a number: a small menu at the lower edge says what the number means.
+
+import { announce } from "../announce.ts";
+import { h } from "../dom.ts";
+
+export interface Choice {
+  key: string;
+  words: string;
+  run(): void;
+}
+
+let open: { element: HTMLElement; choices: readonly Choice[] } | null = null;
+
+export function openChord(title: string, choices: readonly Choice[]): void {
+  closeChord();
+  const element = h(
+    "div",
+    { class: "chord", role: "menu", "aria-label": title },
+    h("b", {}, title),
+    ...choices.map((choice) =>
+      h("button", { type: "button", role: "menuitem", onclick: () => take(choice) }, h("kbd", {}, choice.key), ` ${choice.words}`),
+    ),
+    h("span", { class: "soft" }, h("kbd", {}, "Esc")),
+  );
+  document.body.append(element);
+  open = { element, choices };
+  announce(`${title}: ${choices.map((choice) => `${choice.key} ${choice.words}`).join(", ")}`, 0);
+}
+
+export function closeChord(): void {
+  open?.element.remove();
+  open = null;
+}
+
+function take(choice: Choice): void {
+  closeChord();
+  choice.run();
+}
+
+/** Give the open menu a key. True if there was a menu: the key is used up. */
+export function chordKey(key: string): boolean {
+  if (open === null) return false;
+  const choice = open.choices.find((one) => one.key === key);
+  if (choice) take(choice);
+  else closeChord();
+  return true;
+}

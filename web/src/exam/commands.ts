@@ -1,0 +1,182 @@
+// What each key of the exam page does.
+
+import type { Landmark, Segment, Verdict } from "../api/types.ts";
+import { toast } from "../dialog.ts";
+import { showHelp } from "../help.ts";
+import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
+import { nextUndecided } from "../model/rank.ts";
+import type { Mode } from "../model/sequence.ts";
+import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
+import { nextTheme } from "../theme.ts";
+import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
+import { openChord } from "./chords.ts";
+import type { Deciding } from "./deciding.ts";
+import type { Tabs } from "./panel/tabs.ts";
+import type { Overlays } from "./panel/why.ts";
+import type { Screen } from "./screen.ts";
+import type { Session } from "./session.ts";
+import { openReopening, openSigning } from "./signing.ts";
+import type { Timeline } from "./timeline/timeline.ts";
+import type { Watched } from "../emitter.ts";
+
+export interface Desk {
+  session: Session;
+  screen: Screen;
+  deciding: Deciding;
+  tabs: Tabs;
+  timeline: Timeline;
+  adjustment: Watched<Adjustment>;
+  overlays: Watched<Overlays>;
+  maps(): string[];
+  zoomBy(factor: number): void;
+  leave(): void;
+}
+
+const MODES: Mode[] = ["all", "flagged", "to read"];
+
+/** By the ids of the keymap. `repeat`: the key is held down. */
+export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => void> {
+  const { session, screen, deciding, tabs, timeline, adjustment, overlays } = desk;
+  const { player } = screen;
+
+  const move = (by: number) => (): void => {
+    player.play(0);
+    player.by(by);
+  };
+  let last = -1; // the event chosen last: from there one goes on after having looked elsewhere
+  session.event.watch((place) => {
+    if (place >= 0) last = place;
+  });
+  const event = (by: number) => (): void => {
+    const count = session.events.length;
+    if (count === 0) return toast("The sieve flagged nothing in this exam.");
+    screen.choose(Math.min(Math.max(last + by, 0), count - 1));
+  };
+  const verdict = (which: Verdict) => (repeat: boolean): void => {
+    if (!repeat) deciding.onEvent(which);
+  };
+  const frame = (which: Verdict) => (repeat: boolean): void => {
+    if (!repeat) deciding.onFrame(which);
+  };
+  const withFinding = (run: (id: string) => void) => (): void => {
+    const id = session.finding.get();
+    if (id === null) return toast("Choose a finding first: accept an event (A) or mark a polyp (M).");
+    run(id);
+  };
+  const adjust = (change: (now: Adjustment) => Adjustment) => (): void => adjustment.set(change(adjustment.get()));
+  const head = (): void => {
+    const heads = session.exam.heads.map((one) => one.head);
+    const next = heads[(heads.indexOf(screen.head.get()) + 1) % heads.length];
+    if (next !== undefined) screen.setHead(next);
+  };
+
+  return {
+    toggle: () => player.play(player.playing.get() === 0 ? 1 : 0),
+    backwards: () => player.play(-1),
+    forwards: () => {
+      if (player.playing.get() === 1) screen.setFps(screen.fps.get() + 5);
+      else player.play(1);
+    },
+    next: move(1),
+    previous: move(-1),
+    next10: move(10),
+    previous10: move(-10),
+    first: () => player.go(0),
+    last: () => player.go(player.sequence().length - 1),
+    faster: () => screen.setFps(screen.fps.get() + (screen.fps.get() < 10 ? 1 : 5)),
+    slower: () => screen.setFps(screen.fps.get() - (screen.fps.get() <= 10 ? 1 : 5)),
+    mode: () => screen.setMode(MODES[(MODES.indexOf(screen.mode.get()) + 1) % MODES.length] as Mode),
+
+    nextEvent: event(1),
+    previousEvent: event(-1),
+    nextOpen: () => {
+      const next = nextUndecided(session.events, session.reading.get(), last);
+      if (next < 0) toast("Every event has a verdict.");
+      else screen.choose(next);
+    },
+    playEvent: () => {
+      const chosen = session.events[session.event.get()];
+      if (!chosen) return toast("Choose an event first.");
+      screen.jump(chosen.head, chosen.first_frame);
+      player.play(1);
+    },
+
+    accept: verdict("accept"),
+    reject: verdict("reject"),
+    unsure: verdict("unsure"),
+    acceptFrame: frame("accept"),
+    rejectFrame: frame("reject"),
+    unsureFrame: frame("unsure"),
+    missed: (repeat) => {
+      if (!repeat) deciding.missed();
+    },
+    size: withFinding((id) => {
+      const { head: shown, frame: here } = screen.here();
+      const finding = session.reading.get().findings.find((one) => one.id === id);
+      const on = finding?.head === shown ? here : null;
+      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_frame: on }) })));
+    }),
+    paris: withFinding((id) =>
+      openChord("Paris", PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) }))),
+    ),
+    segment: withFinding((id) =>
+      openChord("Segment", LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) }))),
+    ),
+    best: withFinding((id) => {
+      const finding = session.reading.get().findings.find((one) => one.id === id);
+      const { head: shown, frame: here } = screen.here();
+      if (finding?.head === shown) deciding.change(id, { best_frame: here });
+      else toast("The finding was made on the other head.");
+    }),
+    landmark: () =>
+      openChord("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
+    clean: () =>
+      openChord("Cleanliness", SEGMENTS.map((segment: Segment, i) => ({
+        key: String(i + 1),
+        words: SEGMENT_WORDS[segment],
+        run: () => openChord(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
+      }))),
+    urgent: (repeat) => {
+      if (!repeat) deciding.urgent();
+    },
+    agree: () => deciding.confirm(true),
+    disagree: () => deciding.confirm(false),
+    undo: () => void deciding.undo(),
+    redo: () => void deciding.redo(),
+    sign: () => {
+      if (session.room.role === "pre-reader") return toast("The validator signs.");
+      if (session.reading.get().state === "signed") openReopening(session);
+      else openSigning(session);
+    },
+
+    enhance: adjust((now) => ({ ...now, enhancement: nextEnhancement(now.enhancement) })),
+    natural: adjust(() => NEUTRAL),
+    brighter: adjust((now) => brighter(now, 0.1)),
+    darker: adjust((now) => brighter(now, -0.1)),
+    harder: adjust((now) => harder(now, 0.1)),
+    softer: adjust((now) => harder(now, -0.1)),
+    zoomIn: () => desk.zoomBy(1.4),
+    zoomOut: () => desk.zoomBy(0),
+    shapes: () => overlays.set({ ...overlays.get(), shapes: !overlays.get().shapes }),
+    map: () => {
+      const maps = [null, ...desk.maps()];
+      const next = maps[(maps.indexOf(overlays.get().map) + 1) % maps.length] ?? null;
+      overlays.set({ ...overlays.get(), map: next });
+    },
+    head,
+    both: () => screen.setBoth(!screen.both.get()),
+
+    tabWhy: () => tabs.open("Why"),
+    tabFindings: () => tabs.open("Findings"),
+    tabExam: () => tabs.open("Exam"),
+    tabThreshold: () => tabs.open("Threshold"),
+    timelineIn: () => timeline.zoomBy(0.5),
+    timelineOut: () => timeline.zoomBy(2),
+    theme: () => toast(`Colours of the page: ${nextTheme()}`),
+    help: showHelp,
+    leave: () => {
+      if (session.finding.get() !== null) session.finding.set(null);
+      else desk.leave();
+    },
+  };
+}

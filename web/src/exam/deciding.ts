@@ -1,0 +1,234 @@
+// Decisions: each becomes one or two entries, and can be taken back.
+
+import { api } from "../api/client.ts";
+import type { Entry, Finding, FindingContent, Landmark, Segment, SieveEvent, Verdict } from "../api/types.ts";
+import { announce } from "../announce.ts";
+import { toast } from "../dialog.ts";
+import { nextUndecided } from "../model/rank.ts";
+import { eventSubject, findingSubject, frameSubject } from "../model/subjects.ts";
+import { LANDMARKS, VERDICTS } from "../model/words.ts";
+import { newKey } from "../saving/saver.ts";
+import { settings } from "../settings.ts";
+import type { Screen } from "./screen.ts";
+import { eventOf, framesOf, type Session } from "./session.ts";
+
+export interface Deciding {
+  onEvent(verdict: Verdict): void;
+  onFrame(verdict: Verdict): void;
+  missed(): void;
+  change(id: string, change: Partial<FindingContent>): void;
+  remove(id: string): void;
+  landmark(name: Landmark): void;
+  unmark(name: Landmark): void;
+  grade(segment: Segment, grade: number | null): void;
+  note(subject: string, text: string): void;
+  urgent(): void;
+  confirm(agrees: boolean): void;
+  undo(): Promise<void>;
+  redo(): Promise<void>;
+}
+
+const shortId = (): string => newKey().replaceAll("-", "").slice(0, 12);
+const idOf = (entry: Entry): string => entry.subject.split(":")[1] ?? "";
+
+export function makeDeciding(session: Session, screen: Screen): Deciding {
+  const { events, reading, act } = session;
+  const name = session.exam.exam;
+
+  const chosen = (): SieveEvent | null => {
+    const { head, frame } = screen.here();
+    return events[session.event.get()] ?? eventOf(session, head, frame);
+  };
+
+  const findingOf = (event: SieveEvent): Finding | undefined => {
+    const named = reading.get().verdicts[eventSubject(event)]?.finding;
+    return reading.get().findings.find(
+      (finding) =>
+        finding.id === named ||
+        (!finding.missed_by_sieve &&
+          finding.head === event.head &&
+          finding.best_frame >= event.first_frame &&
+          finding.best_frame <= event.last_frame &&
+          finding.frames.some((frame) => frame === event.best_frame)),
+    );
+  };
+
+  const blank = (head: number, frames: number[], best: number): FindingContent => ({
+    head,
+    frames,
+    best_frame: best,
+    size: null,
+    size_frame: null,
+    paris: null,
+    segment: null,
+    place: null,
+    urgent: false,
+    note: "",
+    missed_by_sieve: false,
+  });
+
+  /** Change fields of a finding; the frame its size was judged on is one of its frames. */
+  const change = (id: string, changes: Partial<FindingContent>): void => {
+    const finding = reading.get().findings.find((one) => one.id === id);
+    if (finding === undefined) return;
+    const { head, frames, best_frame, size, size_frame, paris, segment, place, urgent, note, missed_by_sieve } = finding;
+    const old = { head, frames, best_frame, size, size_frame, paris, segment, place, urgent, note, missed_by_sieve };
+    const content = { ...old, ...changes };
+    if (content.size === null) content.size_frame = null;
+    else content.size_frame ??= content.best_frame;
+    const needed = [content.best_frame, content.size_frame].filter((frame) => frame !== null);
+    content.frames = [...new Set([...content.frames, ...needed])].sort((a, b) => a - b);
+    act("finding", findingSubject(id), content);
+  };
+
+  const onEvent = (verdict: Verdict): void => {
+    const event = chosen();
+    if (screen.player.waiting()) return toast("Wait for the frame: nothing is decided unseen.");
+    if (event === null) return toast("There is no event here. Choose one, or press Shift for the frame.");
+    const subject = eventSubject(event);
+    const before = reading.get().verdicts[subject]?.verdict ?? null;
+    const said = before === verdict ? null : verdict; // the same key again takes it back
+    const known = findingOf(event);
+    let id = known?.id ?? null; // of the finding that an accepted event shows
+    if (said === "accept" && known === undefined) {
+      id = shortId();
+      const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
+      const content = { ...blank(event.head, framesOf(session, event), event.best_frame), place };
+      if (!act("finding", findingSubject(id), { ...content })) return;
+    } else if (said !== "accept" && known !== undefined) {
+      if (!act("finding", findingSubject(known.id), { removed: true })) return;
+    }
+    const content = { verdict: said, event: event.event, best_frame: event.best_frame, finding: said === "accept" ? id : null };
+    if (!act("verdict", subject, content)) return;
+    announce(`Event ${event.event}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
+    if (said === "accept") session.finding.set(id);
+    else if (said !== null && settings().goOn) {
+      const next = nextUndecided(events, reading.get(), events.indexOf(event));
+      if (next >= 0) screen.choose(next);
+      else toast("Every event has a verdict.");
+    }
+  };
+
+  const entries = (): Promise<Entry[]> => api.entries(name, 0);
+
+  /** The finding's entry that was made together with a verdict: they go, and come back, together. */
+  const partner = (all: Entry[], verdict: Entry | undefined): Entry | null => {
+    if (verdict?.kind !== "verdict") return null;
+    const mine = all.filter((one) => one.reader === verdict.reader && one.number < verdict.number);
+    const before = mine.at(-1);
+    if (before?.kind !== "finding") return null;
+    const first = all.find((one) => one.subject === before.subject) as Entry;
+    if (verdict.content["finding"] === idOf(before)) return first === before ? before : null;
+    const frames = first.content["frames"] as number[] | undefined;
+    const removed = before.content["removed"] === true;
+    return removed && frames?.includes(verdict.content["best_frame"] as number) ? before : null;
+  };
+
+  /** Undo one entry (or an undo), once everything before it is saved. */
+  const takeBack = async (number: number): Promise<void> => {
+    if (!act("undo", "", {}, number)) return;
+    await session.saver.empty();
+    await session.refresh();
+  };
+
+  /** Everything is saved, and the page knows what was: else an undo would be of an older action. */
+  const settled = async (): Promise<boolean> => {
+    if (session.saver.status.get().connected) {
+      await session.saver.empty();
+      try {
+        await session.refresh();
+        return true;
+      } catch {
+        // Said below, like a connection that was lost before.
+      }
+    }
+    toast("Not connected: undo is possible when the waiting actions are saved.", true);
+    return false;
+  };
+
+  // A key pressed twice undoes two actions, one after the other, and not the same one twice.
+  let turn: Promise<void> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>) => (): Promise<void> => {
+    turn = turn.then(work).catch((error: Error) => toast(error.message, true));
+    return turn;
+  };
+
+  return {
+    onEvent,
+    onFrame(verdict) {
+      const { head, frame } = screen.here();
+      const subject = frameSubject(head, frame);
+      const before = reading.get().verdicts[subject]?.verdict ?? null;
+      const said = before === verdict ? null : verdict;
+      const event = eventOf(session, head, frame)?.event ?? null;
+      const content = { verdict: said, event, best_frame: null, finding: null };
+      if (!act("verdict", subject, content)) return;
+      announce(`Frame ${frame}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
+    },
+    missed() {
+      const { head, frame } = screen.here();
+      const id = shortId();
+      const content = { ...blank(head, [frame], frame), missed_by_sieve: true };
+      if (!act("finding", findingSubject(id), { ...content })) return;
+      session.finding.set(id);
+      announce(`Missed polyp marked on frame ${frame}`);
+    },
+    change,
+    remove(id) {
+      if (!act("finding", findingSubject(id), { removed: true })) return;
+      session.finding.set(null);
+      announce("Finding removed. Control Z brings it back.");
+    },
+    landmark(landmark) {
+      const { head, frame } = screen.here();
+      if (!act("landmark", `landmark:${landmark}`, { head, frame })) return;
+      const words = LANDMARKS.find(([one]) => one === landmark)?.[1];
+      toast(`${words}: frame ${frame}`);
+    },
+    unmark: (landmark) => void act("landmark", `landmark:${landmark}`, { removed: true }),
+    grade: (segment, grade) => void act("cleanliness", `segment:${segment}`, { grade }),
+    note: (subject, text) => void act("note", subject, { text }),
+    urgent() {
+      const urgent = !reading.get().urgent;
+      if (act("urgent", "exam", { urgent, text: "" })) toast(urgent ? "Marked urgent." : "No longer urgent.");
+    },
+    confirm(agrees) {
+      const event = chosen();
+      const id = session.finding.get();
+      const subject = id !== null ? findingSubject(id) : event === null ? null : eventSubject(event);
+      if (subject === null || !(id !== null || reading.get().verdicts[subject])) {
+        return toast("There is nothing here to confirm.");
+      }
+      const of =
+        id === null
+          ? reading.get().verdicts[subject]?.number
+          : reading.get().findings.find((finding) => finding.id === id)?.number;
+      const content = { agrees, text: "", ...(of !== undefined && of > 0 ? { of } : {}) };
+      if (act("confirm", subject, content)) toast(agrees ? "Confirmed." : "Not confirmed.");
+    },
+    undo: inTurn(async () => {
+      if (!(await settled())) return;
+      const number = reading.get().undoable;
+      if (number === null) return toast("There is nothing to undo.");
+      const [all] = await Promise.all([entries(), takeBack(number)]);
+      const undone = all.find((one) => one.number === number);
+      const pair = partner(all, undone);
+      if (pair !== null && reading.get().undoable === pair.number) await takeBack(pair.number);
+      toast(`Undone: ${undone?.kind ?? "the last action"}.`);
+    }),
+    redo: inTurn(async () => {
+      if (!(await settled())) return;
+      const number = reading.get().redoable;
+      if (number === null) return toast("There is nothing to redo.");
+      const [all] = await Promise.all([entries(), takeBack(number)]);
+      const undone = (undo: number | null): Entry | undefined => {
+        const number = all.find((one) => one.number === undo)?.undoes;
+        return all.find((one) => one.number === number);
+      };
+      const done = undone(number);
+      const next = reading.get().redoable;
+      if (next !== null && done !== undefined && partner(all, undone(next)) === done) await takeBack(next);
+      toast(`Done again: ${done?.kind ?? "the last action"}.`);
+    }),
+  };
+}

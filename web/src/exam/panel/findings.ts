@@ -1,0 +1,163 @@
+// Findings: the list, and the form of the chosen one. Every choice is saved at once.
+
+import type { Finding, FindingContent } from "../../api/types.ts";
+import { button, fill, h } from "../../dom.ts";
+import { clock, count, LOCATIONS, PARIS, SIZES } from "../../model/words.ts";
+import type { Deciding } from "../deciding.ts";
+import type { Screen } from "../screen.ts";
+import type { Session } from "../session.ts";
+
+export function findingsPanel(
+  session: Session,
+  screen: Screen,
+  deciding: Deciding,
+): { element: HTMLElement; close(): void } {
+  const element = h("div", { class: "findings" });
+  let drawn = "";
+
+  const show = (): void => {
+    const { findings, state } = session.reading.get();
+    const chosen = session.finding.get();
+    // Redrawing takes the focus out of the form: only when something changed.
+    const now = JSON.stringify([findings, state, chosen]);
+    if (now === drawn) return;
+    drawn = now;
+    const focused = element.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement).dataset["field"]
+      : undefined;
+    fill(
+      element,
+      ...findings.map((finding, i) =>
+        finding.id === chosen ? form(finding, i) : row(finding, i),
+      ),
+      findings.length === 0
+        ? h("p", { class: "soft" }, "No findings yet. A accepts an event; M marks a polyp that the sieve missed.")
+        : null,
+      button("Mark a missed polyp on this frame", deciding.missed, { key: "M", disabled: state === "signed" }),
+    );
+    if (focused) element.querySelector<HTMLElement>(`[data-field="${focused}"]`)?.focus();
+  };
+
+  const where = (finding: Finding): string => {
+    const time = session.positions.get(finding.head)?.[finding.best_frame];
+    const at = session.hasTimes && time !== undefined ? clock(time) : `frame ${count(finding.best_frame)}`;
+    return session.exam.heads.length > 1 ? `${at}, head ${finding.head}` : at;
+  };
+
+  const choose = (finding: Finding): void => {
+    session.finding.set(finding.id);
+    screen.jump(finding.head, finding.best_frame);
+  };
+
+  const row = (finding: Finding, i: number): HTMLElement =>
+    h(
+      "button",
+      { type: "button", class: "finding", onclick: () => choose(finding) },
+      h("span", { class: "diamond", "aria-hidden": "true" }, "◆"),
+      h(
+        "span",
+        { class: "text" },
+        h("b", {}, `${i + 1}  ${words(finding)}`),
+        h("span", { class: "small soft" }, `${where(finding)} · ${finding.reader}${confirmed(finding)}`),
+      ),
+      finding.urgent ? h("span", { class: "urgent" }, "▲ urgent") : null,
+    );
+
+  const form = (finding: Finding, i: number): HTMLElement => {
+    const signed = session.reading.get().state === "signed";
+    const set = (change: Partial<FindingContent>): void => deciding.change(finding.id, change);
+    const here = (): number | null =>
+      screen.here().head === finding.head ? screen.here().frame : null;
+    const note = h("textarea", { rows: 2, "data-field": "note", maxlength: 4000, disabled: signed });
+    note.value = finding.note;
+    note.addEventListener("change", () => set({ note: note.value }));
+    const urgent = h("input", { type: "checkbox", "data-field": "urgent", checked: finding.urgent, disabled: signed });
+    urgent.addEventListener("change", () => set({ urgent: urgent.checked }));
+    return h(
+      "fieldset",
+      { class: "form", disabled: signed },
+      h("legend", {}, h("span", { class: "diamond" }, "◆"), ` Finding ${i + 1}, ${where(finding)}`),
+      finding.missed_by_sieve ? h("p", { class: "small" }, "Missed by the sieve.") : null,
+      choices("Size", "S", SIZES, finding.size, (size) =>
+        set({ size, size_frame: size === null ? null : (here() ?? finding.best_frame) }),
+      ),
+      finding.size_frame === null
+        ? null
+        : h(
+            "p",
+            { class: "small soft" },
+            "judged on ",
+            button(`frame ${count(finding.size_frame)}`, () => screen.jump(finding.head, finding.size_frame as number), { class: "link" }),
+          ),
+      pick("Paris", "T", PARIS.map(([name, text]) => [name, `${name}, ${text}`] as const), finding.paris, (paris) => set({ paris })),
+      pick("Segment", "O", LOCATIONS, finding.segment, (segment) => set({ segment })),
+      h(
+        "p",
+        { class: "small soft" },
+        `On ${count(finding.frames.length)} ${finding.frames.length === 1 ? "frame" : "frames"}. Shift and click on the frame says where it lies.`,
+      ),
+      h("label", {}, urgent, " urgent"),
+      h("label", { class: "block" }, "Note", note),
+      h(
+        "div",
+        { class: "row" },
+        button("Best frame: this one", () => {
+          const frame = here();
+          if (frame !== null) set({ best_frame: frame });
+        }, { key: "B" }),
+        button("Remove", () => deciding.remove(finding.id)),
+        session.room.role === "validator" ? button("Confirm", () => deciding.confirm(true), { key: "Y" }) : null,
+        session.room.role === "validator" ? button("Do not confirm", () => deciding.confirm(false)) : null,
+        button("Close", () => session.finding.set(null), { key: "Esc" }),
+      ),
+    );
+  };
+
+  const stops = [session.reading.watch(show), session.finding.watch(show)];
+  return { element, close: () => stops.forEach((stop) => stop()) };
+}
+
+function choices<T extends string>(
+  label: string,
+  key: string,
+  options: readonly (readonly [T, string])[],
+  now: T | null,
+  set: (value: T | null) => void,
+): HTMLElement {
+  return h(
+    "div",
+    { class: "choices", role: "group", "aria-label": label },
+    h("span", { class: "label" }, label, h("kbd", {}, key)),
+    ...options.map(([value, words]) => {
+      const one = button(words, () => set(value === now ? null : value), { pressed: value === now, title: value });
+      one.dataset["field"] = `${label}-${value}`;
+      return one;
+    }),
+  );
+}
+
+function pick<T extends string>(
+  label: string,
+  key: string,
+  options: readonly (readonly [T, string])[],
+  now: T | null,
+  set: (value: T | null) => void,
+): HTMLElement {
+  const select = h(
+    "select",
+    { "data-field": label },
+    h("option", { value: "" }, "not said"),
+    ...options.map(([value, words]) => h("option", { value, selected: value === now }, words)),
+  );
+  select.addEventListener("change", () => set((select.value || null) as T | null));
+  return h("label", { class: "pick" }, h("span", { class: "label" }, label, h("kbd", {}, key)), select);
+}
+
+function words(finding: Finding): string {
+  const size = SIZES.find(([name]) => name === finding.size)?.[1];
+  const place = LOCATIONS.find(([name]) => name === finding.segment)?.[1];
+  return [finding.paris ?? "polyp", size, place].filter(Boolean).join(", ");
+}
+
+const confirmed = (finding: Finding): string =>
+  finding.confirmed === null || finding.confirmed === undefined ? "" : finding.confirmed ? " · confirmed" : " · not confirmed";

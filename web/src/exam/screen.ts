@@ -1,0 +1,154 @@
+// What is shown: which heads, in which order, at which step. The one place that drives the player.
+
+import type { SieveEvent } from "../api/types.ts";
+import { toast } from "../dialog.ts";
+import { watched, type Watched } from "../emitter.ts";
+import { filtered, inStep, paired, single, stepOf, type Mode, type Sequence } from "../model/sequence.ts";
+import { makeFrames, type Frames, type Picture, type Spot } from "../play/frames.ts";
+import { makePlayer, type Player } from "../play/player.ts";
+import { keep, settings } from "../settings.ts";
+import { announce } from "../announce.ts";
+import type { Session } from "./session.ts";
+
+export interface Screen {
+  player: Player;
+  frames: Frames;
+  mode: Watched<Mode>;
+  /** The head that keys and decisions speak of. */
+  head: Watched<number>;
+  both: Watched<boolean>;
+  fps: Watched<number>;
+  /** The frame of the chosen head that stands on the screen. */
+  here(): Spot;
+  /** Jump; a frame that the mode leaves out is shown in the mode "all". */
+  jump(head: number, frame: number, exact?: boolean): void;
+  setMode(mode: Mode): void;
+  setHead(head: number): void;
+  setBoth(both: boolean): void;
+  setFps(fps: number): void;
+  /** Choose an event and show its best frame. */
+  choose(event: number): void;
+}
+
+const NEAR = 25; // frames: playing a little past an event does not leave it
+
+const isNear = (event: SieveEvent, { head, frame }: Spot): boolean =>
+  head === event.head && frame >= event.first_frame - NEAR && frame <= event.last_frame + NEAR;
+
+export function makeScreen(
+  session: Session,
+  draw: (spots: Spot[], pictures: Picture[]) => void,
+): Screen {
+  const { columns, positions, exam } = session;
+  const frames = makeFrames(exam.exam);
+  const heads = exam.heads.map(({ head }) => head);
+  const fps = watched(settings().fps);
+  const likely = (): Spot[] => {
+    const next = session.events.slice(session.event.get() + 1, session.event.get() + 4);
+    return next.map((event) => ({ head: event.head, frame: event.best_frame }));
+  };
+  const player = makePlayer(frames, draw, fps.get(), likely);
+  const mode = watched<Mode>("all");
+  const head = watched(heads[0] ?? 0);
+  const both = watched(heads.length === 2);
+  let together: Sequence | null = null;
+
+  const sequence = (): Sequence => {
+    const [a, b] = heads;
+    if (both.get() && a !== undefined && b !== undefined) {
+      together ??= paired([a, b], positions.get(a) as Float64Array, positions.get(b) as Float64Array);
+      return filtered(together, mode.get(), columns);
+    }
+    return filtered(single(head.get(), columns.get(head.get())?.frames ?? 0), mode.get(), columns);
+  };
+
+  const here = (): Spot => {
+    const spots = player.shown.get()?.spots ?? [];
+    return spots.find((spot) => spot.head === head.get()) ?? spots[0] ?? { head: head.get(), frame: 0 };
+  };
+
+  const rebuild = (frame: number): void => {
+    const next = sequence();
+    player.setSequence(next, next.length > 0 ? stepOf(next, head.get(), frame) : 0);
+  };
+
+  const setMode = (next: Mode): void => {
+    const { frame } = here();
+    const before = mode.get();
+    mode.set(next);
+    if (sequence().length === 0) {
+      mode.set(before);
+      toast("There are no such frames in this exam.");
+      return;
+    }
+    rebuild(frame);
+  };
+
+  const setHead = (next: number): void => {
+    if (!heads.includes(next) || next === head.get()) return;
+    const spot = here();
+    head.set(next);
+    if (both.get()) return;
+    const from = positions.get(spot.head);
+    const to = positions.get(next);
+    rebuild(from && to ? inStep(from, spot.frame, to) : 0);
+  };
+
+  const jump = (to: number, frame: number, exact = true): void => {
+    head.set(to);
+    const playing = player.sequence();
+    const shown = playing.heads.includes(to) ? stepOf(playing, to, frame) : -1;
+    const at = shown < 0 ? -1 : playing.frames[playing.heads.indexOf(to)]?.[shown];
+    if (shown >= 0 && (at === frame || !exact)) return player.go(shown);
+    if (exact && at !== frame && mode.get() !== "all" && columns.get(to)?.label[frame] !== 1) {
+      mode.set("all");
+      toast("Showing all frames: this one is not flagged.");
+    }
+    rebuild(frame);
+  };
+
+  // A verdict speaks of what is on the screen: an event that was left is no longer the chosen one.
+  player.shown.watch((shown) => {
+    if (shown === null) return;
+    const place = session.event.get();
+    const chosen = session.events[place];
+    const { head: at, frame } = here();
+    if (chosen && shown.spots.some((spot) => isNear(chosen, spot))) return;
+    const next = columns.get(at)?.event[frame] ?? -1;
+    session.event.set(next < 0 ? -1 : session.events.findIndex((event) => event.event === next));
+  });
+
+  rebuild(0);
+  return {
+    player,
+    frames,
+    mode,
+    head,
+    both,
+    fps,
+    here,
+    jump,
+    setMode,
+    setHead,
+    setBoth(next) {
+      if (heads.length < 2) return void toast("This exam has one head.");
+      const { frame } = here();
+      both.set(next);
+      rebuild(frame);
+    },
+    setFps(next) {
+      const rate = Math.min(Math.max(Math.round(next), 1), 30);
+      fps.set(rate);
+      keep({ fps: rate });
+      player.setRate(rate);
+      announce(`${rate} frames per second`);
+    },
+    choose(place) {
+      const event = session.events[place];
+      if (event === undefined) return;
+      player.play(0);
+      session.event.set(place);
+      jump(event.head, event.best_frame);
+    },
+  };
+}

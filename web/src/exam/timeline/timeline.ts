@@ -1,0 +1,203 @@
+// The whole exam under the frame: lanes, score and the line where we are. Click or drag to go
+// there, wheel to zoom in time, double-click for the whole exam.
+
+import { h } from "../../dom.ts";
+import { cleaner } from "../../emitter.ts";
+import { follow, pan, span, toPixel, toPosition, zoom, type View } from "../../model/axis.ts";
+import { nearest } from "../../model/positions.ts";
+import { clock, count } from "../../model/words.ts";
+import type { Screen } from "../screen.ts";
+import type { Session } from "../session.ts";
+import { drawLanes, lanesHeight, SEEN, COLOUR } from "./lanes.ts";
+import { GUTTER, makeScorePlot, MARGIN } from "./score.ts";
+
+export interface Timeline {
+  element: HTMLElement;
+  /** A factor below 1 zooms in, around where we are. */
+  zoomBy(factor: number): void;
+  showAll(): void;
+  setThreshold(threshold: number | null): void;
+  close(): void;
+}
+
+const LEAST = { seconds: 4, frames: 20 };
+
+export function makeTimeline(session: Session, screen: Screen): Timeline {
+  const clean = cleaner();
+  const { heads } = session.exam;
+  const whole = wholeOf(session);
+  let view: View = whole;
+  let width = 600;
+  let stale = true;
+
+  const canvas = h("canvas", { class: "lanes", "aria-hidden": "true" });
+  const names = h(
+    "div",
+    { class: "lanenames soft", "aria-hidden": "true" },
+    ...heads.map(({ head }) => h("span", { class: "two" }, heads.length > 1 ? `head ${head}` : "colour")),
+    h("span", {}, "events"),
+    h("span", { class: "three" }, "marks"),
+  );
+  const score = h("div", { class: "score" });
+  const line = h("div", { class: "playhead" });
+  const element = h(
+    "section",
+    {
+      class: "timeline",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": "Place in the exam",
+      "aria-valuemin": 0,
+      "aria-valuemax": 1,
+    },
+    names,
+    canvas,
+    score,
+    line,
+  );
+  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  const plot = makeScorePlot(score, session);
+
+  const draw = (): void => {
+    if (!stale) return;
+    stale = false;
+    const ratio = devicePixelRatio;
+    const height = lanesHeight(heads.length);
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    drawLanes(context, session, session.reading.get(), view, width, session.event.get());
+    moveLine();
+  };
+  let request = 0;
+  const later = (): void => {
+    stale = true;
+    cancelAnimationFrame(request);
+    request = requestAnimationFrame(draw);
+  };
+
+  const position = (): number => {
+    const { head, frame } = screen.here();
+    return session.positions.get(head)?.[frame] ?? 0;
+  };
+
+  const moveLine = (): void => {
+    const x = toPixel(view, position(), width);
+    line.hidden = x < 0 || x > width;
+    line.style.transform = `translateX(${GUTTER + x}px)`;
+  };
+
+  const look = (next: View): void => {
+    view = next;
+    plot.setView(view);
+    later();
+  };
+
+  const goTo = (clientX: number): void => {
+    const x = clientX - element.getBoundingClientRect().left - GUTTER;
+    const wanted = toPosition(view, Math.min(Math.max(x, 0), width), width);
+    const head = screen.head.get();
+    screen.jump(head, nearest(session.positions.get(head) as Float64Array, wanted), false);
+  };
+
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    element.setPointerCapture(event.pointerId);
+    screen.player.play(0);
+    const box = element.getBoundingClientRect();
+    const place = eventUnder(event.clientX - box.left - GUTTER, event.clientY - box.top);
+    if (place >= 0) return screen.choose(place);
+    goTo(event.clientX);
+    const drag = (move: PointerEvent): void => goTo(move.clientX);
+    element.addEventListener("pointermove", drag);
+    const drop = (): void => element.removeEventListener("pointermove", drag);
+    element.addEventListener("pointerup", drop, { once: true });
+    element.addEventListener("pointercancel", drop, { once: true });
+  });
+
+  const eventUnder = (x: number, y: number): number => {
+    const top = heads.length * (COLOUR + SEEN + 2);
+    if (y < top || y > top + 16) return -1;
+    return session.events.findIndex((event) => {
+      const positions = session.positions.get(event.head) as Float64Array;
+      const left = toPixel(view, positions[event.first_frame] as number, width);
+      const right = toPixel(view, positions[event.last_frame] as number, width);
+      return x >= left - 4 && x <= right + 4;
+    });
+  };
+
+  element.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const along = event.shiftKey ? event.deltaY : event.deltaX;
+      if (Math.abs(along) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
+        return look(pan(view, (along / width) * span(view), whole));
+      }
+      const x = event.clientX - element.getBoundingClientRect().left - GUTTER;
+      zoomAround(toPosition(view, x, width), Math.exp(event.deltaY / 300));
+    },
+    { passive: false },
+  );
+  element.addEventListener("dblclick", () => look(whole));
+
+  const zoomAround = (around: number, factor: number): void =>
+    look(zoom(view, around, factor, whole, session.hasTimes ? LEAST.seconds : LEAST.frames));
+
+  const resize = new ResizeObserver(() => {
+    width = Math.max(Math.floor(element.clientWidth - GUTTER - MARGIN), 50);
+    plot.resize(width);
+    later();
+  });
+  resize.observe(element);
+  clean.add(() => resize.disconnect());
+
+  clean.add(session.reading.watch(later));
+  clean.add(session.event.watch(later));
+  clean.add(screen.head.watch((head) => plot.setHead(head)));
+  clean.add(
+    screen.player.shown.watch(() => {
+      const at = position();
+      const moved = follow(view, at, whole);
+      if (moved !== view) look(moved);
+      moveLine();
+      const { frame } = screen.here();
+      element.setAttribute("aria-valuemax", String(session.columns.get(screen.head.get())?.frames ?? 1));
+      element.setAttribute("aria-valuenow", String(frame));
+      element.setAttribute(
+        "aria-valuetext",
+        `frame ${frame}${session.hasTimes ? `, ${clock(at)}` : ""} of ${count(whole.high)}`,
+      );
+    }),
+  );
+  const ticking = setInterval(later, 1500); // the lane of what was seen grows while one reads
+  clean.add(() => clearInterval(ticking));
+  document.addEventListener("themechange", later);
+  clean.add(() => document.removeEventListener("themechange", later));
+  plot.setView(view);
+
+  return {
+    element,
+    zoomBy: (factor) => zoomAround(position(), factor),
+    showAll: () => look(whole),
+    setThreshold: (threshold) => plot.setThreshold(threshold),
+    close() {
+      cancelAnimationFrame(request);
+      clean.clean();
+      plot.close();
+    },
+  };
+}
+
+function wholeOf(session: Session): View {
+  let [low, high] = [Infinity, -Infinity];
+  for (const positions of session.positions.values()) {
+    if (positions.length === 0) continue;
+    low = Math.min(low, positions[0] as number);
+    high = Math.max(high, positions[positions.length - 1] as number);
+  }
+  return high > low ? { low, high } : { low: Number.isFinite(low) ? low : 0, high: (Number.isFinite(low) ? low : 0) + 1 };
+}

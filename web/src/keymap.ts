@@ -1,0 +1,128 @@
+// Every key, in one place: the help is made from it, and the exam page runs it.
+
+export interface Binding {
+  id: string;
+  /** As `keyName` writes them; the first ones are shown. */
+  keys: readonly string[];
+  words: string;
+}
+
+export interface Group {
+  name: string;
+  bindings: readonly Binding[];
+}
+
+export const GROUPS: readonly Group[] = [
+  {
+    name: "Moving",
+    bindings: [
+      { id: "toggle", keys: ["Space", "K"], words: "play, stop" },
+      { id: "backwards", keys: ["J", "Shift+Space"], words: "play backwards" },
+      { id: "forwards", keys: ["L"], words: "play forwards; again: faster" },
+      { id: "next", keys: ["→", "."], words: "next frame" },
+      { id: "previous", keys: ["←", ","], words: "frame before" },
+      { id: "next10", keys: ["Shift+→"], words: "ten frames on" },
+      { id: "previous10", keys: ["Shift+←"], words: "ten frames back" },
+      { id: "first", keys: ["Home"], words: "first frame" },
+      { id: "last", keys: ["End"], words: "last frame" },
+      { id: "faster", keys: ["+", "="], words: "faster" },
+      { id: "slower", keys: ["-"], words: "slower" },
+      { id: "mode", keys: ["F"], words: "all frames, flagged, flagged without copies" },
+    ],
+  },
+  {
+    name: "Events",
+    bindings: [
+      { id: "nextEvent", keys: ["N", "↓"], words: "next event" },
+      { id: "previousEvent", keys: ["P", "↑"], words: "event before" },
+      { id: "nextOpen", keys: ["Enter"], words: "next event without a verdict" },
+      { id: "playEvent", keys: ["Q"], words: "play the event from its first frame" },
+    ],
+  },
+  {
+    name: "Deciding",
+    bindings: [
+      { id: "accept", keys: ["A"], words: "accept the event; again: take back" },
+      { id: "reject", keys: ["R"], words: "reject the event" },
+      { id: "unsure", keys: ["U"], words: "unsure about the event" },
+      { id: "acceptFrame", keys: ["Shift+A"], words: "accept this frame" },
+      { id: "rejectFrame", keys: ["Shift+R"], words: "reject this frame" },
+      { id: "unsureFrame", keys: ["Shift+U"], words: "unsure about this frame" },
+      { id: "missed", keys: ["M"], words: "mark a polyp that the sieve missed" },
+      { id: "size", keys: ["S"], words: "size of the finding, then 1 to 3" },
+      { id: "paris", keys: ["T"], words: "Paris type of the finding, then 1 to 7" },
+      { id: "segment", keys: ["O"], words: "segment of the finding, then 0 to 9" },
+      { id: "best", keys: ["B"], words: "this is the finding's best frame" },
+      { id: "landmark", keys: ["G"], words: "landmark on this frame, then 1 to 6" },
+      { id: "clean", keys: ["C"], words: "cleanliness: segment 1 to 3, then grade 0 to 3" },
+      { id: "urgent", keys: ["!"], words: "the exam is urgent" },
+      { id: "agree", keys: ["Y"], words: "validator: confirm" },
+      { id: "disagree", keys: ["Shift+Y"], words: "validator: do not confirm" },
+      { id: "undo", keys: ["Ctrl+Z"], words: "undo" },
+      { id: "redo", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], words: "redo" },
+      { id: "sign", keys: ["Ctrl+Enter"], words: "sign, or reopen" },
+    ],
+  },
+  {
+    name: "Picture",
+    bindings: [
+      { id: "enhance", keys: ["E"], words: "colour enhancement: the next one" },
+      { id: "natural", keys: ["0"], words: "picture as it was taken" },
+      { id: "brighter", keys: ["]"], words: "brighter" },
+      { id: "darker", keys: ["["], words: "darker" },
+      { id: "harder", keys: ["}"], words: "more contrast" },
+      { id: "softer", keys: ["{"], words: "less contrast" },
+      { id: "zoomIn", keys: ["Z"], words: "zoom into the frame" },
+      { id: "zoomOut", keys: ["Shift+Z"], words: "the whole frame" },
+      { id: "shapes", keys: ["V"], words: "balls and ellipses" },
+      { id: "map", keys: ["X"], words: "the next map" },
+      { id: "head", keys: ["H"], words: "the other head" },
+      { id: "both", keys: ["Shift+H"], words: "one head or both" },
+    ],
+  },
+  {
+    name: "Page",
+    bindings: [
+      { id: "tabWhy", keys: ["1"], words: "why" },
+      { id: "tabFindings", keys: ["2"], words: "findings" },
+      { id: "tabExam", keys: ["3"], words: "exam" },
+      { id: "tabThreshold", keys: ["4"], words: "threshold" },
+      { id: "timelineIn", keys: ["Ctrl+↑"], words: "timeline: zoom in" },
+      { id: "timelineOut", keys: ["Ctrl+↓"], words: "timeline: zoom out" },
+      { id: "theme", keys: ["D"], words: "dark, light, as the system" },
+      { id: "help", keys: ["?"], words: "all keys" },
+      { id: "leave", keys: ["Esc"], words: "close what is open; then back to the list" },
+    ],
+  },
+];
+
+const NAMES: Record<string, string> = {
+  " ": "Space",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  Escape: "Esc",
+};
+
+interface Pressed {
+  key: string;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  shiftKey: boolean;
+  altKey: boolean;
+}
+
+/** "Ctrl+Shift+Z", "A", "?": letters in capitals, Shift only where the key itself does not say it. */
+export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): string {
+  const letter = /^\p{L}$/u.test(key);
+  const name = NAMES[key] ?? (letter ? key.toUpperCase() : key);
+  const shift = shiftKey && (letter || key.length > 1 || key === " ");
+  return `${ctrlKey || metaKey ? "Ctrl+" : ""}${altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${name}`;
+}
+
+const BY_KEY = new Map(
+  GROUPS.flatMap((group) => group.bindings.flatMap((one) => one.keys.map((key) => [key, one.id] as const))),
+);
+
+export const commandOf = (event: Pressed): string | undefined => BY_KEY.get(keyName(event));

@@ -1,0 +1,108 @@
+// The beginning: who reads, which page, which keys.
+
+import { api, Refused } from "./api/client.ts";
+import { follow } from "./api/changes.ts";
+import { dialogOpen } from "./dialog.ts";
+import { fill, h } from "./dom.ts";
+import { examPage, type ExamPage } from "./exam/page.ts";
+import { showHelp } from "./help.ts";
+import { listPage, type ListPage } from "./list/page.ts";
+import { makeSaver } from "./saving/saver.ts";
+import { applyTheme, nextTheme } from "./theme.ts";
+import "./styles/base.css";
+import "./styles/list.css";
+import "./styles/exam.css";
+import "./styles/panel.css";
+import "./styles/dialog.css";
+
+const place = document.getElementById("page") as HTMLElement;
+const foot = document.getElementById("foot") as HTMLElement;
+
+function trouble(error: unknown): void {
+  const sentence = error instanceof Error ? error.message : String(error);
+  const again = h("button", { type: "button", onclick: () => location.reload() }, "Try again");
+  const list = h("a", { href: "#/" }, "Back to the list");
+  const hint =
+    error instanceof Refused && (error.status === 401 || error.status === 403)
+      ? h("p", {}, "Open the link that capsieve review printed.")
+      : null;
+  fill(place, h("main", { class: "sorry" }, h("h1", {}, "This did not work"), h("p", {}, sentence), hint, h("p", {}, again, " ", list)));
+}
+
+async function start(): Promise<void> {
+  applyTheme();
+  const room = await api.room();
+  foot.textContent = `${room.disclaimer || "Research software, not a medical device."}  capsieve ${room.version}`;
+  let list: ListPage | null = null;
+  let exam: ExamPage | null = null;
+  let turn = 0;
+
+  // One action is heard of twice, from the outbox and from the server: one look is enough.
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const refresh = (name: string): void => {
+    if (exam !== null && exam.exam !== name) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => (exam ?? list)?.refresh(), 60);
+  };
+  const saver = makeSaver(room.reader, (parcel) => {
+    if (parcel.kind === "entry" && saver.waiting(parcel.exam).length === 0) refresh(parcel.exam);
+  });
+  const toList = (): void => void (location.hash = "#/");
+
+  const route = async (): Promise<void> => {
+    const mine = ++turn;
+    exam?.close();
+    exam = null;
+    list = null;
+    const match = /^#\/exam\/([^/]+)/.exec(location.hash);
+    if (!match) {
+      list = listPage(room, (name) => void (location.hash = `#/exam/${encodeURIComponent(name)}`));
+      document.title = "Exams · capsieve";
+      fill(place, list.element);
+      return;
+    }
+    const name = decodeURIComponent(match[1] as string);
+    fill(place, h("main", { class: "sorry" }, h("p", { class: "soft" }, `Opening ${name} …`)));
+    try {
+      const page = await examPage(name, room, saver, toList);
+      if (mine !== turn) return page.close();
+      exam = page;
+      document.title = `${name} · capsieve`;
+      fill(place, page.element);
+    } catch (error) {
+      if (mine === turn) trouble(error);
+    }
+  };
+
+  addEventListener("hashchange", () => void route());
+  addEventListener("keydown", (event) => {
+    const used = exam ? exam.key(event) : listKey(event, list);
+    if (used) event.preventDefault();
+  });
+  // A button that was clicked must not swallow the next Space: playback wants it.
+  addEventListener("click", (event) => {
+    const button = (event.target as HTMLElement).closest("button");
+    if (button && event.detail > 0 && !dialogOpen()) button.blur();
+  });
+  let lost = false;
+  follow(
+    ({ exam: name }) => refresh(name),
+    (connected) => {
+      if (connected) saver.kick();
+      // Whatever happened while the line was down was not heard.
+      if (connected && lost) refresh(exam?.exam ?? "");
+      lost = !connected;
+    },
+  );
+  await route();
+}
+
+function listKey(event: KeyboardEvent, list: ListPage | null): boolean {
+  if (dialogOpen()) return false;
+  if (event.key === "?") showHelp();
+  else if (event.key.toLowerCase() === "d" && !event.ctrlKey && !event.metaKey) nextTheme();
+  else return list?.key(event) ?? false;
+  return true;
+}
+
+start().catch(trouble);

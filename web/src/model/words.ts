@@ -1,0 +1,97 @@
+// Names and numbers as a reader says them.
+
+import type { Landmark, Location, Paris, Size, Verdict } from "../api/types.ts";
+
+export const VERDICTS: Record<Verdict, { words: string; sign: string }> = {
+  accept: { words: "accepted", sign: "✓" },
+  reject: { words: "rejected", sign: "✕" },
+  unsure: { words: "unsure", sign: "?" },
+};
+
+export const SIZES: readonly (readonly [Size, string])[] = [
+  ["diminutive", "up to 5 mm"],
+  ["small", "6 to 9 mm"],
+  ["large", "10 mm or more"],
+];
+
+export const PARIS: readonly (readonly [Paris, string])[] = [
+  ["0-Ip", "on a stalk"],
+  ["0-Isp", "short stalk"],
+  ["0-Is", "sessile"],
+  ["0-IIa", "slightly raised"],
+  ["0-IIb", "flat"],
+  ["0-IIc", "slightly sunken"],
+  ["0-III", "excavated"],
+];
+
+export const LOCATIONS: readonly (readonly [Location, string])[] = [
+  ["right", "right colon"],
+  ["caecum", "caecum"],
+  ["ascending", "ascending colon"],
+  ["hepatic-flexure", "hepatic flexure"],
+  ["transverse", "transverse colon"],
+  ["splenic-flexure", "splenic flexure"],
+  ["left", "left colon"],
+  ["descending", "descending colon"],
+  ["sigmoid", "sigmoid colon"],
+  ["rectum", "rectum"],
+];
+
+export const LANDMARKS: readonly (readonly [Landmark, string, string])[] = [
+  ["first-colon", "first frame of the colon", "FC"],
+  ["caecum", "caecum", "CA"],
+  ["hepatic-flexure", "hepatic flexure", "HF"],
+  ["splenic-flexure", "splenic flexure", "SF"],
+  ["rectum", "rectum", "RE"],
+  ["last-colon", "last frame of the colon", "LC"],
+];
+
+export const REASONS: Record<string, string> = {
+  polyp: "flagged as a possible polyp",
+  "texture-low": "rejected: too little texture (blurred, or a bubble)",
+  "texture-high": "rejected: too much texture (debris or bubbles)",
+  uninformative: "rejected: hardly anything to see",
+  "no-feature": "nothing raised was found",
+  "radius-low": "the best ball is too small",
+  "score-low": "the score is below the threshold",
+};
+
+/** The reasons that reject a frame before a polyp is looked for. */
+export const REJECTING = new Set(["texture-low", "texture-high", "uninformative"]);
+
+const pad = (n: number): string => String(n).padStart(2, "0");
+
+/** 1:02:03, or 2:03 below an hour. */
+export function clock(seconds: number): string {
+  if (!Number.isFinite(seconds)) return "–";
+  const sign = seconds < 0 ? "−" : "";
+  const whole = Math.floor(Math.abs(seconds));
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  return hours > 0
+    ? `${sign}${hours}:${pad(minutes)}:${pad(whole % 60)}`
+    : `${sign}${minutes}:${pad(whole % 60)}`;
+}
+
+/** With thin spaces between thousands, so that 50 000 cannot be taken for 5 000. */
+export const count = (n: number): string =>
+  String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${count(n)} ${n === 1 ? one : many}`;
+
+/** Three significant digits, no exponents where a person would write none. */
+export function value(x: number | null | undefined): string {
+  if (x === null || x === undefined || Number.isNaN(x)) return "–";
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
+  const size = Math.abs(x);
+  if (size !== 0 && (size < 0.001 || size >= 1e6)) return x.toExponential(1);
+  return String(Number(x.toPrecision(3)));
+}
+
+/** Rounded down, so that "100 %" means every one; a few are never "0 %". */
+export function share(part: number, whole: number): string {
+  if (whole <= 0) return "–";
+  const percent = Math.floor((100 * part) / whole);
+  return part > 0 && percent === 0 ? "below 1 %" : `${percent} %`;
+}

@@ -1,0 +1,148 @@
+// Frames on their way to the screen: asked for in packs, kept as bytes, decoded shortly before use.
+//
+// Two bounded stores: bytes (small, many, so that going back is quick) and bitmaps (large, few).
+
+import { api } from "../api/client.ts";
+import type { Packed } from "../api/pack.ts";
+import { makeRing } from "./ring.ts";
+
+export interface Spot {
+  head: number;
+  frame: number;
+}
+
+/** A decoded frame, or the sentence why there is none. */
+export type Picture = { bitmap: ImageBitmap; sentence?: undefined } | { bitmap: null; sentence: string };
+
+export interface Frames {
+  /** The picture if it is decoded. */
+  ready(spot: Spot): Picture | undefined;
+  /** What will be shown, soonest first; whatever is no longer wanted is called off. */
+  want(spots: readonly Spot[]): void;
+  /** Called whenever a picture became ready. */
+  onready: () => void;
+  /** Called when the server could not be reached, and with null when it could again. */
+  ontrouble: (sentence: string | null) => void;
+  close(): void;
+  bitmaps(): number;
+}
+
+const BITMAPS = 64;
+const BYTES = 48e6;
+const DECODE_AHEAD = 28;
+const PACK = 32;
+const FIRST_PACK = 4; // what comes right after it is near, and soon wanted
+const REQUESTS = 2;
+
+const name = ({ head, frame }: Spot): string => `${head}/${frame}`;
+const UNDECODABLE = "This frame cannot be decoded.";
+
+export function makeFrames(exam: string): Frames {
+  const bytes = makeRing<Packed>(BYTES, (p) => p.bytes.length + 64, () => {});
+  const pictures = makeRing<Picture>(BITMAPS, () => 1, (picture) => picture.bitmap?.close());
+  const decoding = new Set<string>();
+  const asked = new Map<string, AbortController>();
+  const alone = new Set<string>(); // of those asked for, the ones that come in no pack
+  let wanted: readonly Spot[] = [];
+  let requests = 0;
+  let closed = false;
+  let rest: ReturnType<typeof setTimeout> | undefined; // after a failure, before the next try
+
+  const decode = async (spot: Spot, packed: Packed): Promise<void> => {
+    const key = name(spot);
+    if (decoding.has(key) || pictures.has(key)) return;
+    decoding.add(key);
+    let picture: Picture;
+    try {
+      picture =
+        packed.type === ""
+          ? { bitmap: null, sentence: UNDECODABLE }
+          : { bitmap: await createImageBitmap(new Blob([packed.bytes], { type: packed.type })) };
+    } catch {
+      picture = { bitmap: null, sentence: UNDECODABLE };
+    }
+    decoding.delete(key);
+    if (closed) return void picture.bitmap?.close();
+    pictures.put(key, picture);
+    frames.onready();
+    pump();
+  };
+
+  const fetchPack = async (head: number, numbers: number[]): Promise<void> => {
+    const controller = new AbortController();
+    const keys = numbers.map((frame) => name({ head, frame }));
+    for (const key of keys) asked.set(key, controller);
+    requests++;
+    try {
+      const packs = await api.pack(exam, head, numbers, controller.signal);
+      for (const packed of packs) bytes.put(name({ head, frame: packed.number }), packed);
+      const came = new Set(packs.map((packed) => packed.number));
+      for (const frame of numbers) {
+        if (!came.has(frame)) bytes.put(name({ head, frame }), { number: frame, type: "", bytes: new Uint8Array() });
+      }
+      frames.ontrouble(null);
+    } catch (error) {
+      if (!controller.signal.aborted) {
+        frames.ontrouble(error instanceof Error ? error.message : String(error));
+        clearTimeout(rest);
+        rest = setTimeout(() => {
+          rest = undefined;
+          pump();
+        }, 1000);
+      }
+    }
+    for (const key of keys) if (asked.get(key) === controller) asked.delete(key);
+    requests--;
+    pump();
+  };
+
+  const pump = (): void => {
+    if (closed) return;
+    for (const spot of wanted.slice(0, DECODE_AHEAD)) {
+      const packed = bytes.get(name(spot));
+      if (packed !== undefined) void decode(spot, packed);
+    }
+    // A jump waits for its own frame alone (of each head): the server has nothing else to do then.
+    // What playback waits for is on its way in a pack already, and holds nothing up.
+    const now = wanted.slice(0, 2).filter((spot, i) => i === 0 || spot.head !== wanted[0]?.head);
+    for (const { head, frame } of rest === undefined ? now : []) {
+      const key = name({ head, frame });
+      if (bytes.has(key) || asked.has(key) || requests >= REQUESTS) continue;
+      alone.add(key);
+      void fetchPack(head, [frame]).finally(() => alone.delete(key));
+    }
+    if (now.some((spot) => alone.has(name(spot)) && !bytes.has(name(spot)))) return;
+    while (requests < REQUESTS && rest === undefined) {
+      const missing = wanted.filter((spot) => !bytes.has(name(spot)) && !asked.has(name(spot)));
+      const first = missing[0];
+      if (first === undefined) return;
+      const urgent = wanted.indexOf(first) < 2;
+      const numbers = missing.filter((spot) => spot.head === first.head).map((spot) => spot.frame);
+      void fetchPack(first.head, [...new Set(numbers)].slice(0, urgent ? FIRST_PACK : PACK));
+    }
+  };
+
+  const frames: Frames = {
+    ready: (spot) => pictures.get(name(spot)),
+    want(spots) {
+      wanted = spots;
+      const keys = new Set(spots.slice(0, 200).map(name));
+      for (const controller of new Set(asked.values())) {
+        const useful = [...asked].some(([key, owner]) => owner === controller && keys.has(key));
+        if (!useful) controller.abort();
+      }
+      pump();
+    },
+    onready: () => {},
+    ontrouble: () => {},
+    close() {
+      closed = true;
+      clearTimeout(rest);
+      for (const controller of asked.values()) controller.abort();
+      pictures.clear();
+      bytes.clear();
+    },
+    bitmaps: () => pictures.size,
+  };
+  return frames;
+}

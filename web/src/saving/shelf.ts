@@ -1,0 +1,24 @@
+// The outbox's place in localStorage: one item per parcel, so that two windows do not overwrite
+// each other, and one part per reader, so that nobody sends what another one decided.
+
+import type { Shelf } from "./outbox.ts";
+
+export function shelfOf(reader: string, storage: Storage = localStorage): Shelf {
+  const prefix = `capsieve.outbox.${encodeURIComponent(reader)}.`;
+  return {
+    names: () =>
+      Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? "")
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => name.slice(prefix.length)),
+    get: (name) => storage.getItem(prefix + name),
+    put: (name, text) => {
+      try {
+        storage.setItem(prefix + name, text);
+      } catch {
+        // Full: the parcel is still in memory and on its way; only a crash now would lose it.
+        console.warn("The browser's storage is full; an action is kept in memory only.");
+      }
+    },
+    drop: (name) => storage.removeItem(prefix + name),
+  };
+}
