@@ -1,0 +1,125 @@
+"""``capsieve report``: the report of a reading."""
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve report results/exam
+  capsieve report results/exam -o exam.html --pdf
+  capsieve report results/exam --reader anna
+  capsieve report results/exam --version 1 --json
+"""
+
+
+@click.command("report", epilog=_EXAMPLE)
+@click.argument("exam", type=click.Path(path_type=Path), metavar="OUT/EXAM")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report there.  [default: OUT/EXAM/reading.html]",
+)
+@click.option(
+    "--pdf",
+    "as_pdf",
+    is_flag=True,
+    help="Write a PDF as well, beside the HTML; if FILE ends in .pdf, the HTML lies beside it.",
+)
+@click.option(
+    "--database",
+    metavar="URL",
+    help="Where decisions are kept; by default in OUT. A file, or postgresql://user@host/name.",
+)
+@click.option(
+    "--reader",
+    metavar="NAME",
+    help="Whose reading, where an exam is read blind.  [default: the consensus, or the name of "
+    "the account]",
+)
+@click.option(
+    "--version",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Which version of the reading.  [default: the newest]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what it tells as JSON, and only that.")
+def command(
+    exam: Path,
+    out: Path | None,
+    as_pdf: bool,
+    database: str | None,
+    reader: str | None,
+    version: int | None,
+    as_json: bool,
+) -> None:
+    """Write the report of a reading: findings with their frames, landmarks, cleanliness, state.
+
+    OUT/EXAM is the folder of one exam that was read with capsieve review. The report is one HTML
+    file that needs no network. What is not signed is marked as a draft.
+    """
+    from capsieve.review.extra import require_review
+
+    require_review()
+    if as_pdf:
+        from capsieve.report.reading_pdf import require_pdf
+
+        require_pdf()  # before the work, not after it
+    from capsieve.report.reading_facts import gather_reading
+    from capsieve.report.reading_report import READING, reading_report, write_page
+
+    html, pdf = _files(out or exam / READING, as_pdf=as_pdf)
+    facts = gather_reading(
+        exam, database=database, reader=reader, account=_account(), version=version
+    )
+    page = reading_report(facts)
+    write_page(page, html)
+    written = [html]
+    if pdf is not None:
+        from capsieve.report.reading_pdf import write_pdf
+
+        write_pdf(page.text, pdf)
+        written.append(pdf)
+    from capsieve.report.reading_signatures import seal_problems
+
+    for problem in seal_problems(facts) or ():
+        click.echo(f"capsieve: the signature does not hold: {problem}", err=True)
+    for number, why in page.without_picture.items():
+        click.echo(f"capsieve: no picture of finding {number}: {why}", err=True)
+    if as_json:
+        import json
+
+        from capsieve.report.reading_json import reading_json
+
+        told = reading_json(facts, page, written)
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    from capsieve.report.reading_words import state_word
+
+    click.secho(f"{facts.folder.name}: {state_word(facts.chosen.reading)}", bold=True)
+    click.echo(" ".join(page.summary))
+    for file in written:
+        click.echo(f"Wrote {file}")
+
+
+def _files(out: Path, *, as_pdf: bool) -> tuple[Path, Path | None]:
+    """Return where the HTML and the PDF go."""
+    if out.suffix.lower() == ".pdf":
+        if not as_pdf:
+            raise click.UsageError(f"{out} is the name of a PDF: add --pdf.")
+        return out.with_suffix(".html"), out
+    return out, out.with_suffix(".pdf") if as_pdf else None
+
+
+def _account() -> str:
+    """Return the name of whoever is logged in on this machine; "" where there is none."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""

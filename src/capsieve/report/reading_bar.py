@@ -1,0 +1,166 @@
+"""The whole exam as one bar: its colours, its landmarks and its findings."""
+
+import base64
+import io
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from markupsafe import Markup
+
+from capsieve.report.bins import Scale, bins_of
+from capsieve.report.exam_tables import HeadFrames
+from capsieve.report.reading_moments import Moments
+from capsieve.report.ticks import frame_ticks, time_ticks
+from capsieve.review.decisions.reading import Finding, Reading
+from capsieve.review.decisions.vocabulary import LANDMARKS
+
+__all__ = ["colour_bar"]
+
+_WIDTH = 1000
+_MARKS = 30
+_STRIP = 26
+_LINE = 18
+_AXIS = 20
+_COLUMNS = 500
+_LETTER = 7.6  # width of a letter of a landmark's name
+_INK = "#1d2733"
+_SOFT = "#55626f"
+_ALERT = "#a3142a"
+_BLUE = "#2f5d8a"
+
+# Every colour stands as an attribute, for what makes a PDF of the page knows no style for drawings;
+# the class lets the page's style change it on a dark screen.
+_TEXT = Markup('<text class="{}" x="{}" y="{}" font-size="14" text-anchor="{}" fill="{}">{}</text>')
+
+
+def colour_bar(reading: Reading, findings: Sequence[Finding], moments: Moments) -> Markup:
+    """Draw the exam, one bar for each head.
+
+    Parameters
+    ----------
+    reading
+        Its landmarks are drawn below the bar of their head.
+    findings
+        Drawn above, numbered from 1 in this order.
+    moments
+        The frames.
+
+    Returns
+    -------
+    Markup
+        An ``svg`` element; empty where there are no frames.
+    """
+    heads = [head for head in moments.heads if head.frame.size]
+    if not heads:
+        return Markup("")
+    parts: list[Markup] = []
+    top = 0.0
+    for head in heads:
+        if len(heads) > 1:
+            parts.append(_TEXT.format("bar-ink", 0, top + 14, "start", _INK, f"Head {head.head}"))
+        top += _MARKS
+        parts.append(_strip(head, moments.scale, top))
+        parts += _findings(findings, head.head, moments, top)
+        labels, lines = _landmarks(reading, head.head, moments, top + _STRIP)
+        parts += labels
+        top += _STRIP + lines * _LINE + 6
+    parts += _axis(moments.scale, top)
+    return Markup(
+        '<svg class="bar" viewBox="0 0 {} {}" role="img" font-family="Liberation '
+        'Sans, Arial, sans-serif" aria-label="The whole exam: the mean '
+        'colour of its frames, its landmarks and its findings, which are listed below.">{}</svg>'
+    ).format(_WIDTH, round(top + _AXIS), Markup("").join(parts))
+
+
+def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
+    """The mean colour of each moment, as a picture one pixel high."""
+    from PIL import Image
+
+    colour = bins_of(head, scale, columns=_COLUMNS).colour
+    there = np.isfinite(colour).all(axis=1)
+    pixels = np.full((1, _COLUMNS, 3), 232, np.uint8)
+    pixels[0, there] = np.clip(np.rint(colour[there]), 0, 255)
+    with io.BytesIO() as file:
+        Image.fromarray(pixels, "RGB").save(file, "PNG", optimize=True)
+        encoded = base64.b64encode(file.getvalue()).decode("ascii")
+    return Markup(
+        '<image x="0" y="{}" width="{}" height="{}" preserveAspectRatio="none" '
+        'href="data:image/png;base64,{}"/>'
+    ).format(top, _WIDTH, _STRIP, encoded)
+
+
+def _findings(
+    findings: Sequence[Finding], head: int, moments: Moments, top: float
+) -> Iterator[Markup]:
+    """A numbered mark for each finding of a head; dashed where a validator refused it."""
+    for number, finding in enumerate(findings, start=1):
+        place = moments.position(head, finding.content["best_frame"])
+        if finding.head != head or place is None:
+            continue
+        x = _across(place, moments.scale)
+        half = 6 + 4 * len(str(number))
+        centre = min(max(x, half), _WIDTH - half)
+        refused = finding.confirmed is False
+        yield Markup(
+            '<path d="M{x} {tip}l-5 -8h10z" fill="{colour}"/>'
+            '<rect x="{left}" y="{y}" width="{w}" height="18" rx="3" fill="{ground}" '
+            'stroke="{colour}" stroke-width="1.2"{dashes}/>'
+            '<text x="{centre}" y="{base}" font-size="13" font-weight="bold" text-anchor="middle" '
+            'fill="{ink}">{number}</text>'
+        ).format(
+            x=f"{x:.1f}",
+            tip=f"{top - 1:.1f}",
+            colour=_ALERT,
+            left=f"{centre - half:.1f}",
+            y=f"{top - 27:.1f}",
+            w=2 * half,
+            ground="#ffffff" if refused else _ALERT,
+            dashes=Markup(' stroke-dasharray="3 2"') if refused else "",
+            centre=f"{centre:.1f}",
+            base=f"{top - 13.6:.1f}",
+            ink=_ALERT if refused else "#ffffff",
+            number=number,
+        )
+
+
+def _landmarks(
+    reading: Reading, head: int, moments: Moments, top: float
+) -> tuple[list[Markup], int]:
+    """Return the landmarks of a head, and on how many lines their names stand."""
+    parts: list[Markup] = []
+    taken: list[float] = []  # where the last name of each line ends
+    marks = [
+        (place, LANDMARKS[name])
+        for name, mark in reading.landmarks.items()
+        if mark.head == head and (place := moments.position(head, mark.frame)) is not None
+    ]
+    for place, words in sorted(marks):
+        x, width = _across(place, moments.scale), len(words) * _LETTER
+        start = min(max(0.0, x - width / 2), _WIDTH - width)
+        line = next((k for k, end in enumerate(taken) if start > end + 8), len(taken))
+        taken[line : line + 1] = [start + width]
+        base = top + 15 + line * _LINE
+        parts.append(
+            Markup('<path d="M{} {}V{}" stroke="{}" stroke-width="1.6" fill="none"/>').format(
+                f"{x:.1f}", f"{top - _STRIP:.1f}", f"{top + 3:.1f}", _BLUE
+            )
+        )
+        middle = f"{start + width / 2:.1f}"
+        parts.append(_TEXT.format("bar-ink", middle, f"{base:.1f}", "middle", _INK, words))
+    return parts, len(taken)
+
+
+def _axis(scale: Scale, top: float) -> Iterator[Markup]:
+    ticks = (
+        time_ticks(scale.end, most=9)
+        if scale.timed
+        else frame_ticks(scale.start, scale.end, most=9)
+    )
+    for value, text in ticks:
+        x = _across(value, scale)
+        anchor = "start" if x < 30 else "end" if x > _WIDTH - 30 else "middle"
+        yield _TEXT.format("bar-soft", f"{x:.1f}", f"{top + 13:.1f}", anchor, _SOFT, text)
+
+
+def _across(position: float, scale: Scale) -> float:
+    return _WIDTH * (position - scale.start) / (scale.end - scale.start)

@@ -1,0 +1,222 @@
+"""reading.html: the report of a reading, as one file that needs nothing else.
+
+Pictures, drawing and style lie inside, and a content security policy forbids the browser to fetch
+anything. The same results and the same decisions give the same bytes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from capsieve._version import __version__
+from capsieve.report import formats, provenance
+from capsieve.report.bins import scale_of
+from capsieve.report.exam_tables import read_events, read_heads
+from capsieve.report.page_parts import digest, part, template
+from capsieve.report.reading_bar import colour_bar
+from capsieve.report.reading_facts import ReadingFacts
+from capsieve.report.reading_moments import Moments, when
+from capsieve.report.reading_pictures import FramePicture, frame_pictures
+from capsieve.report.reading_rows import (
+    FindingRow,
+    VerdictCounts,
+    cleanliness_rows,
+    finding_rows,
+    in_exam_order,
+    landmark_rows,
+    note_rows,
+    verdict_counts,
+    written,
+)
+from capsieve.report.reading_signatures import seal_words, signature_rows
+from capsieve.report.reading_words import (
+    kappa_words,
+    screen_time,
+    state_word,
+    summary_sentences,
+    transit,
+    whose_words,
+)
+from capsieve.report.style import GREEN, YELLOW
+from capsieve.review.decisions.vocabulary import VERDICTS
+from capsieve.store.record import Record
+from capsieve.whole_file import whole_file
+
+__all__ = ["READING", "ReadingPage", "reading_report", "write_page"]
+
+READING = "reading.html"
+"""The file's name in the exam's folder, where no other is given."""
+
+_KINDS = {"video": "video", "folder": "folder of images", "zip": "archive of images"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPage:
+    """The page, and what the command tells of it.
+
+    Attributes
+    ----------
+    text
+        HTML.
+    counts
+        Verdicts in numbers.
+    summary
+        The sentences at the top.
+    transit
+        Colon transit, or why it is not known.
+    without_picture
+        Why findings have no picture, by their number in the report.
+    """
+
+    text: str
+    counts: VerdictCounts
+    summary: tuple[str, ...]
+    transit: str
+    without_picture: Mapping[int, str]
+
+
+def reading_report(facts: ReadingFacts) -> ReadingPage:
+    """Make the page.
+
+    Parameters
+    ----------
+    facts
+        From :func:`~capsieve.report.reading_facts.gather_reading`.
+
+    Raises
+    ------
+    FileError
+        A table of the exam is absent or damaged.
+    """
+    chosen, reading, record = facts.chosen, facts.chosen.reading, facts.record
+    heads = read_heads(facts.folder)
+    moments = Moments(heads, scale_of(heads))
+    counts = verdict_counts(reading, read_events(facts.folder))
+    ordered = in_exam_order(reading.findings, moments)
+    wanted = [(finding.head, finding.content["best_frame"]) for finding in ordered]
+    pictures = frame_pictures(facts.folder, record, wanted)
+    rows = finding_rows(chosen, moments, pictures)
+    summary = summary_sentences(facts, counts)
+    style = part("exam.css").replace("YELLOW", YELLOW).replace("GREEN", GREEN)
+    style += part("reading.css")
+    text = template("reading.html").render(
+        exam=formats.plain(facts.folder.name),
+        record=record,
+        ledger=record["ledger"],
+        chosen=chosen,
+        reading=reading,
+        state=state_word(reading),
+        whose=whose_words(chosen),
+        seal=seal_words(facts),
+        signatures=signature_rows(facts),
+        missing=facts.missing,
+        urgent_text=written(reading.urgent_text),
+        summary=summary,
+        duration=formats.clock(moments.scale.end) if moments.scale.timed and heads else "",
+        time_note=_time_note(moments),
+        bar=colour_bar(reading, ordered, moments),
+        findings=rows,
+        picture_problem=_shared_problem(rows),
+        landmarks=landmark_rows(reading, moments),
+        transit=transit(reading, moments),
+        cleanliness=cleanliness_rows(reading),
+        counts=counts,
+        seen=[
+            (formats.plain(one.reader), one.role, one.frames, screen_time(one.seconds))
+            for one in facts.seen
+        ],
+        frames_seen=facts.frames_seen,
+        agreement=facts.agreement,
+        pair=None if facts.pair is None else [formats.plain(name) for name in facts.pair],
+        kappa=kappa_words(facts),
+        verdict_words=VERDICTS,
+        differences=_differences(facts, moments),
+        notes=note_rows(reading, moments),
+        last=when(chosen.entries[-1].time) if chosen.entries else "",
+        detector=_detector_rows(record["detector"]),
+        sources=[_source_rows(source) for source in record["sources"]],
+        parameters=provenance.parameter_rows(record["parameters"]),
+        run=_run_rows(record),
+        tables=[(formats.plain(name), value) for name, value in sorted(record["tables"].items())],
+        versions=[
+            (formats.plain(name), formats.plain(value))
+            for name, value in record["versions"].items()
+        ],
+        software=__version__,
+        formats=formats,
+        style=style,
+        style_digest=digest(style),
+    )
+    return ReadingPage(
+        text=text,
+        counts=counts,
+        summary=tuple(summary),
+        transit=transit(reading, moments),
+        without_picture={row.number: row.picture.problem for row in rows if row.picture.problem},
+    )
+
+
+def write_page(page: ReadingPage, path: Path) -> None:
+    """Write the page, whole or not at all.
+
+    Raises
+    ------
+    FileError
+        It cannot be written.
+    """
+    with whole_file(path) as temporary:
+        temporary.write_bytes(page.text.encode("utf-8", "replace"))
+
+
+def _time_note(moments: Moments) -> str:
+    if moments.scale.timed:
+        return "Times count from the exam's first frame, h:mm:ss. Frame numbers start at 0."
+    if moments.scale.note:
+        return f"No times are given, because {moments.scale.note}. Frame numbers start at 0."
+    return "The times of the frames are not all known. Frame numbers start at 0."
+
+
+def _shared_problem(rows: list[FindingRow]) -> str:
+    """Return why no finding has a picture, where the reason is the same for all."""
+    problems = {row.picture.problem for row in rows if row.picture != FramePicture()}
+    return problems.pop() if len(problems) == 1 else ""
+
+
+def _differences(facts: ReadingFacts, moments: Moments) -> list[tuple[str, str, str, str]]:
+    """Return where two blind readings differ: what, when, and what each says."""
+    if facts.agreement is None:
+        return []
+    rows: list[tuple[str, str, str, str]] = []
+    for one in facts.agreement.differences:
+        kind = one.subject.partition(":")[0].capitalize()
+        first, last = one.frames[0], one.frames[-1]
+        where = f"{kind}, frame {moments.name(one.head, first)}"
+        if last != first:
+            where = f"{kind}, frames {first:,} to {moments.name(one.head, last)}"
+        a, b = VERDICTS.get(one.a, one.a), VERDICTS.get(one.b, one.b)
+        rows.append((where, moments.text(one.head, first), a, b))
+    return rows
+
+
+def _detector_rows(detector: Mapping[str, Any]) -> list[provenance.Row]:
+    """Return what the detector says of itself; its parameters stand elsewhere."""
+    told = {name: value for name, value in detector.items() if name != "parameters"}
+    # A model file: its name is enough, where a centre keeps it is not the report's business.
+    told["name"] = str(told.get("name", "unknown")).rpartition("/")[2]
+    return provenance.rows_of({"detector": told.pop("name")}) + provenance.rows_of(told)
+
+
+def _source_rows(source: Any) -> list[provenance.Row]:
+    kind = _KINDS.get(source["kind"], formats.plain(source["kind"]))
+    name = formats.plain(Path(source["path"]).name)
+    return [
+        ("Source", f"{name}, {kind}, {formats.bytes_text(source['bytes'])}, head {source['head']}"),
+        ("SHA-256", formats.plain(source["sha256"])),
+    ]
+
+
+def _run_rows(record: Record) -> list[provenance.Row]:
+    run = record["run"]
+    told = {name: run[name] for name in ("started", "finished") if isinstance(run.get(name), str)}
+    return [(f"Screening {name}", formats.plain(when(value))) for name, value in told.items()]

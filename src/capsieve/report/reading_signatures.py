@@ -1,0 +1,117 @@
+"""Whether a reading is signed, by whom, and whether that still holds."""
+
+from dataclasses import dataclass
+
+from capsieve.report.formats import plain
+from capsieve.report.reading_facts import ReadingFacts
+from capsieve.report.reading_moments import when
+from capsieve.report.reading_rows import written
+from capsieve.report.reading_words import signature_words
+from capsieve.review.decisions.reading import Signature
+
+__all__ = ["SealWords", "SignatureRow", "seal_problems", "seal_words", "signature_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureRow:
+    """A signature as a row of a table.
+
+    Attributes
+    ----------
+    version, signed, hash
+        Which version, by whom and when, and the hash.
+    statement
+        What the signer stated.
+    problems
+        What does not hold; empty where all is as it was signed.
+    """
+
+    version: int
+    signed: str
+    hash: str
+    statement: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealWords:
+    """How a reading stands, for the top of the page.
+
+    Attributes
+    ----------
+    kind
+        "unread", "draft", "broken" or "signed": how the page is marked.
+    title
+        The most important thing in a few words; "" where the reading is signed and that holds.
+    text
+        What follows from it.
+    problems
+        What does not hold of the signature.
+    newer
+        What to know where a newer version was begun; "" where this is the newest.
+    """
+
+    kind: str
+    title: str = ""
+    text: str = ""
+    problems: tuple[str, ...] = ()
+    newer: str = ""
+
+
+def seal_problems(facts: ReadingFacts) -> tuple[str, ...] | None:
+    """Return what does not hold of this version's signature; None where it has none."""
+    signature = facts.chosen.reading.signature
+    return None if signature is None else _problems(facts, signature)
+
+
+def signature_rows(facts: ReadingFacts) -> list[SignatureRow]:
+    """Return the signatures of all versions up to this one."""
+    named = facts.chosen.way != "single"
+    return [
+        SignatureRow(
+            version=one.version,
+            signed=signature_words(one, role=named),
+            hash=plain(one.hash),
+            statement=written(one.statement),
+            problems=_problems(facts, one),
+        )
+        for one in facts.chosen.reading.signatures
+    ]
+
+
+def seal_words(facts: ReadingFacts) -> SealWords:
+    """Return what a person must know of the reading's state before anything else."""
+    reading, newer = facts.chosen.reading, _newer(facts)
+    if reading.state == "unread":
+        text = "There are no decisions about this exam."
+        return SealWords("unread", "Not read yet", text, newer=newer)
+    if reading.signature is None:
+        text = "This reading is not signed. It can still change, and must not be relied on."
+        return SealWords("draft", "DRAFT", text, newer=newer)
+    problems = _problems(facts, reading.signature)
+    if problems:
+        return SealWords(
+            "broken",
+            "The signature does not hold",
+            "What is below is not what was signed. Do not rely on it before this is cleared up.",
+            problems,
+            newer,
+        )
+    return SealWords("signed", newer=newer)
+
+
+def _newer(facts: ReadingFacts) -> str:
+    chosen = facts.chosen
+    if chosen.reopened is None:
+        return ""
+    entry = chosen.reopened
+    reason = written(str(entry.content.get("reason", "")))
+    return (
+        f"This is version {chosen.reading.version} of {chosen.latest}: {plain(entry.reader)} "
+        f"opened the exam again on {when(entry.time)}. Reason: {reason}"
+    )
+
+
+def _problems(facts: ReadingFacts, signature: Signature) -> tuple[str, ...]:
+    # A signature that was not checked must not pass for one that holds.
+    return facts.problems.get(signature.number, ("the signature was not found when checking",))

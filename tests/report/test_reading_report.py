@@ -1,0 +1,211 @@
+"""The page of a reading."""
+
+import base64
+import io
+import re
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from capsieve.review.decisions.schema import ENTRIES
+from html_page import Page
+from made_reading import Scribe, choose_way, made_report
+from review_exam import small_frame, write_small_exam
+
+HOSTILE = '<script>alert("x")</script>\nsecond line \u202etxt.exe'
+
+
+@pytest.fixture
+def exam(tmp_path):
+    return write_small_exam(tmp_path / "out", tmp_path / "source")
+
+
+def page_of(exam, **options):
+    return Page(made_report(exam, **options)[1].text)
+
+
+def classes(page):
+    return {name for value in page.values("class") for name in value.split()}
+
+
+def test_an_exam_that_nobody_read_has_a_report_that_says_so(exam):
+    page = page_of(exam)
+    assert "NOT READ" in page.text
+    assert "Nobody has decided anything about this exam yet." in page.text
+    assert "no finding can be told" in page.text
+    assert "No finding was described" not in page.text
+
+
+def test_what_is_not_signed_is_marked_as_a_draft(exam):
+    anna = Scribe(exam)
+    anna.write("verdict", "event:0:0-5", verdict="reject")
+    page = page_of(exam)
+    assert "DRAFT" in page.text
+    assert "not signed" in page.text
+    assert "draft" in classes(page)
+    anna.sign()
+    page = page_of(exam)
+    assert "DRAFT" not in page.text
+    assert "signed by anna" in page.text
+    assert "it holds" in page.text
+    assert "signed" in classes(page)
+
+
+def test_a_signature_that_does_not_hold_is_said_first(exam):
+    anna = Scribe(exam)
+    anna.find("a", 3, note="small")
+    signed = anna.sign()
+    with sqlite3.connect(exam.parent / "decisions.sqlite") as database:
+        triggers = database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        for (name,) in triggers.fetchall():
+            database.execute(f"DROP TRIGGER {name}")
+        database.execute(f"UPDATE {ENTRIES.name} SET content = replace(content, 'small', 'big')")
+    database.close()
+    page = page_of(exam)
+    assert "The signature does not hold" in page.text
+    assert "Entries were changed after signing." in page.text
+    assert "it holds" not in page.text
+    assert signed.content["hash"] in page.text
+    assert "broken" in classes(page)
+
+
+def test_what_people_wrote_stays_text(exam):
+    anna = Scribe(exam, reader="<b>anna</b>")
+    anna.find("a", 3, note=HOSTILE)
+    anna.write("note", "exam", text=HOSTILE)
+    anna.write("note", "frame:0:4", text=HOSTILE)
+    anna.write("urgent", "exam", urgent=True, text=HOSTILE)
+    page = page_of(exam)
+    tags = {tag for tag, _ in page.attributes}
+    assert not tags & {"script", "b"}
+    assert page.text.count('<script>alert("x")</script>') == 4
+    assert "\u202e" not in page.text
+    assert "<b>anna</b>" in page.text
+
+
+def test_the_page_fetches_nothing(exam):
+    Scribe(exam).find("a", 3)
+    page = page_of(exam)
+    assert all(value.startswith("data:image/") for value in page.values("src"))
+    assert all(value.startswith(("data:image/", "#")) for value in page.values("href"))
+    policies = [each for each in page.values("content") if "default-src" in each]
+    assert len(policies) == 1
+    assert "default-src 'none'" in policies[0]
+    assert not page.values("style")
+
+
+def test_the_picture_is_the_frame_that_the_reader_chose(exam):
+    Scribe(exam).find("a", 7, 8)
+    (address,) = page_of(exam).values("src")
+    content = base64.b64decode(address.partition(",")[2])
+    shown = np.asarray(Image.open(io.BytesIO(content)).convert("RGB"), float)
+    apart = [np.abs(shown - small_frame(number)).mean() for number in (6, 7, 8)]
+    assert apart[1] < 3 < min(apart[0], apart[2])
+
+
+def test_a_source_that_is_gone_leaves_a_report_without_pictures(exam, tmp_path):
+    Scribe(exam).find("a", 7, size="small", size_frame=7)
+    shutil.rmtree(tmp_path / "source")
+    _, made = made_report(exam)
+    page = Page(made.text)
+    assert "This report has no pictures." in page.text
+    assert "small (6 to 9 mm)" in page.text
+    assert not page.values("src")
+    assert list(made.without_picture) == [1]
+    assert str(tmp_path) not in made.text
+
+
+def test_a_frame_that_is_not_what_was_scored_is_never_shown(exam, tmp_path):
+    anna = Scribe(exam)
+    anna.find("a", 3)
+    anna.find("b", 9)
+    Image.fromarray(small_frame(20)).save(tmp_path / "source" / "frame9.png")
+    _, made = made_report(exam)
+    assert list(made.without_picture) == [2]
+    assert len(Page(made.text).values("src")) == 1
+
+
+def test_findings_are_numbered_in_the_order_of_the_exam(exam):
+    anna = Scribe(exam)
+    anna.find("late", 21, segment="rectum", urgent=True)
+    anna.find("early", 2, segment="caecum", paris="0-Is", missed_by_sieve=True)
+    text = page_of(exam).text
+    assert text.index("0-Is, sessile") < text.index("rectum")
+    assert "2 findings: 2 without a size. 1 of them is urgent." in text
+    assert "1 of them is marked as missed by the sieve." in text
+
+
+def test_what_was_undone_is_not_told(exam):
+    anna = Scribe(exam)
+    done = anna.find("a", 3, note="a mistake")
+    anna.write("undo", "", undoes=done.number)
+    text = page_of(exam).text
+    assert "a mistake" not in text
+    assert "No finding was described in this reading." in text
+
+
+def test_a_finding_that_the_validator_refused_is_shown_and_not_counted(exam):
+    choose_way(exam, "validated")
+    anna, boris = Scribe(exam, "anna", "pre-reader"), Scribe(exam, "boris", "validator")
+    anna.find("a", 3, size="large", size_frame=3)
+    anna.find("b", 9, size="small", size_frame=9)
+    boris.write("confirm", "finding:b", agrees=False, text="a fold")
+    text = page_of(exam).text
+    assert "1 finding: large (10 mm or more)." in text
+    assert "1 finding of the pre-reader was refused by the validator" in text
+    assert "It is not yet confirmed by the validator." in text
+    assert "Validator: a fold" in text
+
+
+def test_half_a_blind_pair_says_nothing_of_the_other(exam):
+    choose_way(exam, "blind")
+    Scribe(exam, "anna").find("a", 3, note="from anna")
+    Scribe(exam, "boris").find("b", 9, note="from boris")
+    Scribe(exam, "boris").look(range(10))
+    _, made = made_report(exam, reader="anna")
+    assert "from anna" in made.text
+    assert "boris" not in made.text
+    assert "kappa" not in made.text
+
+
+def test_agreement_of_a_blind_pair_is_told(exam):
+    choose_way(exam, "blind")
+    for name, second in (("anna", "reject"), ("boris", "reject")):
+        hand = Scribe(exam, name)
+        hand.write("verdict", "event:0:0-5", verdict="accept")
+        hand.write("verdict", "event:0:20-23", verdict=second)
+        hand.sign()
+    text = page_of(exam, reader="boris").text
+    assert "Cohen's kappa is 1.00" in text
+    assert "They differ nowhere." in text
+
+
+def test_an_older_version_names_the_newer_one(exam):
+    anna = Scribe(exam)
+    anna.find("a", 3)
+    anna.sign()
+    anna.write("reopen", "exam", reason="second look")
+    text = page_of(exam, version=1).text
+    assert "There is a newer version." in text
+    assert "Reason: second look" in text
+    assert "There is a newer version." not in page_of(exam).text
+
+
+def test_provenance_names_hashes_and_no_folder(exam, tmp_path):
+    _, made = made_report(exam)
+    assert "0" * 64 in made.text
+    assert "radius_threshold" in made.text
+    assert "Research software, not a medical device" in made.text
+    assert str(tmp_path) not in made.text
+
+
+def test_the_same_decisions_give_the_same_bytes(exam):
+    anna = Scribe(exam)
+    anna.find("a", 3, place={"row": 40.0, "col": 50.0})
+    anna.sign()
+    first, second = (made_report(exam)[1].text for _ in range(2))
+    assert first == second
+    assert re.search(r'<svg class="pointer" viewBox="0 0 96 96"', first)
