@@ -4,10 +4,11 @@ import os
 import struct
 import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFile
 
 from capsieve import FileError
 from capsieve.sources.image_file import read_image
@@ -172,6 +173,19 @@ def test_cut_off_file(tmp_path, kind, share):
     (tmp_path / "a").write_bytes(whole[: int(len(whole) * share)])
     with pytest.raises(FileError):
         read_image(tmp_path / "a")
+
+
+def test_cut_off_file_is_refused_though_a_library_told_pillow_to_load_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    whole = encoded(Image.fromarray(np.tile(RGB, (8, 8, 1))), "JPEG")
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "whole").write_bytes(whole)
+    with ThreadPoolExecutor(4) as pool:
+        whole_ones = [pool.submit(read_image, tmp_path / "whole") for _ in range(40)]
+        cut_ones = [pool.submit(read_image, tmp_path / "cut") for _ in range(40)]
+    assert all(isinstance(one.exception(), FileError) for one in cut_ones)
+    assert not any(one.exception() for one in whole_ones)
+    assert ImageFile.LOAD_TRUNCATED_IMAGES  # and what it was told is left as it was
 
 
 def claimed_png(width: int, height: int) -> bytes:

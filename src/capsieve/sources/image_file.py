@@ -2,7 +2,10 @@
 
 import io
 import os
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -98,7 +101,7 @@ def _decode(file: IO[bytes], name: str) -> NDArray[np.uint8] | NDArray[np.uint16
     from PIL import Image, UnidentifiedImageError
 
     # Pillow's decoders raise errors of many types on broken files, and warn where we refuse.
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _cut_files_refused():
         warnings.simplefilter("ignore")
         try:
             with Image.open(file, formats=_FORMATS) as image:
@@ -120,6 +123,38 @@ def _decode(file: IO[bytes], name: str) -> NDArray[np.uint8] | NDArray[np.uint16
                 f"cannot read {name}: the image is damaged or cut off ({_brief(error)}); "
                 "get a fresh copy"
             ) from error
+
+
+class _Strict:
+    """How many threads decode right now, and what Pillow was told before the first of them."""
+
+    lock = threading.Lock()
+    decoding = 0
+    before = False
+
+
+@contextmanager
+def _cut_files_refused() -> Iterator[None]:
+    """Let Pillow refuse files that end too early, whatever other libraries told it.
+
+    Pillow has one switch for the whole process, and some libraries (a PDF writer among them) turn
+    it on when they are imported: the lost part of a frame would then come as grey, without a word.
+    The switch is put back when the last thread is done.
+    """
+    from PIL import ImageFile
+
+    with _Strict.lock:
+        if _Strict.decoding == 0:
+            _Strict.before = ImageFile.LOAD_TRUNCATED_IMAGES
+            ImageFile.LOAD_TRUNCATED_IMAGES = False
+        _Strict.decoding += 1
+    try:
+        yield
+    finally:
+        with _Strict.lock:
+            _Strict.decoding -= 1
+            if _Strict.decoding == 0:
+                ImageFile.LOAD_TRUNCATED_IMAGES = _Strict.before
 
 
 def _check_place(path: Path) -> None:
