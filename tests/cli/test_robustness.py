@@ -2,9 +2,11 @@
 
 import csv
 import json
+import signal
 
 import pytest
 
+from capsieve.engine import robustness_run
 from sample_exams import write_exam_images
 
 
@@ -91,6 +93,17 @@ def test_an_impossible_change_is_told(run, study, tmp_path):
     result = run(*arguments(study, tmp_path / "out", *options))
     assert result.exit_code == 0
     assert "Not possible: M_L +80 %: threshold_low: cannot become 0.198" in result.stdout
+
+
+def test_an_interrupted_run_says_that_nothing_is_left(run, study, tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(robustness_run, "study_robustness", stopped)
+    result = run(*arguments(study, tmp_path / "out"))
+    assert result.exit_code != 0
+    assert "nothing was kept, and the same command begins again" in result.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_help_has_an_example(run):

@@ -2,11 +2,14 @@
 
 import json
 import resource
+import signal
 import subprocess
 import sys
 
 import pytest
 
+from capsieve.engine import screening
+from capsieve.parameters import Parameters
 from capsieve.store.lock import locked
 from sample_exams import frames_of, run_command, write_exam_images, write_exam_video
 
@@ -81,6 +84,30 @@ def test_the_timeline_is_for_scores_that_are_probabilities(run, images, tmp_path
     assert result.exit_code == 1
     assert "'paper' is not the probability of a polyp" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_threshold_of_another_detector_is_not_passed_over(run, images, tmp_path):
+    chosen = tmp_path / "calibrated.toml"
+    Parameters(score_threshold=0.3).save(chosen)
+    result = run("screen", images, "-o", tmp_path / "out", "--parameters", chosen)
+    assert result.exit_code == 1
+    assert "score_threshold: the paper's detector does not read it" in result.stderr
+    assert "--detector" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [((), "the same command goes on"), (("--fresh",), "the same command without --fresh goes on")],
+)
+def test_an_interrupted_run_says_how_to_go_on(run, images, tmp_path, monkeypatch, more, words):
+    def stopped(*_, **__):
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(screening, "screen", stopped)
+    result = run("screen", images, "-o", tmp_path / "out", *more)
+    assert result.exit_code != 0
+    assert words in result.stderr
 
 
 def test_workers_and_cluster_together_are_wrong_usage(run, images, tmp_path):

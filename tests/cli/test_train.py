@@ -1,6 +1,7 @@
 """``capsieve train`` as a user meets it."""
 
 import json
+import signal
 import sys
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_card_that_says_nothing_sensible_is_refused(run, study, tmp_path, cont
 
 def test_an_interrupted_run_says_how_to_go_on(run, study, tmp_path, monkeypatch):
     def stopped(*_, **__):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(training, "train", stopped)
     result = run(*arguments(study, tmp_path / "model.onnx"), "--fresh")

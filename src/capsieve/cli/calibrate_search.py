@@ -1,7 +1,6 @@
 """``capsieve calibrate --search``: its options, and the call."""
 
 import functools
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     Decorator,
     field_choice,
@@ -126,32 +126,25 @@ def run_search(
 
     file = options.parameters_file
     say_first_run()
-    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
-    try:
-        with exam_progress(quiet=options.quiet) as listener:
-            outcome = search(
-                inputs,
-                labels,
-                out,
-                layout=layout,
-                splits=splits,
-                folds=options.folds,
-                target_specificity=target.value,
-                objective=options.objective,
-                trials=options.trials,
-                normals=options.normals,
-                seed=seed,
-                parameters=None if file is None else Parameters.load(file),
-                field_of_view=field_choice(options.circle),
-                workers=options.workers,
-                seconds=None if options.minutes is None else 60 * options.minutes,
-                progress=listener,
-            )
-    except KeyboardInterrupt:
-        click.echo("Interrupted; the same command goes on from here.", err=True)
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, usual)
+    with interruptible(), exam_progress(quiet=options.quiet) as listener:
+        outcome = search(
+            inputs,
+            labels,
+            out,
+            layout=layout,
+            splits=splits,
+            folds=options.folds,
+            target_specificity=target.value,
+            objective=options.objective,
+            trials=options.trials,
+            normals=options.normals,
+            seed=seed,
+            parameters=None if file is None else Parameters.load(file),
+            field_of_view=field_choice(options.circle),
+            workers=options.workers,
+            seconds=None if options.minutes is None else 60 * options.minutes,
+            progress=listener,
+        )
     write_search(outcome, out)
     say_search(outcome, out, as_json=as_json)
 

@@ -17,12 +17,16 @@ __all__ = [
     "field_of_view_option",
     "full_names_option",
     "gap_option",
+    "json_option",
     "labels_option",
     "layout_option",
+    "out_folder_option",
     "parameters_option",
+    "quiet_option",
     "reading_speed_option",
     "rounds_option",
     "seed_option",
+    "seed_option_of",
     "splits_option",
     "train_patient_option",
     "workers_option",
@@ -61,14 +65,27 @@ rounds_option: Decorator = click.option(
     help="Rounds of the bootstrap.",
 )
 
-seed_option: Decorator = click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="S",
-    help="Of the bootstrap: the same seed gives the same intervals.",
-)
+quiet_option: Decorator = click.option("--quiet", is_flag=True, help="Show no progress.")
+
+
+def json_option(what: str = "the outcome as JSON") -> Decorator:
+    """Return the option that has a command print for machines."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {what}, and only that.")
+
+
+def seed_option_of(help_text: str) -> Decorator:
+    """Return the option that says where chance begins."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        metavar="S",
+        help=help_text,
+    )
+
+
+seed_option: Decorator = seed_option_of("Of the bootstrap: the same seed gives the same intervals.")
 
 reading_speed_option: Decorator = click.option(
     "--reading-speed",
@@ -120,6 +137,18 @@ field_of_view_option: Decorator = click.option(
     help="The circle that the camera sees: searched for each exam, the whole frame, or in the "
     "frame's pixels.",
 )
+
+
+def out_folder_option(help_text: str) -> Decorator:
+    """Return the option that names the folder for what a command writes."""
+    return click.option(
+        "-o",
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        required=True,
+        metavar="OUT",
+        help=help_text,
+    )
 
 
 def parameters_option(help_text: str) -> Decorator:

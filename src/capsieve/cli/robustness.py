@@ -1,19 +1,23 @@
 """``capsieve robustness``: how much results change when a parameter changes a little."""
 
 import json
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     field_choice,
     field_of_view_option,
     full_names_option,
+    json_option,
     labels_option,
     layout_option,
+    out_folder_option,
     parameters_option,
+    quiet_option,
+    seed_option_of,
     workers_option,
 )
 
@@ -35,14 +39,7 @@ _SHOWN = 5  # frames that could not be analysed, by name
 @click.command("robustness", epilog=_EXAMPLE)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @labels_option
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    metavar="OUT",
-    help="Folder for robustness.json, .csv, .md and .tex.",
-)
+@out_folder_option("Folder for robustness.json, .csv, .md and .tex.")
 @layout_option
 @click.option(
     "--change",
@@ -66,20 +63,13 @@ _SHOWN = 5  # frames that could not be analysed, by name
     metavar="N",
     help="Analyse only so many normal frames, drawn at random; polyp frames are all kept.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="S",
-    help="Of the draw: the same seed gives the same frames.",
-)
+@seed_option_of("Of the draw: the same seed gives the same frames.")
 @parameters_option("The base, where it is not the paper's; see capsieve parameters.")
 @field_of_view_option
 @full_names_option
 @workers_option
-@click.option("--json", "as_json", is_flag=True, help="Print robustness.json, and only that.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@json_option("robustness.json")
+@quiet_option
 def command(
     inputs: tuple[str, ...],
     labels: Path,
@@ -113,25 +103,21 @@ def command(
 
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
     say_first_run()
-    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
-    try:
-        with exam_progress(quiet=quiet) as listener:
-            study = study_robustness(
-                inputs,
-                labels,
-                layout=layout,
-                parameters=parameters,
-                names=names or PARAMETERS,
-                percents=percents or CHANGES,
-                normals=normals,
-                seed=seed,
-                field_of_view=field_choice(circle),
-                full_names=full_names,
-                workers=workers,
-                progress=listener,
-            )
-    finally:
-        signal.signal(signal.SIGTERM, usual)
+    with interruptible(kept=False), exam_progress(quiet=quiet) as listener:
+        study = study_robustness(
+            inputs,
+            labels,
+            layout=layout,
+            parameters=parameters,
+            names=names or PARAMETERS,
+            percents=percents or CHANGES,
+            normals=normals,
+            seed=seed,
+            field_of_view=field_choice(circle),
+            full_names=full_names,
+            workers=workers,
+            progress=listener,
+        )
     write_robustness(study, out)
     if as_json:
         click.echo(json.dumps(robustness_content(study), indent=2, allow_nan=False))

@@ -1,7 +1,6 @@
 """``capsieve screen``: whole exams."""
 
 import json
-import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     field_choice,
     field_of_view_option,
     full_names_option,
+    json_option,
+    out_folder_option,
     parameters_option,
+    quiet_option,
     workers_option,
 )
 
@@ -37,13 +40,8 @@ SCHEMA = 1
 
 @click.command("screen", epilog=_EXAMPLE)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    metavar="OUT",
-    help="Folder for the results: OUT/EXAM for each exam. An interrupted run goes on there.",
+@out_folder_option(
+    "Folder for the results: OUT/EXAM for each exam. An interrupted run goes on there."
 )
 @click.option(
     "--detector",
@@ -73,8 +71,8 @@ SCHEMA = 1
     help="Work on a Dask cluster: tcp://HOST:PORT, or local:N for N Dask workers here.",
 )
 @click.option("--fresh", is_flag=True, help="Remove earlier results of these exams first.")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and only that.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@json_option()
+@quiet_option
 def command(
     inputs: tuple[str, ...],
     out: Path,
@@ -101,36 +99,35 @@ def command(
     from capsieve.cli.output import say_first_run
     from capsieve.cli.progress import exam_progress
     from capsieve.engine.screening import screen
+    from capsieve.errors import ParameterError
     from capsieve.parameters import Parameters
 
     if workers is not None and cluster is not None:
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
+    if detector == "paper" and parameters is not None and parameters.score_threshold is not None:
+        raise ParameterError(
+            "score_threshold",
+            "the paper's detector does not read it, for its threshold is radius_threshold; name "
+            f"the detector that {parameters_file} was made for with --detector",
+        )
     if timeline:
         parameters = replace(parameters or Parameters(), flag_by="timeline")
     say_first_run()
-    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
-    try:
-        with exam_progress(quiet=quiet) as listener:
-            exams = screen(
-                inputs,
-                out,
-                detector=detector,
-                parameters=parameters,
-                field_of_view=field_choice(circle),
-                workers=workers,
-                cluster=cluster,
-                fresh=fresh,
-                one_exam=one_exam,
-                full_names=full_names,
-                progress=listener,
-            )
-    except KeyboardInterrupt:
-        again = " without --fresh" if fresh else ""
-        click.echo(f"Interrupted; the same command{again} goes on from here.", err=True)
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, usual)
+    with interruptible(fresh=fresh), exam_progress(quiet=quiet) as listener:
+        exams = screen(
+            inputs,
+            out,
+            detector=detector,
+            parameters=parameters,
+            field_of_view=field_choice(circle),
+            workers=workers,
+            cluster=cluster,
+            fresh=fresh,
+            one_exam=one_exam,
+            full_names=full_names,
+            progress=listener,
+        )
     if as_json:
         click.echo(_json(exams))
     else:

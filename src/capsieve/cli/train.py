@@ -1,20 +1,23 @@
 """``capsieve train``: a detector that learns from labelled frames."""
 
 import json
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     allow_leaks_option,
     field_choice,
     field_of_view_option,
     full_names_option,
+    json_option,
     labels_option,
     layout_option,
+    quiet_option,
     rounds_option,
+    seed_option_of,
     workers_option,
 )
 
@@ -75,14 +78,7 @@ Example:
     metavar="K",
     help="Folds of whole patients, blocks or exams, where --splits names none.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="S",
-    help="The same seed gives the same model.",
-)
+@seed_option_of("The same seed gives the same model.")
 @click.option(
     "--specificity",
     type=click.FloatRange(1, 100, max_open=True),  # less is a share that was taken for percent
@@ -124,8 +120,8 @@ Example:
     metavar="FILE.toml",
     help="Card: name, intended_use, limits, and [[data]] with source, name, licence, citation.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and only that.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@json_option()
+@quiet_option
 def command(
     inputs: tuple[str, ...],
     labels: Path,
@@ -168,39 +164,31 @@ def command(
     _check_usage(splits)
     texts = _texts(data_name, licence, citation, card_file)
     say_first_run()
-    usual = signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave tidily
-    try:
-        with train_progress(quiet=quiet) as shown:
-            outcome = train(
-                inputs,
-                labels,
-                out,
-                model=model,
-                bases=bases,
-                layout=layout,
-                splits=splits,
-                folds=folds,
-                seed=seed,
-                target_specificity=round(specificity / 100, 12),
-                nested=nested,
-                one_source=one_source,
-                allow_leaks=allow_leaks,
-                rounds=rounds,
-                field_of_view=field_choice(circle),
-                workers=workers,
-                full_names=full_names,
-                work=work,
-                fresh=fresh,
-                card=texts,
-                progress=shown.listen,
-                tell=shown.tell,
-            )
-    except KeyboardInterrupt:
-        again = " without --fresh" if fresh else ""
-        click.echo(f"Interrupted; the same command{again} goes on from here.", err=True)
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, usual)
+    with interruptible(fresh=fresh), train_progress(quiet=quiet) as shown:
+        outcome = train(
+            inputs,
+            labels,
+            out,
+            model=model,
+            bases=bases,
+            layout=layout,
+            splits=splits,
+            folds=folds,
+            seed=seed,
+            target_specificity=round(specificity / 100, 12),
+            nested=nested,
+            one_source=one_source,
+            allow_leaks=allow_leaks,
+            rounds=rounds,
+            field_of_view=field_choice(circle),
+            workers=workers,
+            full_names=full_names,
+            work=work,
+            fresh=fresh,
+            card=texts,
+            progress=shown.listen,
+            tell=shown.tell,
+        )
     if as_json:
         click.echo(json.dumps(outcome.to_dict(), indent=2, allow_nan=False))
     else:

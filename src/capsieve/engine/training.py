@@ -163,6 +163,7 @@ def train(
             allow_leaks=allow_leaks,
         )
         examples = frames.examples
+        (card or CardTexts()).check(examples.sources)
         size = crop_size(trainers)
         if size is not None:
             with ExitStack() as stack:

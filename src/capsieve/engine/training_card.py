@@ -1,7 +1,7 @@
 """The card and the description of a trained model."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
@@ -85,6 +85,23 @@ class CardTexts:
                 if texts.source == wanted:
                     return texts
         return DataTexts()
+
+    def check(self, sources: Collection[str]) -> None:
+        """Refuse texts of a source that gave no frame: most likely its name is misspelt.
+
+        Raises
+        ------
+        ParameterError
+            There is such a text.
+        """
+        for texts in self.data:
+            if texts.source and texts.source not in sources:
+                known = " and ".join(repr(source) for source in sorted(sources) if source)
+                raise ParameterError(
+                    "card",
+                    f"has a text for the source {texts.source!r}, and the labels name no such "
+                    f"source ({f'they name {known}' if known else 'they name none'})",
+                )
 
 
 def read_card_texts(path: Path) -> CardTexts:

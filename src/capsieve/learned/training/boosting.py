@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.lesson import Lesson
 from capsieve.learned.training.trainer import GraphPart
 from capsieve.learned.training.trees_graph import Tree, trees_node
-from capsieve.learned.training.values_trainer import ValuesTrainer
-from capsieve.statistics.judged import POLYP
+from capsieve.learned.training.values_trainer import ValuesModel, ValuesTrainer
 
 __all__ = ["BoostedTrees", "BoostingTrainer"]
 
@@ -19,9 +18,8 @@ __all__ = ["BoostedTrees", "BoostingTrainer"]
 class BoostingTrainer(ValuesTrainer):
     """Gradient boosting over histograms: many small trees, each mending what the others left [1]_.
 
-    Learns from the frames that :func:`capsieve.learned.training.balance.usable` names: those of
-    sources that have polyps. Frames come from few exams, so the trees are small and steps short;
-    the number of trees is fixed, for frames to stop by would have to come from other exams.
+    Frames come from few exams, so the trees are small and steps short; the number of trees is
+    fixed, for frames to stop by would have to come from other exams.
 
     Attributes
     ----------
@@ -49,14 +47,7 @@ class BoostingTrainer(ValuesTrainer):
     FORMAT: ClassVar[int] = 1
     DOING = "boosting trees"
 
-    def learn(
-        self,
-        examples: Examples,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        *,
-        seed: int,
-    ) -> "BoostedTrees":
+    def learn(self, lesson: Lesson) -> "BoostedTrees":
         """Grow the trees, one after the other."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -68,21 +59,21 @@ class BoostingTrainer(ValuesTrainer):
             l2_regularization=self.ridge,
             max_features=self.share,
             early_stopping=False,  # pyright: ignore[reportArgumentType]
-            random_state=seed,
+            random_state=lesson.seed,
         )
-        model.fit(examples.values[rows], examples.truth[rows] == POLYP, sample_weight=weights)
+        model.fit(lesson.values, lesson.polyp, sample_weight=lesson.weights)
         return BoostedTrees(model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BoostedTrees:
+class BoostedTrees(ValuesModel):
     """Boosted trees after training."""
 
     model: Any  # scikit-learn tells no types of what a fit leaves in it
 
-    def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def judge(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the sum over the trees."""
-        return self.model.decision_function(examples.values[examples.rows(chosen)])
+        return self.model.decision_function(values)
 
     def graph(self, prefix: str) -> GraphPart:
         """Return the trees as one node."""

@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.lesson import Lesson
 from capsieve.learned.training.linear_graph import constant
 from capsieve.learned.training.trainer import GraphPart
 from capsieve.learned.training.trees_graph import Tree, trees_node
-from capsieve.learned.training.values_trainer import ValuesTrainer
-from capsieve.statistics.judged import POLYP
+from capsieve.learned.training.values_trainer import ValuesModel, ValuesTrainer
 
 __all__ = ["Forest", "ForestTrainer"]
 
@@ -23,9 +22,7 @@ _SURE = 1e-3
 class ForestTrainer(ValuesTrainer):
     """Extremely randomised trees [1]_: thresholds are drawn, and the best of a few draws is taken.
 
-    Learns from the frames that :func:`capsieve.learned.training.balance.usable` names: those of
-    sources that have polyps. A leaf must hold a share of the whole weight, so that one exam does
-    not make a leaf of its own.
+    A leaf must hold a share of the whole weight, so that one exam does not make a leaf of its own.
 
     Attributes
     ----------
@@ -50,14 +47,7 @@ class ForestTrainer(ValuesTrainer):
     FORMAT: ClassVar[int] = 1
     DOING = "growing a forest"
 
-    def learn(
-        self,
-        examples: Examples,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        *,
-        seed: int,
-    ) -> "Forest":
+    def learn(self, lesson: Lesson) -> "Forest":
         """Grow the trees, each by itself."""
         from sklearn.ensemble import ExtraTreesClassifier
 
@@ -66,21 +56,21 @@ class ForestTrainer(ValuesTrainer):
             min_weight_fraction_leaf=self.leaf_share,
             max_features=self.share,  # pyright: ignore[reportArgumentType]
             n_jobs=1,
-            random_state=seed,
+            random_state=lesson.seed,
         )
-        model.fit(examples.values[rows], examples.truth[rows] == POLYP, sample_weight=weights)
+        model.fit(lesson.values, lesson.polyp, sample_weight=lesson.weights)
         return Forest(model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forest:
+class Forest(ValuesModel):
     """A forest after training."""
 
     model: Any  # scikit-learn tells no types of what a fit leaves in it
 
-    def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def judge(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return log(p / (1 - p)), p the trees' mean share of polyps."""
-        shares = self.model.predict_proba(examples.values[examples.rows(chosen)])[:, 1]
+        shares = self.model.predict_proba(values)[:, 1]
         shares = np.clip(shares, _SURE, 1 - _SURE)
         return np.log(shares) - np.log1p(-shares)
 

@@ -6,13 +6,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.lesson import Lesson
 from capsieve.learned.training.linear_graph import linear_part
 from capsieve.learned.training.logistic import fit_logistic
 from capsieve.learned.training.scaling import Scaling, robust_scaling
 from capsieve.learned.training.trainer import GraphPart
-from capsieve.learned.training.values_trainer import ValuesTrainer
-from capsieve.statistics.judged import POLYP
+from capsieve.learned.training.values_trainer import ValuesModel, ValuesTrainer
 
 __all__ = ["LinearTrainer", "WeightedSum"]
 
@@ -20,9 +19,6 @@ __all__ = ["LinearTrainer", "WeightedSum"]
 @dataclass(frozen=True, slots=True)
 class LinearTrainer(ValuesTrainer):
     """Ridge-regularised logistic regression on scaled, clipped values.
-
-    Learns from the frames that :func:`capsieve.learned.training.balance.usable` names: those of
-    sources that have polyps.
 
     Attributes
     ----------
@@ -36,22 +32,15 @@ class LinearTrainer(ValuesTrainer):
     FORMAT: ClassVar[int] = 1
     DOING = "fitting weights"
 
-    def learn(
-        self,
-        examples: Examples,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        *,
-        seed: int,
-    ) -> "WeightedSum":
+    def learn(self, lesson: Lesson) -> "WeightedSum":
         """Find the weights; nothing is drawn, so the seed is not used."""
-        scaling = robust_scaling(examples.values[rows])
-        inputs = scaling(examples.values[rows]).astype(np.float64)
+        scaling = robust_scaling(lesson.values)
+        inputs = scaling(lesson.values).astype(np.float64)
         count = inputs.shape[1]
         found, intercept = fit_logistic(
             inputs,
-            (examples.truth[rows] == POLYP).astype(np.float64),
-            weights,
+            lesson.polyp.astype(np.float64),
+            lesson.weights,
             ridge=np.full(count, self.ridge),
             least=np.full(count, -np.inf),
         )
@@ -59,16 +48,15 @@ class LinearTrainer(ValuesTrainer):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WeightedSum:
+class WeightedSum(ValuesModel):
     """A weighted sum of scaled values."""
 
     scaling: Scaling
     weights: NDArray[np.float64]
     intercept: float
 
-    def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def judge(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the sum."""
-        values = examples.values[examples.rows(chosen)]
         return self.scaling(values).astype(np.float64) @ self.weights + self.intercept
 
     def graph(self, prefix: str) -> GraphPart:

@@ -6,13 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.training.balance import balanced_weights
-from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.lesson import Lesson, lesson_of
 from capsieve.learned.training.scaling import Scaling, robust_scaling
 from capsieve.learned.training.svm_graph import radial_part
 from capsieve.learned.training.trainer import GraphPart
-from capsieve.learned.training.values_trainer import ValuesTrainer
-from capsieve.statistics.judged import POLYP
+from capsieve.learned.training.values_trainer import ValuesModel, ValuesTrainer
 
 __all__ = ["SupportVectors", "SvmTrainer"]
 
@@ -24,10 +22,9 @@ _BYTES = 2_500_000
 class SvmTrainer(ValuesTrainer):
     """A support vector machine with radial basis functions [1]_ on scaled, clipped values.
 
-    Learns from the frames that :func:`capsieve.learned.training.balance.usable` names: those of
-    sources that have polyps. Nearly every frame becomes a support vector where the classes
-    overlap much, so the number of frames bounds the size of the model: at most `frames`, and fewer
-    where there are many features. They are drawn with chances as their balanced weights.
+    Nearly every frame becomes a support vector where the classes overlap much, so the number of
+    frames bounds the size of the model: at most `frames`, and fewer where there are many features.
+    They are drawn with chances as their balanced weights.
 
     Attributes
     ----------
@@ -51,41 +48,28 @@ class SvmTrainer(ValuesTrainer):
     FORMAT: ClassVar[int] = 1
     DOING = "fitting support vectors"
 
-    def learn(
-        self,
-        examples: Examples,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        *,
-        seed: int,
-    ) -> "SupportVectors":
+    def learn(self, lesson: Lesson) -> "SupportVectors":
         """Draw frames, and find the support vectors among them."""
         from sklearn.svm import SVC
 
-        scaling = robust_scaling(examples.values[rows])
-        most = min(self.frames, _BYTES // (4 * examples.values.shape[1]))
-        drawn = _draw(rows, weights, examples.truth[rows] == POLYP, most=most, seed=seed)
+        scaling = robust_scaling(lesson.values)
+        drawn = _draw(lesson, most=min(self.frames, _BYTES // (4 * lesson.values.shape[1])))
         gamma = self.width / max(int(np.count_nonzero(scaling.factor)), 1)
         model = SVC(C=self.cost, gamma=gamma)  # pyright: ignore[reportArgumentType]
-        model.fit(
-            scaling(examples.values[drawn]),
-            examples.truth[drawn] == POLYP,
-            sample_weight=balanced_weights(examples, drawn),
-        )
+        model.fit(scaling(drawn.values), drawn.polyp, sample_weight=drawn.weights)
         return SupportVectors(scaling, model, gamma)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SupportVectors:
+class SupportVectors(ValuesModel):
     """A support vector machine after training."""
 
     scaling: Scaling
     model: Any  # scikit-learn tells no types of what a fit leaves in it
     gamma: float
 
-    def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def judge(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the signed distance from the boundary, in margins."""
-        values = examples.values[examples.rows(chosen)]
         return self.model.decision_function(self.scaling(values))
 
     def graph(self, prefix: str) -> GraphPart:
@@ -101,18 +85,12 @@ class SupportVectors:
         )
 
 
-def _draw(
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    polyp: NDArray[np.bool_],
-    *,
-    most: int,
-    seed: int,
-) -> NDArray[np.int64]:
-    """Return at most so many rows, polyps at most half of them; all where they are few enough."""
+def _draw(lesson: Lesson, *, most: int) -> Lesson:
+    """Return at most so many frames, polyps at most half of them; all where they are few enough."""
+    rows, weights, polyp = lesson.rows, lesson.weights, lesson.polyp
     if len(rows) <= most:
-        return rows
-    chance = np.random.default_rng(seed)
+        return lesson
+    chance = np.random.default_rng(lesson.seed)
     polyps = min(int(polyp.sum()), most // 2)
     negatives = min(int((~polyp).sum()), most - polyps)
     polyps = min(int(polyp.sum()), most - negatives)
@@ -120,4 +98,4 @@ def _draw(
         chance.choice(rows[kind], size, replace=False, p=weights[kind] / weights[kind].sum())
         for kind, size in ((polyp, polyps), (~polyp, negatives))
     ]
-    return np.sort(np.concatenate(drawn))
+    return lesson_of(lesson.examples, np.sort(np.concatenate(drawn)), seed=lesson.seed)

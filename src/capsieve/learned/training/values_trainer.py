@@ -7,13 +7,31 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.training.balance import balanced_weights
 from capsieve.learned.training.checks import check_examples
 from capsieve.learned.training.examples import Examples
+from capsieve.learned.training.lesson import Lesson, lesson_of
 from capsieve.learned.training.libraries import one_thread
-from capsieve.learned.training.trainer import Fitted, Tell
+from capsieve.learned.training.trainer import GraphPart, Tell
 
-__all__ = ["ValuesTrainer"]
+__all__ = ["ValuesModel", "ValuesTrainer"]
+
+
+class ValuesModel(ABC):
+    """A model on features after training."""
+
+    __slots__ = ()
+
+    def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return one logit per chosen frame; not yet calibrated."""
+        return self.judge(examples.values[examples.rows(chosen)])
+
+    @abstractmethod
+    def judge(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return one logit for each row of features."""
+
+    @abstractmethod
+    def graph(self, prefix: str) -> GraphPart:
+        """Return the same computation as a piece of an ONNX graph."""
 
 
 class ValuesTrainer(ABC):
@@ -50,24 +68,15 @@ class ValuesTrainer(ABC):
         seed: int,
         folder: Path,
         tell: Tell,
-    ) -> Fitted:
+    ) -> ValuesModel:
         """Learn from the chosen frames; quick enough to begin anew after a stop."""
-        rows = check_examples(examples, chosen)
-        weights = balanced_weights(examples, rows)
-        rows, weights = rows[weights > 0], weights[weights > 0]
+        lesson = lesson_of(examples, check_examples(examples, chosen), seed=seed)
         tell(self.DOING, 0, 1)
         with one_thread():
-            fitted = self.learn(examples, rows, weights, seed=seed)
+            fitted = self.learn(lesson)
         tell(self.DOING, 1, 1)
         return fitted
 
     @abstractmethod
-    def learn(
-        self,
-        examples: Examples,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        *,
-        seed: int,
-    ) -> Fitted:
-        """Learn from these rows, each with its weight, which is above 0."""
+    def learn(self, lesson: Lesson) -> ValuesModel:
+        """Learn from these frames."""

@@ -39,7 +39,9 @@ def gather(values, step, shift, starts, stops, out):
 def balance(colours, gains, dark, level, mask, balanced, redness, gray, white):
     """Write the balanced colours on 0..1, log(red / green) - level, grey and the least colour.
 
-    `colours` is pixels x 3, 0..255; redness is 0 outside the mask.
+    `colours` is pixels x 3, 0..255. Balanced ones are scaled by `gains` and cut off at 1; of these
+    is the ratio too, with `dark` added to both sides. Redness is 0 outside the mask. Grey and the
+    least colour are those of the camera.
     """
     zero, one, full = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 255.0)
     for n in range(mask.size):

@@ -53,7 +53,9 @@ def region_sums(planes, mask, row, col, inside, ring):
 def rim_sums(plane, mask, row, col, low, high):
     """Return the sums of the squared gradient along the radius, and of the whole.
 
-    Central differences without the factor 1/2, at distances whose squares lie in low .. high.
+    Central differences without the factor 1/2, at the pixels of the mask whose squared distance
+    lies in low .. high. Those on the frame's border have no such difference, and do not count; the
+    centre has no radius, and adds to the whole alone.
     """
     rows, cols = mask.shape
     reach = int(np.sqrt(high)) + 1
@@ -62,10 +64,10 @@ def rim_sums(plane, mask, row, col, low, high):
         y = i - row
         for j in range(max(1, int(col) - reach), min(cols - 1, int(col) + reach + 1)):
             x = j - col
-            square = max(x * x + y * y, 1e-6)
+            square = x * x + y * y
             if mask[i, j] and low <= square <= high:
                 down = np.float64(plane[i + 1, j] - plane[i - 1, j])
                 across = np.float64(plane[i, j + 1] - plane[i, j - 1])
-                radial += (down * y + across * x) ** 2 / square
+                radial += (down * y + across * x) ** 2 / max(square, 1e-6)
                 total += down * down + across * across
     return radial, total

@@ -24,12 +24,12 @@ def deviation(plane, less, starts, stops):
 
 @compiled
 def window_frame(light, window, out):
-    """Write (light - level) window, where the level makes its sum 0."""
+    """Write (light - level) window, where the level makes its sum 0; 0 for a window of nothing."""
     total, weights = 0.0, 0.0
     for n in range(light.size):
         total += light[n] * window[n]
         weights += window[n]
-    level = np.float32(total / weights)
+    level = np.float32(total / weights if weights > 0.0 else 0.0)
     for n in range(light.size):
         out[n] = (light[n] - level) * window[n]
 
@@ -78,7 +78,10 @@ def count_peaks(band, highest, lowest, least, starts, stops):
 
 @compiled
 def zone_sums(plane, distance, near, far, starts, stops):
-    """Return sum and count where the distance is at most `near`, and in the mask above `far`."""
+    """Return sum and count in the mask where the distance is at most `near`, and above `far`.
+
+    `near` is at most `far`.
+    """
     near_sum, near_count, far_sum, far_count = 0.0, 0, 0.0, 0
     for row in range(starts.size):
         values, away = plane[row, starts[row] : stops[row]], distance[row, starts[row] : stops[row]]
