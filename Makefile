@@ -19,7 +19,7 @@ setup: .venv/.dev ## make the environment in .venv, from the lock file, with all
 
 torch: .venv/.torch ## add what training a network needs, which the lock file leaves out
 
-demo: .venv/.core ## install the core only, render a synthetic study, screen and judge it
+demo: .venv/.demo ## install the core and the reading room, render a synthetic study, screen and judge it
 	.venv/bin/capsieve demo
 
 test: lint types pytest ## check style, formatting and types, and run all tests
@@ -66,6 +66,7 @@ format: .venv/.dev ## format the sources, and mend what ruff can mend
 
 lock: .venv/.dev ## bring the lock files in line with pyproject.toml
 	$(COMPILE) --extra cluster --extra learned --extra pdf --extra postgresql --extra review --extra search --extra train --extra dev --output-file requirements/dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements/dev.lock --extra review --output-file requirements/demo.lock pyproject.toml
 	$(COMPILE) --constraint requirements/dev.lock --output-file requirements/core.lock pyproject.toml
 
 upgrade: ## lock the newest versions
@@ -76,7 +77,7 @@ clean: ## remove the environment, caches and builds
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The lock files name no index and no path: pip's own configuration says where packages come from.
-# The second one takes its versions from the first.
+# The others take their versions from the first.
 COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $(COMPILE_FLAGS) \
 	--generate-hashes --strip-extras --allow-unsafe --no-emit-options --build-deps-for editable
 
@@ -97,6 +98,10 @@ COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $
 .venv/.core: .venv/.made requirements/core.lock pyproject.toml src/capsieve/_version.py
 	$(PIP) install --quiet --require-hashes -r requirements/core.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.demo: .venv/.core requirements/demo.lock
+	$(PIP) install --quiet --require-hashes -r requirements/demo.lock
 	@touch $@
 
 .venv/.dev: .venv/.core requirements/dev.lock

@@ -1,11 +1,15 @@
 """``capsieve demo``: the whole way on a synthetic study."""
 
 import json
+import shlex
+import shutil
+import sys
 
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from capsieve.cli.demo import as_called
 from capsieve.reference_range import paper_range
 
 
@@ -40,6 +44,27 @@ def test_the_demo_screens_its_study_and_tells_where_the_reports_are(demo):
     assert "5 of 5 exams, 670 frames" in result.stdout
     with Image.open(out / "nine-panels.png") as image:
         assert image.width > 800
+
+
+@pytest.mark.slow
+def test_the_demo_ends_with_the_command_that_opens_its_exams(demo):
+    out, result = demo
+    assert result.stdout.splitlines()[-1].endswith(f" review {out / 'results'}")
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "command"),
+    [
+        ("/usr/bin/capsieve", True, "capsieve"),
+        (".venv/bin/capsieve", False, ".venv/bin/capsieve"),
+        ("/a b/capsieve", False, "'/a b/capsieve'"),
+        ("/lib/capsieve/__main__.py", True, f"{shlex.quote(sys.executable)} -m capsieve"),
+    ],
+)
+def test_the_next_command_is_called_as_this_one_was(monkeypatch, called, found, command):
+    monkeypatch.setattr(sys, "argv", [called, "demo"])
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if found else None)
+    assert as_called() == command
 
 
 @pytest.mark.slow

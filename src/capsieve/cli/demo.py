@@ -1,6 +1,8 @@
 """``capsieve demo``: the whole way on a synthetic study, with nothing else needed."""
 
 import shlex
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +14,7 @@ from capsieve.cli.options import workers_option
 if TYPE_CHECKING:
     from capsieve.engine.screening import ScreenedExam
 
-__all__ = ["command"]
+__all__ = ["as_called", "command"]
 
 _TRAINING = "4"  # the paper's training patient
 
@@ -100,10 +102,18 @@ def _reading_command(results: Path) -> str:
     """Return what to type to read the exams, with what is missing for it."""
     from importlib.util import find_spec
 
-    command = f"capsieve review {shlex.quote(str(results.absolute()))}"
+    command = f"{as_called()} review {shlex.quote(str(results.absolute()))}"
     if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
         return f"pip install 'capsieve[review]' && {command}"
     return command
+
+
+def as_called() -> str:
+    """Return how this program was called, so that the next command finds it too."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m capsieve"
+    return "capsieve" if shutil.which("capsieve") else shlex.quote(str(called))
 
 
 def _explain_best(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
