@@ -7,8 +7,10 @@ from typing import Any
 
 from capsieve.report.reading_facts import ReadingFacts, gather_reading
 from capsieve.report.reading_report import ReadingPage, reading_report
+from capsieve.review.catalogue import screening_of
 from capsieve.review.decisions.database import open_database
 from capsieve.review.decisions.entries import Entry, NewEntry
+from capsieve.review.decisions.log import last_number
 from capsieve.review.decisions.room import Room, change_room
 from capsieve.review.decisions.sealing import sign
 from capsieve.review.decisions.seen import add_seen
@@ -29,11 +31,15 @@ class Scribe:
         self.folder = folder
         self.who: dict[str, Any] = {"exam": folder.name, "reader": reader, "role": role}
 
+    @property
+    def screening(self) -> str:
+        return screening_of(signed_identity(self.folder))
+
     def write(self, kind: str, subject: str, *, undoes: int | None = None, **content: Any) -> Entry:
         database = open_database(self.folder.parent / "decisions.sqlite")
         try:
             new = NewEntry(_key(), kind, subject, content, undoes)
-            return append(database, new, **self.who)
+            return append(database, new, screening=self.screening, **self.who)
         finally:
             database.close()
 
@@ -57,7 +63,9 @@ class Scribe:
                 key=_key(),
                 statement="I have read this exam.",
                 identity=signed_identity(self.folder),
+                screening=self.screening,
                 frames=FRAMES,
+                last=last_number(database),
                 **self.who,
             )
         finally:

@@ -23,10 +23,16 @@ class RoomClient:
         Whose.
     enter
         Whether to open the room's link first.
+    address
+        Where the browser is.
     """
 
-    def __init__(self, room: ReadingRoom, *, enter: bool = True) -> None:
-        transport = httpx.ASGITransport(create_app(room), raise_app_exceptions=False)
+    def __init__(
+        self, room: ReadingRoom, *, enter: bool = True, address: str = "127.0.0.1"
+    ) -> None:
+        transport = httpx.ASGITransport(
+            create_app(room), raise_app_exceptions=False, client=(address, 123)
+        )
         self._client = httpx.AsyncClient(transport=transport, base_url=BASE)
         if enter:
             assert self.get("/", params={"token": room.door.token}).status_code == 303

@@ -58,7 +58,7 @@ def serve(screened: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Return what starts the room over the exams, with a database of this test's own."""
     started: list[Server] = []
 
-    def start(*options: str, out: Path = screened, reader: str = "anna") -> Server:
+    def start(*options: str, out: Path = screened, reader: str | None = "anna") -> Server:
         state = tmp_path / "state"
         database = tmp_path / "decisions.sqlite"
         server = Server(out, *options, database=database, reader=reader, state=state)

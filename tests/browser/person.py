@@ -95,6 +95,29 @@ class Person:
         self.page.goto(f"{self.server.address}/#/exam/{exam}")
         self.see(".exam .caption:has-text('frame')")
 
+    def log_in(self, name: str, password: str) -> None:
+        """Give name and password, and wait for the list."""
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        self.see("table.exams tbody tr")
+
+    def refuse(self, address: str, status: int, sentence: str) -> None:
+        """What any window writes to an address gets this answer, until `listen`."""
+        self.expect(f"status of {status}")
+
+        def answer(route: Any) -> None:
+            if route.request.method == "POST":
+                route.fulfill(status=status, json={"detail": sentence})
+            else:
+                route.continue_()
+
+        self._context.route(address, answer)
+
+    def listen(self, address: str) -> None:
+        """The server answers again for itself."""
+        self._context.unroute(address)
+
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)

@@ -34,17 +34,20 @@ class Server:
     database
         Where decisions are kept.
     reader
-        Who opens it.
+        Who opens it; None where readers log in.
     state
         Where the account keeps tokens.
     """
 
-    def __init__(self, out: Path, *options: str, database: Path, reader: str, state: Path) -> None:
+    def __init__(
+        self, out: Path, *options: str, database: Path, reader: str | None, state: Path
+    ) -> None:
         self.out, self.database, self.port = out, database, _free_port()
         self.link = ""
         self._state = state
         self._command = [sys.executable, "-m", "capsieve", "review", str(out), "--no-browser"]
-        self._command += ["--database", str(database), "--reader", reader]
+        self._command += ["--database", str(database)]
+        self._command += [] if reader is None else ["--reader", reader]
         self._command += ["--port", str(self.port), *options]
         self._process: subprocess.Popen[str] | None = None
 
@@ -60,7 +63,7 @@ class Server:
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)
+        found = re.search(r"http://127\.0\.0\.1:\d+/(\?token=\S+)?", line)
         assert found, line
         self.link = found[0]
 

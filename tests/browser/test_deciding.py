@@ -98,6 +98,46 @@ def test_undoing_an_accepted_event_takes_its_finding_along(anna):
     assert [each["verdict"] for each in reading["verdicts"].values()] == ["accept"]
 
 
+def test_accepted_taken_back_and_accepted_again_is_one_finding(anna, events):
+    for wanted in ("accepted", "no verdict", "accepted"):
+        anna.press("a")
+        anna.see(f".card[aria-label*='Event 1,'][aria-label*='{wanted}']")
+        anna.until_saved()
+    first, last = events[0]["first_frame"], events[0]["last_frame"]
+    finding = f"finding:e0-{first}-{last}"
+    verdict = name(events[0])
+    assert [subject for _, subject, _ in told(anna)] == [finding, verdict] * 3
+    anna.see(".findings fieldset")
+    anna.press("Control+z")
+    anna.see(".toast:has-text('Undone')")
+    anna.see(".findings:has-text('No findings yet')")
+
+
+def test_an_answer_from_before_does_not_take_an_action_back(anna, events):
+    held = []
+    anna.page.route("**/reading", lambda route: held.append((route, route.fetch())))
+    anna.press("a")
+    anna.until_saved()
+    while not held:
+        anna.page.wait_for_timeout(50)
+    anna.press("a")
+    anna.see(".card[aria-label*='Event 1,'][aria-label*='no verdict']")
+    anna.until_saved()
+    route, from_before = held.pop(0)  # the event is accepted, it says
+    with anna.page.expect_response("**/reading"):
+        route.fulfill(response=from_before)
+    anna.page.wait_for_timeout(500)
+    anna.press("a")
+    anna.see(".card[aria-label*='Event 1,'][aria-label*='accepted']")
+    anna.until_saved()
+    said = [entry.content for entry in anna.server.entries(VIDEO)]
+    assert [content["verdict"] for content in said[1::2]] == ["accept", None, "accept"]
+    assert ["removed" in content for content in said[::2]] == [False, True, False]
+    for route, answer in held:
+        route.fulfill(response=answer)
+    anna.page.unroute_all(behavior="ignoreErrors")
+
+
 def test_landmarks_cleanliness_a_missed_polyp_and_urgency_by_keyboard(anna):
     anna.press("Home")
     anna.until_frame(0)
@@ -113,6 +153,28 @@ def test_landmarks_cleanliness_a_missed_polyp_and_urgency_by_keyboard(anna):
     assert said["exam"]["urgent"]
     anna.press("3")
     anna.see(".clear:has-text('8 of 9: excellent')")
+
+
+def test_keys_for_a_finding_do_not_reach_one_that_was_left(anna, events):
+    anna.press("a")
+    anna.until_saved()
+    anna.press("Enter")
+    anna.until_frame(events[1]["best_frame"])
+    anna.see(".finding")  # the first one's form has closed
+    anna.press("s")
+    anna.see(".toast:has-text('Choose a finding first')")
+    anna.press("2")
+    assert [kind for kind, *_ in told(anna)] == ["finding", "verdict"]
+
+
+def test_a_note_that_was_begun_outlives_a_look_at_the_list(anna):
+    anna.press("3")
+    anna.page.get_by_label("A new note").fill("not yet")
+    anna.press("Escape", "Escape")
+    anna.see("table.exams tbody tr")
+    anna.read(VIDEO)
+    anna.press("3")
+    assert anna.page.get_by_label("A new note").input_value() == "not yet"
 
 
 def test_letters_in_a_note_are_letters(anna):

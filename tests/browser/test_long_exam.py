@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from browser.exams import write_long_exam
-from review.frames.test_long_exam import CLIP, FRAMES, looped
+from looped_video import CLIP, FRAMES, looped
 
 pytestmark = pytest.mark.soak
 

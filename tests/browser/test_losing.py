@@ -1,5 +1,7 @@
 """Nothing is lost when the server dies; other windows follow."""
 
+import json
+
 import pytest
 
 from browser.exams import VIDEO, events_of
@@ -56,6 +58,86 @@ def test_what_waits_survives_the_end_of_the_window(serve, enter, screened):
     anna.read(VIDEO)
     anna.until_saved()
     assert [entry.content["verdict"] for entry in server.entries(VIDEO)] == ["reject"]
+
+
+@pytest.mark.parametrize("status", [500, 507])
+def test_what_a_full_disk_refuses_waits_and_arrives(serve, enter, screened, status):
+    server = serve()
+    anna = enter(server)
+    anna.read(VIDEO)
+    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+    anna.refuse("**/entries", status, "The disk is full.")
+    anna.press("Shift+R")
+    anna.see(".save:has-text('The disk is full: 1 action waiting')")
+    anna.listen("**/entries")
+    anna.until_saved()
+    assert [entry.content["verdict"] for entry in server.entries(VIDEO)] == ["reject"]
+
+
+def test_what_is_not_allowed_is_told_and_holds_nothing_up(serve, enter, screened):
+    server = serve()
+    anna = enter(server)
+    anna.read(VIDEO)
+    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+    anna.refuse("**/entries", 403, "Only the validator signs the exam.")
+    anna.press("Shift+R")
+    anna.see(".save:has-text('1 action not taken')").get_by_role("button").click()
+    anna.see("dialog:has-text('Only the validator signs the exam.')")
+    anna.page.get_by_role("button", name="I have read this").click()
+    anna.listen("**/entries")
+    anna.press("Shift+U")
+    anna.until_saved()
+    assert [entry.content["verdict"] for entry in server.entries(VIDEO)] == ["unsure"]
+
+
+def test_what_was_refused_is_told_after_a_reload_until_it_was_read(serve, enter, screened):
+    server = serve()
+    anna = enter(server)
+    anna.read(VIDEO)
+    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+    anna.refuse("**/entries", 422, "There is no such frame.")
+    anna.press("Shift+R")
+    anna.see(".save:has-text('1 action not taken')")
+    anna.listen("**/entries")
+    for _ in range(2):
+        anna.page.reload()
+        anna.see(".save:has-text('1 action not taken')").get_by_role("button").click()
+        anna.see("dialog:has-text('There is no such frame.')")
+        anna.see("dialog:has-text('rejected')")
+    anna.page.get_by_role("button", name="I have read this").click()
+    anna.until_saved()
+    anna.page.reload()
+    anna.until_saved()
+    assert server.entries(VIDEO) == []
+
+
+def test_an_exam_that_was_screened_anew_is_opened_again(serve, enter, screened):
+    server = serve()
+    anna = enter(server)
+    anna.read(VIDEO)
+    best = events_of(screened, VIDEO)[0]["best_frame"]
+    anna.until_frame(best)
+    record = screened / VIDEO / "exam.json"
+    before = record.read_text()
+    said = json.loads(before)
+    try:
+        # Another screening with the same events: what it is known by are its tables.
+        said["tables"] = {**said["tables"], "another": said["tables"]["frames.parquet"]}
+        record.write_text(json.dumps(said))
+        anna.expect("409")
+        anna.press("Shift+R")
+        anna.see(".save:has-text('1 action not taken')").get_by_role("button").click()
+        anna.see("dialog:has-text('screened anew')")
+        again = anna.page.get_by_role("button", name=f"Open {VIDEO} anew")
+        anna.drawn(again.click)
+        anna.until_frame(best)
+        anna.press("Shift+U")
+        anna.see(".save:has-text('not taken')").get_by_role("button").click()
+        anna.page.get_by_role("button", name="I have read this").click()
+        anna.until_saved()
+        assert [each.content["verdict"] for each in server.entries(VIDEO)] == ["unsure"]
+    finally:
+        record.write_text(before)
 
 
 def test_an_ended_room_has_another_link(serve):

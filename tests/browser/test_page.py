@@ -9,15 +9,22 @@ from browser.exams import TWO_HEADS, VIDEO, events_of
 
 pytestmark = pytest.mark.slow
 KEYMAP = Path(__file__).parents[2] / "web" / "src" / "keymap.ts"
-# What a browser takes for the name of a control; its own computation is not open to scripts.
-NAMELESS = """() => [...document.querySelectorAll("button, a[href], input, select, textarea")]
-  .filter((one) => one.getClientRects().length > 0)
-  .filter((one) => {
-    const labels = [...(one.labels ?? [])].map((label) => label.innerText);
-    const said = [one.ariaLabel, one.title, one.innerText, ...labels];
-    return !said.some((words) => /[\\p{L}\\d]/u.test(words ?? ""));
-  })
-  .map((one) => one.outerHTML)"""
+CONTROLS = {
+    *("button", "link", "checkbox", "radio", "textbox", "combobox", "slider", "tab", "option"),
+    *("listbox", "dialog", "tabpanel", "group", "menuitem", "progressbar", "table", "image"),
+}
+
+
+def nameless(person):
+    """Return what the browser tells a screen reader of, and has no name for."""
+    session = person.page.context.new_cdp_session(person.page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    shown = [node for node in nodes if not node["ignored"] and node["role"]["value"] in CONTROLS]
+    assert shown
+    return [
+        node for node in shown if not re.search(r"\w", str(node.get("name", {}).get("value", "")))
+    ]
 
 
 def test_the_overview_lists_every_key_of_the_keymap(serve, enter):
@@ -41,15 +48,71 @@ def test_the_overview_lists_every_key_of_the_keymap(serve, enter):
 def test_everything_that_can_be_pressed_has_a_name(serve, enter):
     anna = enter(serve())
     anna.see("table.exams tbody tr")
-    assert anna.page.evaluate(NAMELESS) == []
+    assert nameless(anna) == []
     anna.read(TWO_HEADS)
     anna.press("m")
     for tab in "1234":
         anna.press(tab)
-        assert anna.page.evaluate(NAMELESS) == []
-    anna.press("Control+Enter")
+        assert nameless(anna) == []
+    anna.press("g")
+    assert nameless(anna) == []
+    anna.press("Escape", "Control+Enter")
     anna.see("dialog")
-    assert anna.page.evaluate(NAMELESS) == []
+    assert nameless(anna) == []
+
+
+def test_a_dialog_keeps_the_focus_and_gives_it_back(serve, enter):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    keys = anna.page.get_by_role("button", name="Keys")
+    keys.focus()
+    anna.press("Enter")
+    anna.see("dialog")
+    for _ in range(5):
+        anna.press("Tab")
+        # Between the last and the first the browser's own bar may have it: never the page behind.
+        assert anna.page.evaluate(
+            "document.activeElement === document.body || "
+            "document.activeElement.closest('dialog') !== null"
+        )
+    anna.press("Escape")
+    anna.page.locator("dialog").wait_for(state="detached")
+    assert keys.evaluate("one => one === document.activeElement")
+
+
+def test_a_verdict_given_by_tab_and_enter_keeps_the_focus(serve, enter, screened):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+    anna.page.get_by_role("button", name="Unsure").focus()
+    anna.press("Enter")
+    anna.until_saved()
+    assert "Unsure" in anna.page.evaluate("document.activeElement.textContent")
+
+
+def test_playback_says_nothing_until_it_rests(serve, enter):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    anna.press("Home")
+    anna.until_frame(0)
+    says = "words => document.getElementById('live').textContent.includes(words)"
+    anna.until(says, "Frame 0")
+    anna.page.evaluate("""() => {
+      window.noted.said = [];
+      const live = "[aria-live], [role=status], [role=alert], output";
+      new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const heard = target.parentElement?.closest(live) ?? target.closest?.(live);
+          if (heard) window.noted.said.push(heard.textContent);
+        }
+      }).observe(document, { childList: true, characterData: true, subtree: true });
+    }""")
+    anna.press("Space")
+    anna.until_frame(39)
+    anna.until(says, "Frame 39")
+    assert anna.page.evaluate("window.noted.said.filter((words) => /Frame/.test(words))") == [
+        anna.page.evaluate("document.getElementById('live').textContent")
+    ]
 
 
 def test_what_happens_is_said_aloud(serve, enter, screened):

@@ -65,3 +65,34 @@ def test_decisions_leave_as_files_that_the_statistics_read(anna, screened, tmp_p
     with files["decisions.csv"].open(newline="") as file:
         kinds = [row["kind"] for row in csv.DictReader(file)]
     assert kinds == ["finding", "verdict", "verdict"]
+
+
+def test_what_another_window_added_is_looked_at_before_it_is_signed(anna, screened):
+    frame = events_of(screened, VIDEO)[0]["best_frame"]
+    anna.until_saved()
+    anna.press("Control+Enter")
+    anna.see("dialog:has-text('Signing freezes')")
+    other = anna.window(f"{anna.server.address}/#/exam/{VIDEO}")
+    other.locator(".exam .caption:has-text('frame')").wait_for()
+    other.wait_for_function("frame => window.noted.frames.at(-1) === frame", arg=frame)
+    other.keyboard.press("Shift+R")
+    other.locator(".save:has-text('✓ saved')").wait_for()
+
+    anna.expect("409")
+    anna.press("Enter")
+    told = anna.see("dialog:has-text('Not signed')")
+    assert f"verdict, frame {frame} of head 0: rejected (anna)" in told.inner_text()
+    anna.press("Enter")  # I have read this
+    assert [entry.kind for entry in anna.server.entries(VIDEO)] == ["verdict"]
+    anna.sign()
+    assert [entry.kind for entry in anna.server.entries(VIDEO)] == ["verdict", "sign"]
+
+
+def test_frames_that_were_just_seen_are_part_of_what_is_signed(anna, screened):
+    best = events_of(screened, VIDEO)[0]["best_frame"]
+    for frame in (best + 1, best + 2, best + 3):
+        anna.press("ArrowRight")
+        anna.until_frame(frame)
+    anna.sign()
+    (signature,) = anna.server.entries(VIDEO)
+    assert signature.content["seen_frames"] >= 4

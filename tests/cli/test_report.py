@@ -1,9 +1,12 @@
 """``capsieve report`` as a user meets it."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
+from capsieve.cli.report import NOT_TO_RELY_ON
 from html_page import Page
 from made_reading import Scribe, choose_way
 from review_exam import FRAMES, write_small_exam
@@ -63,10 +66,64 @@ def test_a_signature_that_does_not_hold_is_told(run, exam):
     record["versions"]["capsieve"] = "another"
     (exam / "exam.json").write_text(json.dumps(record), encoding="utf-8")
     result = run("report", exam, "--json")
+    assert result.exit_code == NOT_TO_RELY_ON == 3
     assert "the signature does not hold" in result.stderr
+    assert "does not hold" in (exam / "reading.html").read_text(encoding="utf-8")
     told = json.loads(result.stdout)
     assert told["signature_holds"] is False
     assert len(told["signature_problems"]) == 1
+
+
+def damage(exam, statement):
+    with closing(sqlite3.connect(exam.parent / "decisions.sqlite")) as database, database:
+        for action in ("update", "delete"):
+            database.execute(f"DROP TRIGGER capsieve_entries_{action}")
+        database.execute(statement)
+
+
+def test_a_signature_that_cannot_be_read_is_told_and_the_report_is_written(run, exam):
+    Scribe(exam).find("a", 3)
+    Scribe(exam).sign()
+    damage(exam, "UPDATE capsieve_entries SET content = '{}' WHERE kind = 'sign'")
+    result = run("report", exam)
+    assert result.exit_code == NOT_TO_RELY_ON
+    assert "small: SIGNED" in result.stdout
+    assert "the signature cannot be checked" in result.stderr
+    page = Page((exam / "reading.html").read_text(encoding="utf-8")).text
+    assert "The signature does not hold" in page
+    assert "The statement cannot be read." in page
+
+
+def test_a_decision_that_cannot_be_read_is_told_on_top(run, exam):
+    anna = Scribe(exam)
+    anna.find("a", 3)
+    anna.write("note", "exam", text="fine")
+    damage(exam, "UPDATE capsieve_entries SET content = '[' WHERE kind = 'finding'")
+    result = run("report", exam, "--json")
+    assert result.exit_code == NOT_TO_RELY_ON
+    assert "entry 1 (finding, by anna" in result.stderr
+    assert len(json.loads(result.stdout)["unreadable"]) == 1
+    page = Page((exam / "reading.html").read_text(encoding="utf-8")).text
+    assert "Not all that was decided can be read" in page
+    assert "fine" in page
+
+
+@pytest.mark.parametrize(("signed", "code"), [(False, NOT_TO_RELY_ON), (True, 0)])
+def test_missing_entries_matter_unless_a_signature_holds(run, exam, signed, code):
+    other = Scribe(exam)
+    other.who["exam"] = "another"
+    other.write("note", "exam", text="gone")
+    Scribe(exam).find("a", 3)
+    if signed:
+        Scribe(exam).sign()
+    damage(exam, "DELETE FROM capsieve_entries WHERE exam = 'another'")
+    result = run("report", exam)
+    assert result.exit_code == code
+    assert ("lacks 1 of its entries" in result.stderr) is not signed
+
+
+def test_the_codes_are_told_by_help(run):
+    assert "Exit code 3" in run("report", "--help").stdout
 
 
 def test_decisions_may_lie_elsewhere(run, exam, tmp_path):

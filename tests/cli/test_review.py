@@ -1,6 +1,8 @@
 """``capsieve review`` as a user meets it."""
 
 import json
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -22,8 +24,12 @@ def served(monkeypatch):
 
     def run_room(room, listener, *, link, browser, say):
         say(link)
-        calls.append({"room": room, "link": link, "browser": browser})
+        calls.append({"room": room, "link": link, "browser": browser, "token": room.door.token})
+        if browser is not None and browser.startswith("file:"):
+            calls[-1]["page"] = Path(unquote(urlsplit(browser).path))
+            assert link in calls[-1]["page"].read_text()
         room.close()
+        return True
 
     monkeypatch.setattr("capsieve.review.running.run_room", run_room)
     return calls
@@ -35,7 +41,9 @@ def test_the_link_is_printed_and_the_browser_opened(run, out, served):
     (call,) = served
     assert call["link"] in result.stdout
     assert "?token=" in call["link"]
-    assert call["browser"]
+    assert call["browser"].startswith("file:")
+    assert call["token"] not in call["browser"]
+    assert not call["page"].exists()  # it goes with the room
     assert (out / "decisions.sqlite").is_file()
 
 
@@ -46,7 +54,7 @@ def test_options_reach_the_room(run, out, served, tmp_path):
     )
     assert result.exit_code == 0
     (call,) = served
-    assert not call["browser"]
+    assert call["browser"] is None
     reader = call["room"].door.reader
     assert (reader.name, reader.role) == ("Anna B.", "validator")
     assert call["room"].way == "validated"

@@ -86,6 +86,8 @@ def test_the_rooms_own_names_are_known_at_any_port(client, host):
         {"origin": "http://evil.example"},
         {"origin": "http://127.0.0.1:9999"},
         {"origin": "null"},
+        {"origin": "http://["},
+        {"origin": ""},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from capsieve.review.catalogue import Catalogue
+from capsieve.review.decisions.refusals import UnreachableError
 from made_results import write_results
 
 
@@ -20,6 +21,12 @@ def out(tmp_path):
 
 def names(catalogue):
     return [facts.exam for facts in catalogue.exams()]
+
+
+def found(catalogue, name="exam 2"):
+    facts = catalogue.find(name)
+    assert facts is not None
+    return facts
 
 
 def test_exams_are_in_natural_order_with_what_was_found(out):
@@ -142,7 +149,33 @@ def test_one_exam_alone_can_be_shown(out):
     assert catalogue.find("exam 2") is None
 
 
-def test_a_folder_that_is_gone_has_no_exams(out):
+def test_a_folder_that_is_gone_for_now_is_not_an_empty_one(out):
     catalogue = Catalogue(out)
+    before = catalogue.exams()
     os.rename(out, out.with_name("elsewhere"))
-    assert catalogue.exams() == []
+    for ask in (catalogue.exams, lambda: catalogue.find("exam 2")):
+        with pytest.raises(UnreachableError, match="just now"):
+            ask()
+    os.rename(out.with_name("elsewhere"), out)
+    assert catalogue.exams() == before
+
+
+def test_an_exam_that_can_be_read_again_is_told_so(out):
+    catalogue = Catalogue(out)
+    table, kept = out / "exam 2" / "frames.parquet", out / "kept"
+    os.rename(table, kept)
+    assert not found(catalogue).readable
+    os.rename(kept, table)
+    assert found(catalogue).readable
+
+
+def test_another_screening_has_another_name(out):
+    catalogue = Catalogue(out)
+    before = found(catalogue).screening
+    path = out / "exam 2" / "exam.json"
+    os.utime(path)
+    assert found(catalogue).screening == before
+    record = json.loads(path.read_text())
+    record["tables"] = {"frames.parquet": "1" * 64}
+    path.write_text(json.dumps(record))
+    assert found(catalogue).screening != before

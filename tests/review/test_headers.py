@@ -17,7 +17,7 @@ def test_every_answer_is_closed_to_others(request, who, address):
     assert "unsafe" not in policy
     assert "http" not in policy
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert "access-control-allow-origin" not in headers
 
 

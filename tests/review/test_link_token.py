@@ -3,10 +3,19 @@
 import os
 import stat
 import time
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from capsieve.review.link_token import HOURS, forget_token, kept_token, token_file
+from capsieve.review.link_token import (
+    HOURS,
+    forget_token,
+    kept_fresh,
+    kept_token,
+    leading_page,
+    token_file,
+)
 
 
 @pytest.fixture
@@ -69,3 +78,35 @@ def test_a_folder_that_cannot_be_written_costs_only_the_keeping(tmp_path, monkey
     path = token_file("/results")
     assert kept_token(path) != kept_token(path)
     forget_token(path)
+
+
+def test_it_does_not_grow_old_while_its_server_runs(path):
+    token = kept_token(path)
+    age(path, HOURS * 3600 + 1)
+    with kept_fresh(path, every=0.01):
+        for _ in range(2):  # at the start, and later
+            age(path, HOURS * 3600 + 1)
+            end = time.monotonic() + 20
+            while time.time() - path.stat().st_mtime > 3600 and time.monotonic() < end:
+                time.sleep(0.01)
+            assert kept_token(path) == token
+
+
+def test_a_page_of_the_owners_alone_leads_to_the_link(path):
+    token = kept_token(path)
+    link = f"http://127.0.0.1:8765/?token={token}"
+    address = leading_page(path, link)
+    assert address is not None
+    assert token not in address
+    page = Path(unquote(urlsplit(address).path))
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert f'content="0; url={link}"' in page.read_text()
+    assert leading_page(path, link) == address  # one of a killed server is replaced
+    forget_token(path)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_where_no_page_can_be_written_there_is_none(tmp_path, monkeypatch):
+    (tmp_path / "state").write_text("a file in the folder's place")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert leading_page(token_file("/results"), "http://127.0.0.1:8765/?token=x") is None

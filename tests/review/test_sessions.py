@@ -1,8 +1,8 @@
-"""Sessions end, and wrong passwords cost time."""
+"""Sessions end."""
 
 import pytest
 
-from capsieve.review.sessions import Reader, Sessions, Waiting
+from capsieve.review.sessions import Reader, Sessions
 
 ANNA = Reader("anna", "reader")
 
@@ -63,21 +63,12 @@ def test_endless_logins_take_no_endless_memory(clock):
     assert sessions.reader(others[-1]) == ANNA
 
 
-def test_each_further_wrong_password_doubles_the_wait(clock):
-    waiting = Waiting(free=3, longest=20, clock=clock)
-    waits = []
-    for _ in range(8):
-        waiting.failed("anna")
-        waits.append(waiting.left("anna"))
-    assert waits == [0, 0, 1, 2, 4, 8, 16, 20]
-    assert waiting.left("bert") == 0
-    clock.now += 20
-    assert waiting.left("anna") == 0
-
-
-def test_a_right_password_forgets_the_wrong_ones(clock):
-    waiting = Waiting(free=1, clock=clock)
-    waiting.failed("anna")
-    assert waiting.left("anna") > 0
-    waiting.passed("anna")
-    assert waiting.left("anna") == 0
+def test_the_sessions_of_those_who_may_no_longer_enter_end(clock):
+    known = {ANNA}
+    sessions = Sessions(longest=100, idle=10, known=known.__contains__, clock=clock)
+    secret = sessions.begin(ANNA)
+    assert sessions.reader(secret) == ANNA
+    known.clear()
+    assert sessions.reader(secret) is None
+    known.add(ANNA)
+    assert sessions.reader(secret) is None  # who is let in again logs in again

@@ -41,7 +41,7 @@ export function examOf(name: string): Exam {
     threshold: 37,
     score: { name: "R_max", words: "The score is the radius of the best ball, in working pixels.", low: 0, high: 80, probability: false },
     detector: "paper", events: eventsOf(name), warnings: [],
-    disclaimer: "Research software, not a medical device.", provenance: { capsieve: "0.6", source: `${name}.mp4` },
+    disclaimer: "Research software, not a medical device.", provenance: { capsieve: "0.6", source: `${name}.mp4` }, screening: "mock",
   };
 }
 

@@ -49,7 +49,7 @@ function readingOf(exam: string): Reading {
   }
   const last = mine.at(-1);
   if (last?.kind === "undo" && !undone.has(last.number)) reading.redoable = last.number;
-  return reading;
+  return { ...reading, last: last?.number ?? 0 };
 }
 
 const evidence = (frame: number, flagged: boolean) => ({
@@ -114,7 +114,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   };
   const parts = url.pathname.split("/").slice(2).map(decodeURIComponent);
   if (parts[0] === "room") {
-    return json({ version: "mock", way: "single", reader: "Dr. Example", role: "reader", readers: ["Dr. Example"], disclaimer: "Research software, not a medical device.", exams: 4 });
+    return json({ version: "mock", way: "single", room: "mock", reader: "Dr. Example", role: "reader", readers: ["Dr. Example"], disclaimer: "Research software, not a medical device.", exams: 4, login: false, pdf: true });
   }
   if (parts[0] === "changes") {
     response.writeHead(200, { "content-type": "text/event-stream" });

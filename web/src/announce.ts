@@ -1,12 +1,35 @@
-// What a screen reader hears: one short sentence at a time.
+// What a screen reader hears: short sentences, once things have come to rest.
+//
+// What was done is said in full, one thing after the other. Where one is is said once, for the last
+// place alone: playback would drown everything else.
 
+let done: string[] = [];
+let place = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Say it, once things have come to rest: playback would drown everything else. */
-export function announce(sentence: string, after = 150): void {
+function later(after: number): void {
   clearTimeout(timer);
-  timer = setTimeout(() => {
-    const live = document.getElementById("live");
-    if (live !== null) live.textContent = sentence;
-  }, after);
+  timer = setTimeout(say, after);
+}
+
+function say(): void {
+  const words = [...done, place].filter((sentence) => sentence !== "").join(". ");
+  done = [];
+  place = "";
+  const live = document.getElementById("live");
+  if (live === null || words === "") return;
+  // The same words twice are a change only if something stands between them.
+  live.textContent = live.textContent === words ? `${words}\u00a0` : words;
+}
+
+/** Say what was done. */
+export function announce(sentence: string, after = 150): void {
+  if (done.at(-1) !== sentence) done.push(sentence);
+  later(after);
+}
+
+/** Say where one is, when one has rested there. */
+export function announcePlace(sentence: string): void {
+  place = sentence;
+  later(500);
 }

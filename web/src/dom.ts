@@ -41,17 +41,37 @@ function add(element: Element, children: Child[]): void {
   }
 }
 
-/** Put new children in the place of the old ones. */
+const FOCUSABLE = "button, a[href], input, select, textarea, [tabindex]";
+const nameOf = (one: HTMLElement): string => one.dataset["field"] ?? one.ariaLabel ?? one.textContent ?? "";
+
+/** Put new children in the place of the old ones. What had the focus passes it on to its like. */
 export function fill(element: Element, ...children: Child[]): void {
+  const focusable = (): HTMLElement[] => [...element.querySelectorAll<HTMLElement>(FOCUSABLE)];
+  const held = document.activeElement as HTMLElement | null;
+  const at = held === null || held === element || !element.contains(held) ? -1 : focusable().indexOf(held);
+  const name = at < 0 || held === null ? "" : nameOf(held);
   element.replaceChildren();
   add(element, children);
+  if (at < 0) return;
+  const now = focusable();
+  const like = now.find((one) => nameOf(one) === name) ?? now[at];
+  like?.focus({ preventScroll: true });
 }
 
 /** A button with a plain label; `key` is shown as a hint. */
 export function button(
   label: string,
   onclick: () => void,
-  options: { key?: string; focus?: boolean; title?: string; class?: string; pressed?: boolean; disabled?: boolean } = {},
+  options: {
+    key?: string;
+    focus?: boolean;
+    /** What a screen reader calls it, where the label alone does not do. */
+    name?: string;
+    title?: string;
+    class?: string;
+    pressed?: boolean;
+    disabled?: boolean;
+  } = {},
 ): HTMLButtonElement {
   return h(
     "button",
@@ -59,6 +79,7 @@ export function button(
       type: "button",
       class: options.class,
       title: options.title,
+      "aria-label": options.name,
       "aria-pressed": options.pressed === undefined ? null : String(options.pressed),
       disabled: options.disabled ?? false,
       autofocus: options.focus ?? false,

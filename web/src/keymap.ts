@@ -60,6 +60,7 @@ export const GROUPS: readonly Group[] = [
       { id: "disagree", keys: ["Shift+Y"], words: "validator: do not confirm" },
       { id: "undo", keys: ["Ctrl+Z"], words: "undo" },
       { id: "redo", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], words: "redo" },
+      { id: "differences", keys: ["W"], words: "blind work: where the readers differ" },
       { id: "sign", keys: ["Ctrl+Enter"], words: "sign, or reopen" },
     ],
   },
@@ -76,7 +77,7 @@ export const GROUPS: readonly Group[] = [
       { id: "zoomOut", keys: ["Shift+Z"], words: "the whole frame" },
       { id: "shapes", keys: ["V"], words: "balls and ellipses" },
       { id: "map", keys: ["X"], words: "the next map" },
-      { id: "head", keys: ["H"], words: "the other head" },
+      { id: "head", keys: ["H"], words: "choose the other head" },
       { id: "both", keys: ["Shift+H"], words: "one head or both" },
     ],
   },
@@ -124,5 +125,13 @@ export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): s
 const BY_KEY = new Map(
   GROUPS.flatMap((group) => group.bindings.flatMap((one) => one.keys.map((key) => [key, one.id] as const))),
 );
+
+/** Words for a title, with the keys that do the same: as the overview tells them. */
+export function withKeys(words: string, ...ids: string[]): string {
+  const keys = GROUPS.flatMap((group) => group.bindings)
+    .filter((one) => ids.includes(one.id))
+    .flatMap((one) => one.keys);
+  return keys.length > 0 ? `${words} (${keys.join(", ")})` : words;
+}
 
 export const commandOf = (event: Pressed): string | undefined => BY_KEY.get(keyName(event));

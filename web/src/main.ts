@@ -2,11 +2,14 @@
 
 import { api, Refused } from "./api/client.ts";
 import { follow } from "./api/changes.ts";
+import type { Room } from "./api/types.ts";
+import { announce } from "./announce.ts";
 import { dialogOpen } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
 import { examPage, type ExamPage } from "./exam/page.ts";
 import { showHelp } from "./help.ts";
 import { listPage, type ListPage } from "./list/page.ts";
+import { isOf } from "./saving/owner.ts";
 import { makeSaver } from "./saving/saver.ts";
 import { applyTheme, nextTheme } from "./theme.ts";
 import "./styles/base.css";
@@ -24,9 +27,26 @@ function trouble(error: unknown): void {
   const list = h("a", { href: "#/" }, "Back to the list");
   const hint =
     error instanceof Refused && (error.status === 401 || error.status === 403)
-      ? h("p", {}, "Open the link that capsieve review printed.")
+      ? h("p", {}, "Open the link that capsieve review printed, or log in again.")
       : null;
   fill(place, h("main", { class: "sorry" }, h("h1", {}, "This did not work"), h("p", {}, sentence), hint, h("p", {}, again, " ", list)));
+}
+
+/** Somebody else came in, or another room: nothing of the one before is shown or sent in their name. */
+function taken(before: Room, now: Room): void {
+  const open = h("button", { type: "button", class: "primary", onclick: () => location.reload() }, `Go on as ${now.reader}`);
+  const elsewhere = now.room !== before.room;
+  const when = elsewhere ? `that room is opened here again by ${before.reader}` : `${before.reader} logs in here again`;
+  fill(
+    place,
+    h(
+      "main",
+      { class: "sorry" },
+      h("h1", {}, elsewhere ? "Another room is open here now" : `${now.reader} has logged in here`),
+      h("p", {}, `This window was opened by ${before.reader}${elsewhere ? " in another room" : ""}. What ${before.reader} decided and the server does not have yet stays in this browser, and is sent when ${when}.`),
+      h("p", {}, open),
+    ),
+  );
 }
 
 async function start(): Promise<void> {
@@ -44,19 +64,22 @@ async function start(): Promise<void> {
     clearTimeout(timer);
     timer = setTimeout(() => (exam ?? list)?.refresh(), 60);
   };
-  const saver = makeSaver(room.reader, (parcel) => {
+  // Also of what was refused: it must not stand on the screen as if it had been taken.
+  const saver = makeSaver(room, (parcel) => {
     if (parcel.kind === "entry" && saver.waiting(parcel.exam).length === 0) refresh(parcel.exam);
   });
   const toList = (): void => void (location.hash = "#/");
 
   const route = async (): Promise<void> => {
     const mine = ++turn;
+    const left = exam?.exam ?? null; // whoever comes back finds the list where they left it
     exam?.close();
+    list?.close();
     exam = null;
     list = null;
     const match = /^#\/exam\/([^/]+)/.exec(location.hash);
     if (!match) {
-      list = listPage(room, (name) => void (location.hash = `#/exam/${encodeURIComponent(name)}`));
+      list = listPage(room, saver, left, (name) => void (location.hash = `#/exam/${encodeURIComponent(name)}`));
       document.title = "Exams · capsieve";
       fill(place, list.element);
       return;
@@ -69,6 +92,7 @@ async function start(): Promise<void> {
       exam = page;
       document.title = `${name} · capsieve`;
       fill(place, page.element);
+      announce(`Exam ${name}`);
     } catch (error) {
       if (mine === turn) trouble(error);
     }
@@ -77,6 +101,7 @@ async function start(): Promise<void> {
   addEventListener("hashchange", () => void route());
   addEventListener("keydown", (event) => {
     const used = exam ? exam.key(event) : listKey(event, list);
+    if (!used && exam === null && list === null && event.key === "Escape" && !dialogOpen()) toList();
     if (used) event.preventDefault();
   });
   // A button that was clicked must not swallow the next Space: playback wants it.
@@ -85,15 +110,27 @@ async function start(): Promise<void> {
     if (button && event.detail > 0 && !dialogOpen()) button.blur();
   });
   let lost = false;
-  follow(
-    ({ exam: name }) => refresh(name),
-    (connected) => {
-      if (connected) saver.kick();
-      // Whatever happened while the line was down was not heard.
-      if (connected && lost) refresh(exam?.exam ?? "");
-      lost = !connected;
+  const stop = follow({
+    heard: ({ exam: name }) => refresh(name),
+    connected: (yes) => {
+      if (!yes) saver.doubt();
+      else if (lost) void again();
+      lost = !yes;
     },
-  );
+  });
+  // The line is up again. Whatever happened meanwhile was not heard: also that somebody else logged in.
+  const again = async (): Promise<void> => {
+    const now = await api.room().catch(() => room);
+    if (isOf(now, room)) {
+      saver.kick();
+      return refresh(exam?.exam ?? "");
+    }
+    stop();
+    turn++;
+    exam?.close();
+    exam = null;
+    taken(room, now);
+  };
   await route();
 }
 

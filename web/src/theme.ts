@@ -1,6 +1,7 @@
 // Dark, light, or as the system says.
 
 import { h } from "./dom.ts";
+import { withKeys } from "./keymap.ts";
 import { keep, settings } from "./settings.ts";
 
 const wantsLight = matchMedia("(prefers-color-scheme: light)");
@@ -28,9 +29,9 @@ export function nextTheme(): string {
 
 export function themeButton(): HTMLButtonElement {
   const label = (): string => `Colours of the page: ${WORDS[settings().theme]}`;
-  const element = h("button", { type: "button", class: "quiet icon", title: label() }, "◐");
+  const element = h("button", { type: "button", class: "quiet icon" }, "◐");
   const say = (): void => {
-    element.title = label();
+    element.title = withKeys(label(), "theme");
     element.setAttribute("aria-label", label());
   };
   element.addEventListener("click", () => {

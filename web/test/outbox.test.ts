@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeOutbox, type Outcome, type Parcel, type Shelf } from "../src/saving/outbox.ts";
 
+const ANNA = { room: "r1", reader: "anna", role: "reader" };
+
 function shelf(kept = new Map<string, string>()): Shelf & { kept: Map<string, string> } {
   return {
     kept,
@@ -13,30 +15,33 @@ function shelf(kept = new Map<string, string>()): Shelf & { kept: Map<string, st
 }
 
 /** A server that answers as told, and an outbox whose pauses end when asked. */
-function setting(answers: (parcel: Parcel) => Outcome<number>, on = shelf()) {
+function setting(answers: (parcel: Parcel) => Outcome<number>, on = shelf(), owner = ANNA) {
   const sent: string[] = [];
-  const taken: string[] = [];
+  const done: string[] = [];
   const pauses: (() => void)[] = [];
   let time = 0;
   const outbox = makeOutbox<number>({
+    owner,
     shelf: on,
     send: async (parcel) => {
       sent.push(parcel.body.key);
       return answers(parcel);
     },
-    taken: (parcel) => void taken.push(parcel.body.key),
+    number: (answer) => (answer > 0 ? answer : null),
+    done: (parcel) => void done.push(parcel.body.key),
     wait: (_, then) => {
       pauses.push(then);
       return () => {};
     },
     now: () => time++,
   });
-  return { outbox, sent, taken, pauses, kept: on.kept };
+  return { outbox, sent, done, pauses, kept: on.kept };
 }
 
 const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 const ok = (): Outcome<number> => ({ outcome: "taken", answer: 1 });
 const later = (): Outcome<number> => ({ outcome: "later", sentence: "The server does not answer." });
+const no = (): Outcome<number> => ({ outcome: "refused", sentence: "This exam is signed.", outdated: false });
 
 test("actions are sent in their order and then forgotten", async () => {
   const { outbox, sent, kept } = setting(ok);
@@ -50,7 +55,7 @@ test("actions are sent in their order and then forgotten", async () => {
 
 test("an action stays until it is acknowledged, and goes out again with the same key", async () => {
   let up = false;
-  const { outbox, sent, taken, pauses, kept } = setting(() => (up ? ok() : later()));
+  const { outbox, sent, done, pauses, kept } = setting(() => (up ? ok() : later()));
   outbox.add("exam", "entry", { key: "a" });
   outbox.add("exam", "entry", { key: "b" });
   await rest();
@@ -60,7 +65,7 @@ test("an action stays until it is acknowledged, and goes out again with the same
   pauses.at(-1)?.();
   await outbox.empty();
   assert.deepEqual(sent, ["a", "a", "b"]);
-  assert.deepEqual(taken, ["a", "b"]);
+  assert.deepEqual(done, ["a", "b"]);
   assert.ok(outbox.status.get().connected);
 });
 
@@ -77,16 +82,60 @@ test("what a browser that died left behind is sent by the next one", async () =>
 });
 
 test("what the server will not take is shown, and does not block the rest", async () => {
-  const { outbox, sent } = setting((parcel) =>
-    parcel.body.key === "a" ? { outcome: "refused", sentence: "This exam is signed." } : ok(),
-  );
+  const { outbox, sent, done } = setting((parcel) => (parcel.body.key === "a" ? no() : ok()));
   outbox.add("exam", "entry", { key: "a" });
   outbox.add("exam", "entry", { key: "b" });
   await outbox.empty();
   assert.deepEqual(sent, ["a", "b"]);
-  assert.equal(outbox.status.get().refused[0]?.sentence, "This exam is signed.");
-  outbox.forget("a");
-  assert.equal(outbox.status.get().refused.length, 0);
+  assert.equal(outbox.status.get().refused[0]?.refusal.sentence, "This exam is signed.");
+  assert.deepEqual(done, ["a", "b"], "the page has to look again, since it shows what was refused");
+});
+
+test("what was refused is told again after a reload, is not sent again, and goes when it was read", async () => {
+  const first = setting(no);
+  first.outbox.add("exam", "entry", { key: "a" });
+  first.outbox.add("exam", "seen", { key: "s" });
+  await first.outbox.empty();
+  const second = setting(ok, shelf(first.kept));
+  await rest();
+  assert.deepEqual(second.sent, []);
+  assert.deepEqual(second.outbox.waiting("exam"), []);
+  const told = second.outbox.status.get().refused;
+  assert.deepEqual(told.map(({ parcel, refusal }) => [parcel.body.key, refusal.sentence]), [["a", "This exam is signed."], ["s", "This exam is signed."]]);
+  second.outbox.forget("a");
+  assert.deepEqual(setting(ok, shelf(first.kept)).outbox.status.get().refused.map(({ parcel }) => parcel.body.key), ["s"]);
+});
+
+test("nothing is sent for another room, reader or role, and nothing of theirs is dropped", async () => {
+  const first = setting(later);
+  first.outbox.add("exam", "entry", { key: "a" });
+  await rest();
+  for (const other of [{ room: "r2" }, { reader: "anna.smith" }, { role: "consensus" }]) {
+    const second = setting(ok, shelf(first.kept), { ...ANNA, ...other });
+    await rest();
+    assert.deepEqual(second.sent, []);
+    assert.equal(second.outbox.status.get().waiting, 0);
+  }
+  assert.equal(first.kept.size, 1);
+});
+
+test("an exam that is in trouble keeps its order, and holds up no other", async () => {
+  let there = false;
+  const { outbox, sent, pauses } = setting(({ exam }) => (exam === "gone" && !there ? { outcome: "later", sentence: "There is no exam gone", alone: true } : ok()));
+  outbox.add("gone", "entry", { key: "a" });
+  outbox.add("gone", "entry", { key: "b" });
+  outbox.add("exam", "entry", { key: "c" });
+  await outbox.empty("exam");
+  await rest();
+  assert.ok(!sent.includes("b"));
+  assert.deepEqual([outbox.holds("exam"), outbox.holds("gone")], [false, true]);
+  const { connected, sentence, waiting } = outbox.status.get();
+  assert.deepEqual([connected, sentence, waiting], [false, "There is no exam gone", 2], "a success elsewhere does not hide it");
+  there = true;
+  pauses.at(-1)?.();
+  await outbox.empty();
+  assert.deepEqual(sent.slice(-2), ["a", "b"]);
+  assert.ok(outbox.status.get().connected);
 });
 
 test("the ledger's parcels wait too, but are no actions", async () => {
@@ -105,4 +154,29 @@ test("a half-written item is dropped and the others are sent", async () => {
   outbox.add("exam", "entry", { key: "a" });
   await outbox.empty();
   assert.deepEqual(sent, ["a"]);
+});
+
+test("what the server has is told until the page knows of its entry", async () => {
+  let entry = 0;
+  const { outbox } = setting(() => ({ outcome: "taken", answer: ++entry }));
+  outbox.add("a", "entry", { key: "one" });
+  outbox.add("b", "entry", { key: "two" });
+  outbox.add("a", "entry", { key: "three" });
+  await outbox.empty();
+  const keys = (after: number): string[] => outbox.taken("a", after).map(({ body }) => body.key);
+  assert.deepEqual(outbox.waiting("a"), []);
+  assert.deepEqual(keys(0), ["one", "three"]);
+  assert.deepEqual(keys(1), ["three"], "an answer from before the third entry does not take it back");
+  assert.deepEqual(keys(3), []);
+  assert.deepEqual(outbox.taken("b", 0).length, 1, "another exam's are its own");
+});
+
+test("what becomes no entry, or is refused, is not told as one", async () => {
+  const { outbox } = setting(({ body }) =>
+    body.key === "seen" ? { outcome: "taken", answer: 0 } : { outcome: "refused", sentence: "No.", outdated: false },
+  );
+  outbox.add("a", "seen", { key: "seen" });
+  outbox.add("a", "entry", { key: "no" });
+  await outbox.empty();
+  assert.deepEqual(outbox.taken("a", 0), []);
 });

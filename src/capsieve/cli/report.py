@@ -4,7 +4,10 @@ from pathlib import Path
 
 import click
 
-__all__ = ["command"]
+__all__ = ["NOT_TO_RELY_ON", "command"]
+
+NOT_TO_RELY_ON = 3
+"""Exit code where the report was written, and what it tells cannot be relied on."""
 
 _EXAMPLE = """\b
 Example:
@@ -61,6 +64,9 @@ def command(
 
     OUT/EXAM is the folder of one exam that was read with capsieve review. The report is one HTML
     file that needs no network. What is not signed is marked as a draft.
+
+    Exit code 3: the report was written, and says on top why it must not be relied on: its
+    signature does not hold, or decisions are missing or cannot be read.
     """
     from capsieve.review.extra import require_review
 
@@ -69,6 +75,7 @@ def command(
         from capsieve.report.reading_pdf import require_pdf
 
         require_pdf()  # before the work, not after it
+    from capsieve.report.formats import plain
     from capsieve.report.reading_facts import gather_reading
     from capsieve.report.reading_report import READING, reading_report, write_page
 
@@ -84,10 +91,11 @@ def command(
 
         write_pdf(page.text, pdf)
         written.append(pdf)
-    from capsieve.report.reading_signatures import seal_problems
+    from capsieve.report.reading_signatures import report_cautions
 
-    for problem in seal_problems(facts) or ():
-        click.echo(f"capsieve: the signature does not hold: {problem}", err=True)
+    cautions = report_cautions(facts)
+    for caution in cautions:
+        click.echo(f"capsieve: {plain(caution)}", err=True)
     for number, why in page.without_picture.items():
         click.echo(f"capsieve: no picture of finding {number}: {why}", err=True)
     if as_json:
@@ -97,13 +105,15 @@ def command(
 
         told = reading_json(facts, page, written)
         click.echo(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
-        return
-    from capsieve.report.reading_words import state_word
+    else:
+        from capsieve.report.reading_words import state_word
 
-    click.secho(f"{facts.folder.name}: {state_word(facts.chosen.reading)}", bold=True)
-    click.echo(" ".join(page.summary))
-    for file in written:
-        click.echo(f"Wrote {file}")
+        click.secho(f"{facts.folder.name}: {state_word(facts.chosen.reading)}", bold=True)
+        click.echo(" ".join(page.summary))
+        for file in written:
+            click.echo(f"Wrote {file}")
+    if cautions:
+        click.get_current_context().exit(NOT_TO_RELY_ON)
 
 
 def _files(out: Path, *, as_pdf: bool) -> tuple[Path, Path | None]:

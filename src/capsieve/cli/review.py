@@ -1,5 +1,7 @@
 """``capsieve review``: the reading room, in the browser."""
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,16 +110,16 @@ def command(
     if users_file is not None and reader is not None:
         raise click.UsageError("With --users the readers log in; leave --reader out.")
     from capsieve.errors import ParameterError
-    from capsieve.review.link_token import forget_token, kept_token, token_file
+    from capsieve.review.link_token import forget_token, kept_fresh, kept_token, token_file
     from capsieve.review.room import is_loopback, local_door, open_room, users_door
     from capsieve.review.running import bound_socket, run_room
-    from capsieve.review.users import check_name, read_users
+    from capsieve.review.users import Users, check_name
 
     if users_file is None and not is_loopback(host):
         raise ParameterError(
             "host", f"a room at {host} needs --users FILE; --add-user NAME makes the file"
         )
-    users = None if users_file is None else read_users(users_file)
+    users = None if users_file is None else Users(users_file, say=_caution)
     who = reader or _account()
     check_name(who)
     listener = bound_socket(host, port)
@@ -132,18 +134,31 @@ def command(
             return users_door(users, port=number, host=host, names=names)
 
         try:
-            room = open_room(out, door, reader=who, way=way, database=database)
-            _caution(host, loopback=is_loopback(host))
-            run_room(
-                room,
-                listener,
-                link=_link(room.door, host, number),
-                browser=not no_browser,
-                say=lambda link: click.echo(f"The reading room is open: {link}\nCtrl-C closes it."),
-            )
+            room = open_room(out, door, reader=who, way=way, database=database, say=_caution)
+            if not is_loopback(host):
+                _caution(
+                    f"the room answers at {host} without encryption: put a server with TLS in "
+                    "front of it, or passwords and frames can be read on the way"
+                )
+            link = _link(room.door, host, number)
+            with kept_fresh(kept):
+                all_ended = run_room(
+                    room,
+                    listener,
+                    link=link,
+                    browser=None if no_browser else _opened(link, room.door, kept),
+                    say=lambda link: click.echo(
+                        f"The reading room is open: {link}\nCtrl-C closes it."
+                    ),
+                )
         finally:
             forget_token(kept)  # a server that is killed does not come here, and keeps its link
     click.echo("The reading room is closed.", err=True)
+    if not all_ended:
+        # Python would wait for work that nobody wants any more. Decisions are on the disk.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _account() -> str:
@@ -163,13 +178,20 @@ def _link(door: "Door", host: str, port: int) -> str:
     return f"http://{shown}:{port}/{token}"
 
 
-def _caution(host: str, *, loopback: bool) -> None:
-    if not loopback:
-        click.echo(
-            f"capsieve: the room answers at {host} without encryption: put a server with TLS in "
-            "front of it, or passwords and frames can be read on the way.",
-            err=True,
-        )
+def _opened(link: str, door: "Door", kept: Path) -> str | None:
+    """Return what a browser is opened with: no token stands in it."""
+    from capsieve.review.link_token import leading_page
+
+    if door.token is None:
+        return link
+    page = leading_page(kept, link)
+    if page is None:
+        _caution(f"no browser is opened, for nothing can be written beside {kept}; open the link")
+    return page
+
+
+def _caution(sentence: str) -> None:
+    click.echo(f"capsieve: {sentence}.", err=True)
 
 
 def _add_user(name: str, users_file: Path | None, role: Any) -> None:

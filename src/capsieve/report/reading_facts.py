@@ -8,6 +8,7 @@ from pathlib import Path
 
 from capsieve.errors import FileError
 from capsieve.report.reading_choice import Chosen, choose_reading
+from capsieve.review.catalogue import screening_of
 from capsieve.review.decisions.access import blind_readings
 from capsieve.review.decisions.agreement import Agreement, compare
 from capsieve.review.decisions.database import Database, open_database
@@ -15,8 +16,9 @@ from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.log import load_entries, missing_entries
 from capsieve.review.decisions.reading import fold
 from capsieve.review.decisions.room import read_room
+from capsieve.review.decisions.screenings import load_foreign
 from capsieve.review.decisions.sealing import check_signatures
-from capsieve.review.decisions.seen import Batch, add_up, load_seen, own_seen
+from capsieve.review.decisions.seen import Batch, add_up, load_seen, own_seen, unreadable_batches
 from capsieve.review.exam_events import flagged_events, signed_identity
 from capsieve.review.room import DATABASE
 from capsieve.store.record import RECORD, Record, read_record
@@ -58,6 +60,10 @@ class ReadingFacts:
         What does not hold of each signature, by the number of its entry; empty where it holds.
     missing
         How many entries are gone from the whole log.
+    unreadable
+        Entries and batches of frames seen that cannot be read, one sentence each.
+    elsewhere
+        What to know where decisions were made on another screening of the exam; else "".
     seen
         One for each reader who looked.
     frames_seen
@@ -73,6 +79,8 @@ class ReadingFacts:
     chosen: Chosen
     problems: Mapping[int, tuple[str, ...]]
     missing: int
+    unreadable: tuple[str, ...]
+    elsewhere: str
     seen: tuple[SeenBy, ...]
     frames_seen: int
     agreement: Agreement | None
@@ -82,7 +90,7 @@ class ReadingFacts:
 def gather_reading(
     folder: str | os.PathLike[str],
     *,
-    database: str | None = None,
+    database: str | Database | None = None,
     reader: str | None = None,
     account: str = "",
     version: int | None = None,
@@ -94,7 +102,7 @@ def gather_reading(
     folder
         OUT/EXAM.
     database
-        Where decisions are kept; by default in OUT.
+        Where decisions are kept, or they themselves, which stay open; by default in OUT.
     reader, account, version
         See :func:`~capsieve.report.reading_choice.choose_reading`.
 
@@ -111,7 +119,7 @@ def gather_reading(
     with _decisions(folder, database) as kept:
         if kept is None:
             chosen = choose_reading((), way="single", exam=exam, version=version)
-            return ReadingFacts(folder, record, chosen, {}, 0, (), 0, None, None)
+            return ReadingFacts(folder, record, chosen, {}, 0, (), "", (), 0, None, None)
         way = read_room(kept).way
         entries = load_entries(kept, exam)
         chosen = choose_reading(
@@ -120,6 +128,7 @@ def gather_reading(
         checks = check_signatures(kept, exam, identity=signed_identity(folder))
         batches = _covered(load_seen(kept, exam), chosen)
         missing = missing_entries(kept)
+        foreign = load_foreign(kept, chosen.entries, exam=exam, screening=screening_of(record))
     agreement, pair = _agreement(folder, entries) if chosen.opened else (None, None)
     heads = {int(head): ledger["found"] for head, ledger in record["heads"].items()}
     return ReadingFacts(
@@ -128,6 +137,8 @@ def gather_reading(
         chosen=chosen,
         problems={number: check.problems for number, check in checks.items()},
         missing=missing,
+        unreadable=(*chosen.reading.problems, *unreadable_batches(batches)),
+        elsewhere=fold(chosen.entries, foreign=foreign).foreign,
         seen=_seen_by(batches, heads),
         frames_seen=_counted(batches, heads)[0],
         agreement=agreement,
@@ -144,8 +155,11 @@ def _record(folder: Path) -> Record:
 
 
 @contextmanager
-def _decisions(folder: Path, place: str | None) -> Iterator[Database | None]:
+def _decisions(folder: Path, place: str | Database | None) -> Iterator[Database | None]:
     """Open the decisions; None where nobody has begun, for a report must not begin them."""
+    if isinstance(place, Database):
+        yield place
+        return
     where = str(folder.parent / DATABASE) if place is None else place
     if "://" not in where and not Path(where).exists():
         if place is not None:
@@ -163,10 +177,9 @@ def _covered(batches: Sequence[Batch], chosen: Chosen) -> list[Batch]:
     """Return what was seen up to this version; under a signature, just what it covers."""
     own = own_seen(batches, way=chosen.way, reader=chosen.reader, role=chosen.role)
     reading = chosen.reading
-    if reading.signature is not None:
-        number = reading.signature.number
-        signed = next(entry for entry in chosen.entries if entry.number == number)
-        return [batch for batch in own if batch.number <= signed.content["seen_through"]]
+    through = None if reading.signature is None else reading.signature.seen_through
+    if through is not None:
+        return [batch for batch in own if batch.number <= through]
     return [batch for batch in own if batch.version <= reading.version]
 
 

@@ -41,6 +41,7 @@ def reading_json(facts: ReadingFacts, page: ReadingPage, files: Sequence[Path]) 
         "signature_holds": None if problems is None else not problems,
         "signature_problems": list(problems or ()),
         "missing_entries": facts.missing,
+        "unreadable": list(facts.unreadable),
         "summary": list(page.summary),
         "colon_transit": page.transit,
         "verdicts": asdict(page.counts),

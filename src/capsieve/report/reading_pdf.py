@@ -9,7 +9,7 @@ from typing import Any
 from capsieve.errors import FileError, MissingExtraError
 from capsieve.whole_file import whole_file
 
-__all__ = ["require_pdf", "write_pdf"]
+__all__ = ["pdf_bytes", "require_pdf", "write_pdf"]
 
 
 def require_pdf() -> Any:
@@ -37,14 +37,7 @@ def require_pdf() -> Any:
 
 
 def write_pdf(page: str, path: Path) -> None:
-    """Write a page as PDF, whole or not at all; nothing is fetched for it.
-
-    Parameters
-    ----------
-    page
-        HTML with all its pictures inside.
-    path
-        The file.
+    """Write a page as PDF, whole or not at all; see :func:`pdf_bytes`.
 
     Raises
     ------
@@ -53,6 +46,26 @@ def write_pdf(page: str, path: Path) -> None:
     FileError
         It cannot be written.
     """
+    content = pdf_bytes(page)
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def pdf_bytes(page: str) -> bytes:
+    """Return a page as PDF; nothing is fetched for it.
+
+    Parameters
+    ----------
+    page
+        HTML with all its pictures inside.
+
+    Raises
+    ------
+    MissingExtraError
+        See :func:`require_pdf`.
+    FileError
+        The page asks for something outside of it.
+    """
     weasyprint = require_pdf()
     from weasyprint.urls import FatalURLFetchingError, URLFetcher
 
@@ -60,15 +73,11 @@ def write_pdf(page: str, path: Path) -> None:
     fetcher = URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
     try:
         with _quiet():
-            content = weasyprint.HTML(string=page, url_fetcher=fetcher).write_pdf(
+            return weasyprint.HTML(string=page, url_fetcher=fetcher).write_pdf(
                 pdf_identifier=b"capsieve", pdf_tags=True
             )
     except FatalURLFetchingError as error:
-        raise FileError(
-            f"cannot write {path}: something outside of the page is asked for"
-        ) from error
-    with whole_file(path) as temporary:
-        temporary.write_bytes(content)
+        raise FileError("cannot make a PDF: something outside of the page is asked for") from error
 
 
 @contextmanager

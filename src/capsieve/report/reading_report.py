@@ -111,6 +111,7 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         seal=seal_words(facts),
         signatures=signature_rows(facts),
         missing=facts.missing,
+        unreadable=[formats.plain(problem) for problem in facts.unreadable],
         urgent_text=written(reading.urgent_text),
         summary=summary,
         duration=formats.clock(moments.scale.end) if moments.scale.timed and heads else "",

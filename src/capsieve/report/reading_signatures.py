@@ -9,7 +9,14 @@ from capsieve.report.reading_rows import written
 from capsieve.report.reading_words import signature_words
 from capsieve.review.decisions.reading import Signature
 
-__all__ = ["SealWords", "SignatureRow", "seal_problems", "seal_words", "signature_rows"]
+__all__ = [
+    "SealWords",
+    "SignatureRow",
+    "report_cautions",
+    "seal_problems",
+    "seal_words",
+    "signature_rows",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,23 @@ def seal_problems(facts: ReadingFacts) -> tuple[str, ...] | None:
     return None if signature is None else _problems(facts, signature)
 
 
+def report_cautions(facts: ReadingFacts) -> list[str]:
+    """Return why what the report tells cannot be relied on, one sentence each; mostly nothing.
+
+    Signatures of earlier versions are told in the report alone: a later one has taken their place.
+    Where a signature holds, no entry of this reading is missing.
+    """
+    problems = seal_problems(facts)
+    cautions = [f"the signature does not hold: {each}" for each in problems or ()]
+    cautions += [*facts.unreadable, *([facts.elsewhere] if facts.elsewhere else ())]
+    if facts.missing and (problems is None or problems):
+        cautions.append(
+            f"the log of decisions lacks {facts.missing} of its entries; it cannot be told of "
+            "which exams"
+        )
+    return cautions
+
+
 def signature_rows(facts: ReadingFacts) -> list[SignatureRow]:
     """Return the signatures of all versions up to this one."""
     named = facts.chosen.way != "single"
@@ -87,7 +111,8 @@ def seal_words(facts: ReadingFacts) -> SealWords:
         return SealWords("unread", "Not read yet", text, newer=newer)
     if reading.signature is None:
         text = "This reading is not signed. It can still change, and must not be relied on."
-        return SealWords("draft", "DRAFT", text, newer=newer)
+        problems = (facts.elsewhere,) if facts.elsewhere else ()
+        return SealWords("draft", "DRAFT", text, problems, newer)
     problems = _problems(facts, reading.signature)
     if problems:
         return SealWords(

@@ -17,9 +17,10 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from capsieve.review.asgi import App, Receive, Scope, Send, header, is_api, refuse
-from capsieve.review.sessions import Reader, Sessions, Waiting
+from capsieve.review.sessions import Reader, Sessions
 from capsieve.review.small_pages import small_page
 from capsieve.review.users import Users
+from capsieve.review.waiting import Waiting
 
 __all__ = ["LOGIN", "Door", "Gate", "cookie", "shown_secret"]
 
@@ -145,9 +146,23 @@ def cookie(scope: Scope, name: str, secret: str) -> str:
     parts = [f"{name}={secret}", "Path=/", "HttpOnly", "SameSite=Strict"]
     if not secret:
         parts.append("Max-Age=0")
-    if scope.get("scheme") == "https":  # as it is for the reader, where TLS stands in front
+    if _is_encrypted(scope):
         parts.append("Secure")
     return "; ".join(parts)
+
+
+def _is_encrypted(scope: Scope) -> bool:
+    """Return whether the reader's browser speaks TLS, to us or to a server in front of us.
+
+    The scheme is known where that server is on this machine. Where it is elsewhere, what it or the
+    browser says is believed for this alone. A page of another site can set neither header. Who
+    makes them up for a request of their own gets a cookie that their browser shows over TLS alone,
+    and harms nobody else.
+    """
+    if scope.get("scheme") == "https":
+        return True
+    forwarded = (header(scope, "x-forwarded-proto") or "").partition(",")[0].strip().lower()
+    return forwarded == "https" or (header(scope, "origin") or "").lower().startswith("https://")
 
 
 def shown_secret(scope: Scope, name: str) -> str | None:
@@ -178,9 +193,17 @@ def _foreign(scope: Scope, hosts: frozenset[str]) -> str:
     if site not in _OWN and (not safe or is_api(scope)):
         return "Only the room's own page may ask for that."
     origin = header(scope, "origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    if origin is not None and _place(origin) != host.lower():
         return "Only the room's own page may ask for that."
     return ""
+
+
+def _place(origin: str) -> str:
+    """Return host and port of an origin; "" where it is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _name(host: str) -> str:

@@ -17,11 +17,13 @@ import pyarrow.parquet as pq
 
 from capsieve.errors import FileError
 from capsieve.report.formats import count, plain, plural
+from capsieve.review.decisions.refusals import UnreachableError
+from capsieve.review.decisions.signing import hash_json
 from capsieve.sources.natural_order import natural_key
 from capsieve.store.record import RECORD, Record, read_record
 from capsieve.store.unfinished import WORK
 
-__all__ = ["Catalogue", "ExamFacts"]
+__all__ = ["Catalogue", "ExamFacts", "screening_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,9 @@ class ExamFacts:
     folder
         Where it is. Requests never name a path: they name an exam, which is looked up.
     stamp
-        Changes with every screening.
+        Changes whenever the record is written.
+    screening
+        Changes whenever the exam is screened anew, with other results.
     readable
         Whether it can be opened; `problems` say why not.
     problems
@@ -60,6 +64,7 @@ class ExamFacts:
     to_read: int = 0
     duration_s: float | None = None
     screened_at: str | None = None
+    screening: str = ""
 
 
 class Catalogue:
@@ -80,7 +85,13 @@ class Catalogue:
         self._lock = threading.Lock()
 
     def exams(self) -> list[ExamFacts]:
-        """Return all exams, in natural order of their names."""
+        """Return all exams, in natural order of their names.
+
+        Raises
+        ------
+        UnreachableError
+            The folder of results cannot be read just now.
+        """
         with self._lock:
             found = {}
             for folder in self._folders():
@@ -91,7 +102,13 @@ class Catalogue:
         return sorted(found.values(), key=lambda facts: natural_key(facts.exam))
 
     def find(self, exam: str) -> ExamFacts | None:
-        """Return an exam by its id; None where there is none of that name."""
+        """Return an exam by its id; None where there is none of that name.
+
+        Raises
+        ------
+        UnreachableError
+            The folder of results cannot be read just now.
+        """
         # The name is compared with what the folder holds, and never becomes a path.
         with self._lock:
             known = self._known.get(exam)
@@ -99,10 +116,11 @@ class Catalogue:
             if folder is None:
                 return None
             facts = self._facts(folder)
-            if facts is None:
-                self._known.pop(exam, None)
-            else:
+            if facts is not None:
                 self._known[exam] = facts
+            else:
+                self._folders()  # an exam is gone when the others are there
+                self._known.pop(exam, None)
             return facts
 
     def _folder_named(self, exam: str) -> Path | None:
@@ -118,8 +136,11 @@ class Catalogue:
                     and (self._only is None or entry.name == self._only)
                     and entry.is_dir()
                 ]
-        except OSError:
-            return []  # the folder has gone for now: a disk that is not mounted
+        except OSError as error:  # a disk that is not mounted, a folder that was moved
+            raise UnreachableError(
+                f"the folder of the results cannot be read just now ({error.strerror}); bring it "
+                "back, and nothing is lost"
+            ) from error
 
     def _facts(self, folder: Path) -> ExamFacts | None:
         """Return what is known of a folder; None where it is no exam."""
@@ -127,7 +148,9 @@ class Catalogue:
         if stamp is None:
             return None
         known = self._known.get(folder.name)
-        return known if known and known.stamp == stamp else _read(folder, stamp)
+        # What could not be read is read again: a disk can come back, and the stamp tells it not.
+        still_holds = known is not None and known.readable and known.stamp == stamp
+        return known if still_holds else _read(folder, stamp)
 
 
 def _stamp(folder: Path) -> str | None:
@@ -194,7 +217,19 @@ def _facts_of(folder: Path, stamp: str, record: Record) -> ExamFacts:
         to_read=ledger["to_read"],
         duration_s=duration,
         screened_at=_finished(record),
+        screening=screening_of(record),
     )
+
+
+def screening_of(record: Mapping[str, Any]) -> str:
+    """Return a hash that changes whenever an exam is screened anew, with other results.
+
+    Parameters
+    ----------
+    record
+        The exam's, or what a signature says of it: what has its `tables`.
+    """
+    return hash_json(record["tables"])
 
 
 def _times(path: Path) -> tuple[int, float | None]:

@@ -10,7 +10,7 @@ from capsieve.report.exam_tables import Event, read_events
 from capsieve.report.formats import plain
 from capsieve.report.score_words import is_probability
 from capsieve.review import messages
-from capsieve.review.catalogue import ExamFacts
+from capsieve.review.catalogue import ExamFacts, screening_of
 from capsieve.review.head_facts import HeadFacts
 from capsieve.store.record import Record, read_record
 
@@ -44,6 +44,7 @@ def exam_view(facts: ExamFacts, heads: Mapping[int, HeadFacts]) -> messages.Exam
     threshold = flag_threshold(record)
     return messages.Exam(
         exam=facts.exam,
+        screening=screening_of(record),
         heads=[_head(head, each, record) for head, each in sorted(heads.items())],
         threshold=threshold,
         score=_score(record, heads.values(), threshold, probability=probability),

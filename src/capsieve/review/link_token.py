@@ -7,21 +7,30 @@ copy. The cookie is not kept: while the server is down, the page shows it to wha
 the port instead.
 """
 
+import html
 import os
 import secrets
 import stat
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
-__all__ = ["HOURS", "forget_token", "kept_token", "token_file"]
+__all__ = ["HOURS", "forget_token", "kept_fresh", "kept_token", "leading_page", "token_file"]
 
 HOURS = 24
-"""A token that is older than this is not used again."""
+"""A token that no server has used for longer than this is not used again."""
 
 _BYTES = 32
 _LENGTH = 43  # letters of so many bytes
+_REFRESH = 3600.0  # seconds
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>The reading room of capsieve</title>
+<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={link}">
+</head><body><p><a href="{link}">Open the reading room</a></p></body></html>
+"""
 
 
 def token_file(*room: object) -> Path:
@@ -54,18 +63,76 @@ def kept_token(path: Path) -> str:
         return known
     token = secrets.token_urlsafe(_BYTES)
     with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(made, "w", encoding="ascii") as file:
-            file.write(token)
+        _write_for_owner(path, token)
     return token
 
 
+@contextmanager
+def kept_fresh(path: Path, *, every: float = _REFRESH) -> Iterator[None]:
+    """Keep a token from growing old while its server runs.
+
+    Parameters
+    ----------
+    path
+        From :func:`token_file`.
+    every
+        Seconds.
+    """
+    done = threading.Event()
+
+    def work() -> None:
+        while True:  # at once: the token may be one of yesterday's server
+            with suppress(OSError):
+                os.utime(path)
+            if done.wait(every):
+                return
+
+    threading.Thread(target=work, name="fresh token", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def leading_page(path: Path, link: str) -> str | None:
+    """Write a page that leads to a link, and return its address; None where it cannot be written.
+
+    A browser is opened with the page's address. With the link itself, every account of the machine
+    could read the token in the list of processes.
+
+    Parameters
+    ----------
+    path
+        From :func:`token_file`; the page lies beside it, and goes with it.
+    link
+        With a token.
+    """
+    page = _page_file(path)
+    try:
+        _write_for_owner(page, _PAGE.format(link=html.escape(link)))
+    except OSError:
+        return None
+    return page.absolute().as_uri()
+
+
 def forget_token(path: Path) -> None:
-    """Remove the token of a room that was closed."""
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
+    """Remove the token of a room that was closed, and the page that leads there."""
+    for each in (path, _page_file(path)):
+        with suppress(OSError):
+            each.unlink(missing_ok=True)
+
+
+def _page_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.html")
+
+
+def _write_for_owner(path: Path, text: str) -> None:
+    """Write a file that is nobody else's to read, not for a moment."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(made, "w", encoding="ascii") as file:
+        file.write(text)
 
 
 def _trusted(path: Path) -> str | None:

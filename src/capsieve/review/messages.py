@@ -72,18 +72,21 @@ class Room(_Message):
     """The room, and who is in it."""
 
     version: str = Field(description="Of capsieve.")
+    room: str = Field(description="Random, and the same for all servers on one database.")
     way: Way
     reader: str
     role: Role
     readers: list[str] = Field(description="Everybody who has an entry or may make one.")
     disclaimer: str
     exams: int
+    login: bool = Field(description="Whether one comes in by name and password, and can log out.")
+    pdf: bool = Field(description="Whether reports come as PDF, too.")
 
 
 class ReaderState(_Message):
     """How far somebody is with an exam."""
 
-    reader: str
+    reader: str = Field(description="Empty where it is not to be known yet: blind work.")
     state: State
 
 
@@ -172,6 +175,7 @@ class Exam(_Message):
     """One exam, and what the sieve found in it."""
 
     exam: str
+    screening: str = Field(description="Changes whenever the exam is screened anew.")
     heads: list[Head]
     threshold: float | None = Field(description="The least score that is flagged.")
     score: Score
@@ -237,7 +241,19 @@ class Evidence(_Message):
     weights: list[Weight]
 
 
-class Action(_Request):
+class _Sent(_Request):
+    """Said by a page that may have stood open for long: in whose name, and on what."""
+
+    reader: str | None = Field(
+        None, max_length=255, description="Who opened the page; refused where another is in."
+    )
+    role: str | None = Field(None, max_length=255, description="As what they did.")
+    screening: str | None = Field(
+        None, max_length=255, description="Of the exam as the page shows it; refused if old."
+    )
+
+
+class Action(_Sent):
     """What a reader did."""
 
     key: str = Field(description="Made by the page; the same key twice is one entry.")
@@ -255,15 +271,16 @@ class Entry(_Open):
     exam: str
     version: int
     reader: str
-    role: Role
+    role: str = Field(description="A role of the room; anything where it was damaged.")
     time: str
-    kind: Kind
+    kind: str = Field(description="A kind of entry; one that this version does not know, too.")
     subject: str
     content: dict[str, Any]
     undoes: int | None
+    problem: str = Field("", description="Why it cannot be read, and counts for nothing.")
 
 
-class SeenFrames(_Request):
+class SeenFrames(_Sent):
     """Frames that stood on the screen."""
 
     key: str = Field(description="Made by the page; the same key twice counts once.")
@@ -301,6 +318,10 @@ class Reading(_Open):
     undoable: int | None
     redoable: int | None
     seen: dict[str, Any]
+    problems: list[str] = Field(
+        description="What cannot be read and counts for nothing, or was decided on another "
+        "screening of the exam."
+    )
 
 
 class Agreement(_Open):

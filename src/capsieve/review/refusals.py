@@ -4,34 +4,35 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 
 from capsieve.errors import CapsieveError, FileError, MissingExtraError
 from capsieve.report.formats import plain
-from capsieve.review.decisions.refusals import ConflictError, EntryError, ForbiddenError
+from capsieve.review.decisions.refusals import (
+    ConflictError,
+    EntryError,
+    ForbiddenError,
+    UnreachableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["DETAILS", "NotThereError", "add_refusals"]
+__all__ = ["DETAILS", "NotThereError", "NotWantedError", "OtherReaderError", "add_refusals"]
 
 DETAILS = {
-    401: "Nobody is let in without the room's link, or a name and a password.",
+    401: "Nobody is let in without the room's link, or a name and a password; and nobody writes in "
+    "another's name.",
     403: "It is not this reader's to do or to see.",
     404: "There is no such thing, or it cannot be shown.",
     409: "It does not fit what stands already.",
     422: "The request makes no sense as it stands.",
+    503: "The decisions or the exam cannot be reached just now; send the same request again.",
 }
 """What each status means, for the documentation of the interface."""
 
-_STATUS = (
-    (EntryError, 422),
-    (ForbiddenError, 403),
-    (ConflictError, 409),
-    (MissingExtraError, 501),
-    (FileError, 404),
-)
+_NOBODY_READS_IT = 499  # what servers write down where the one who asked has gone
 _LONGEST = 500  # letters of a sentence
 
 
@@ -39,16 +40,40 @@ class NotThereError(CapsieveError):
     """What a request names is not there."""
 
 
+class OtherReaderError(CapsieveError):
+    """A page says what somebody did who is not in any more."""
+
+
+class NotWantedError(Exception):
+    """Whoever asked has gone, and the work was not begun, or not ended."""
+
+
+_STATUS = (
+    (EntryError, 422),
+    (ForbiddenError, 403),
+    (ConflictError, 409),
+    (MissingExtraError, 501),
+    (UnreachableError, 503),
+    (FileError, 404),  # a frame or a map that cannot be shown
+    (NotThereError, 404),
+    (OtherReaderError, 401),
+)
+
+
 def add_refusals(app: FastAPI) -> None:
     """Turn every error that capsieve raises on purpose, and every bad request, into a sentence."""
 
     @app.exception_handler(CapsieveError)
     async def refused(request: Request, error: CapsieveError) -> JSONResponse:
-        status = 404 if isinstance(error, NotThereError) else 500
-        status = next((code for kind, code in _STATUS if isinstance(error, kind)), status)
-        # Where results lie on the disk is nobody's business but that of who started the room.
-        where = f"{request.app.state.room.catalogue.out}/"
-        return _answer(status, str(error).replace(where, ""))
+        status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
+        # Where things lie on the disk is nobody's business but that of who started the room.
+        room = request.app.state.room
+        text = str(error).replace(f"decisions in {room.database.where}", "decisions of this room")
+        return _answer(status, text.replace(f"{room.catalogue.out}/", ""))
+
+    @app.exception_handler(NotWantedError)
+    async def gone(request: Request, error: NotWantedError) -> Response:
+        return Response(status_code=_NOBODY_READS_IT)
 
     @app.exception_handler(RequestValidationError)
     async def senseless(request: Request, error: RequestValidationError) -> JSONResponse:

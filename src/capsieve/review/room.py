@@ -13,13 +13,16 @@ from capsieve.review.access import Door
 from capsieve.review.catalogue import Catalogue
 from capsieve.review.decisions.database import Database, open_database
 from capsieve.review.decisions.room import Room as Settings
-from capsieve.review.decisions.room import change_room, read_room
+from capsieve.review.decisions.room import change_room, read_room, read_room_id
+from capsieve.review.decisions.seen_sums import SeenSums
 from capsieve.review.evidence_desk import EvidenceDesk
 from capsieve.review.frame_desk import FrameDesk
-from capsieve.review.sessions import Reader, Sessions, Waiting
+from capsieve.review.sessions import Reader, Sessions
 from capsieve.review.static_pages import StaticFiles, shipped_pages
 from capsieve.review.summaries import Summaries
 from capsieve.review.users import Users
+from capsieve.review.waiting import Waiting
+from capsieve.review.warming import Warming
 from capsieve.review.way import ROLES, Role, Way, default_role
 from capsieve.store.reader import exam_folders, unfinished_exams
 from capsieve.store.record import RECORD
@@ -39,32 +42,40 @@ class ReadingRoom:
 
     Attributes
     ----------
+    id
+        Random, and the same for all servers on one database.
     way
         How people work in it.
     door
         How it is entered.
     catalogue, frames, evidence
         The exams, their frames, and why those were flagged.
-    database, summaries
-        What readers said, and how far they are.
+    warming
+        Makes detectors ready for evidence, once it is told to.
+    database, summaries, seen
+        What readers said, how far they are, and how much they saw.
     pages
         The built page.
     ending
         Set when the server ends: answers that go on end then.
     """
 
+    id: str
     way: Way
     door: Door
     catalogue: Catalogue
     frames: FrameDesk
     evidence: EvidenceDesk
+    warming: Warming
     database: Database
     summaries: Summaries
+    seen: SeenSums
     pages: StaticFiles
     ending: threading.Event = field(default_factory=threading.Event)
 
     def close(self) -> None:
         """Close files and connections."""
+        self.warming.close()
         self.frames.close()
         self.database.close()
 
@@ -77,6 +88,7 @@ def open_room(
     way: Way | None = None,
     database: str | None = None,
     pages: StaticFiles | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> ReadingRoom:
     """Open the room of a folder of results.
 
@@ -95,6 +107,8 @@ def open_room(
         An address, where decisions are not to be kept in OUT.
     pages
         The built page; that of the package by default.
+    say
+        Told in one sentence what goes wrong in the background.
 
     Raises
     ------
@@ -108,20 +122,25 @@ def open_room(
     try:
         if way is not None:
             change_room(kept, Settings(way=way), reader=reader)
+        name = read_room_id(kept)
         chosen = read_room(kept).way
         door = make_door(chosen)
         _check_fit(door, chosen)
     except BaseException:
         kept.close()
         raise
+    frames, warming = FrameDesk(say=say), Warming()
     return ReadingRoom(
+        id=name,
         way=chosen,
         door=door,
         catalogue=Catalogue(folder, only=only),
-        frames=FrameDesk(),
-        evidence=EvidenceDesk(),
+        frames=frames,
+        evidence=EvidenceDesk(frames, warming),
+        warming=warming,
         database=kept,
         summaries=Summaries(kept, way=chosen),
+        seen=SeenSums(kept),
         pages=pages or shipped_pages(),
     )
 
@@ -173,7 +192,7 @@ def users_door(users: Users, *, port: int, host: str, names: Iterable[str]) -> D
     return Door(
         cookie=f"capsieve-{port}",
         hosts=_LOOPBACK | {name.lower() for name in own},
-        sessions=Sessions(longest=12 * _HOUR, idle=1 * _HOUR),
+        sessions=Sessions(longest=12 * _HOUR, idle=1 * _HOUR, known=users.knows),
         users=users,
         waiting=Waiting(),
     )

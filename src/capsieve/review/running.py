@@ -1,24 +1,26 @@
 """The server: its socket, its start, its end."""
 
-import signal
 import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType
 
 import uvicorn
 
 from capsieve.errors import ParameterError
 from capsieve.review.app import create_app
+from capsieve.review.connections import guarded
+from capsieve.review.ending import EndingServer, QuietEnd, working_threads_end
 from capsieve.review.room import ReadingRoom
+from capsieve.review.warming import exam_of_each_kind
 
 __all__ = ["DEFAULT_PORT", "bound_socket", "run_room"]
 
 DEFAULT_PORT = 8765
-_LAST_WORDS = 3  # seconds that open answers have when the server ends
+_LONGEST_END = 10  # seconds; open answers are called off well before
+_LEAVE_AFTER = 2.0  # seconds that work which was called off has to end
 _KEEP_ALIVE = 75  # seconds; a reader who looks at a frame for a minute keeps the connection
 
 
@@ -41,6 +43,9 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in wanted:
         listener = socket.socket(family, socket.SOCK_STREAM)
+        # Connections inherit it. An answer goes out in two pieces, its head and its body; without,
+        # the second waits 40 ms for the other side to acknowledge the first.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # So that a server that was just ended can be started again at once.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -63,9 +68,9 @@ def run_room(
     listener: socket.socket,
     *,
     link: str,
-    browser: bool,
+    browser: str | None,
     say: Callable[[str], None],
-) -> None:
+) -> bool:
     """Serve a room until somebody presses Ctrl-C.
 
     Parameters
@@ -77,61 +82,48 @@ def run_room(
     link
         What opens the room.
     browser
-        Whether to open it.
+        What to open in a browser, which other accounts of this machine can read in the list of
+        processes; None opens nothing.
     say
         Told the link when the room answers.
+
+    Returns
+    -------
+    bool
+        Whether all work for answers has ended; some may go on that nobody waits for.
     """
     config = uvicorn.Config(
-        create_app(room),
+        QuietEnd(create_app(room), ending=room.ending),
         log_level="warning",
         access_log=False,  # it would write the token down
         lifespan="off",
+        http=guarded(),
+        ws="none",
         server_header=False,
         proxy_headers=room.door.users is not None,  # whether TLS stands in front
-        timeout_graceful_shutdown=_LAST_WORDS,
         timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=_LONGEST_END,
     )
 
     def started() -> None:
         say(link)
-        if browser:
-            threading.Thread(target=_open_browser, args=(link,), daemon=True).start()
+        room.warming.begin(lambda: exam_of_each_kind(room.catalogue.exams()))
+        if browser is not None:
+            threading.Thread(target=_open_browser, args=(browser,), daemon=True).start()
 
     # The server hands the signals back when it is done; a second Ctrl-C ends it at once.
-    server = _Server(config, started=started, ending=room.ending)
+    server = EndingServer(config, started=started, ending=room.ending)
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
     with suppress(KeyboardInterrupt):
         room.close()
+        return working_threads_end(_LEAVE_AFTER)
+    return False
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it has started, and tells open answers when it ends."""
-
-    def __init__(
-        self, config: uvicorn.Config, *, started: Callable[[], None], ending: threading.Event
-    ) -> None:
-        super().__init__(config)
-        self._say_started = started
-        self._ending = ending
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
-        await super().startup(sockets)
-        self._say_started()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End, and let those who follow the changes go."""
-        self._ending.set()
-        super().handle_exit(sig, frame)
-        if sig == signal.SIGTERM:
-            # Handed back, it would end the process before the room is closed.
-            self._captured_signals = [each for each in self._captured_signals if each != sig]
-
-
-def _open_browser(link: str) -> None:
+def _open_browser(address: str) -> None:
     try:
-        webbrowser.open(link)
+        webbrowser.open(address)
     except Exception as error:  # a reader opens the link by hand then
         print(f"capsieve: no browser could be opened: {error}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""Who is in the room: sessions that end, and waiting after wrong passwords."""
+"""Who is in the room: sessions, and when they end."""
 
 import secrets
 import threading
@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from capsieve.review.way import Role
 
-__all__ = ["Reader", "Sessions", "Waiting"]
+__all__ = ["Reader", "Sessions"]
 
 _MOST = 1000  # sessions at a time; the one that was idle longest makes room
 
@@ -44,14 +44,21 @@ class Sessions:
     ----------
     longest, idle
         Seconds after which a session ends, and after which one that nobody uses does.
+    known
+        Whether somebody may still enter; the sessions of others end.
     clock
         Counts seconds.
     """
 
     def __init__(
-        self, *, longest: float, idle: float, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        longest: float,
+        idle: float,
+        known: Callable[[Reader], bool] = lambda _: True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._longest, self._idle, self._clock = longest, idle, clock
+        self._longest, self._idle, self._known, self._clock = longest, idle, known, clock
         self._sessions: dict[bytes, _Session] = {}
         self._lock = threading.Lock()
 
@@ -79,7 +86,7 @@ class Sessions:
         now = self._clock()
         with self._lock:
             session = self._sessions.get(_key(secret))
-            if session is None or self._has_ended(session, now):
+            if session is None or self._has_ended(session, now) or not self._known(session.reader):
                 self._sessions.pop(_key(secret), None)
                 return None
             if touch:
@@ -98,52 +105,6 @@ class Sessions:
         ended = [key for key, each in self._sessions.items() if self._has_ended(each, now)]
         for key in ended:
             del self._sessions[key]
-
-
-class Waiting:
-    """How long a name must wait before the next password is looked at.
-
-    The first few wrong ones are free; from then on each doubles the wait.
-
-    Parameters
-    ----------
-    free
-        Wrong passwords without a wait.
-    longest
-        Seconds that nobody waits longer than.
-    clock
-        Counts seconds.
-    """
-
-    def __init__(
-        self,
-        *,
-        free: int = 3,
-        longest: float = 300.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._free, self._longest, self._clock = free, longest, clock
-        self._failures: dict[str, tuple[int, float]] = {}
-        self._lock = threading.Lock()
-
-    def left(self, name: str) -> float:
-        """Return the seconds that are left to wait."""
-        with self._lock:
-            _, until = self._failures.get(name, (0, 0.0))
-            return max(0.0, until - self._clock())
-
-    def failed(self, name: str) -> None:
-        """Note a wrong password."""
-        with self._lock:
-            count = self._failures.get(name, (0, 0.0))[0] + 1
-            over = count - self._free
-            wait = 0.0 if over < 0 else min(2.0 ** min(over, 30), self._longest)
-            self._failures[name] = count, self._clock() + wait
-
-    def passed(self, name: str) -> None:
-        """Forget the wrong ones before a right one."""
-        with self._lock:
-            self._failures.pop(name, None)
 
 
 def _key(secret: str) -> bytes:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from capsieve.errors import CapsieveError
 from capsieve.report.exam_tables import read_events
 from capsieve.review.catalogue import ExamFacts
-from capsieve.review.decisions.access import blind_readings, own_reading
+from capsieve.review.decisions.access import blind_readings, both_signed, own_reading
 from capsieve.review.decisions.database import Database
 from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.log import changes_after, load_entries
 from capsieve.review.decisions.reading import fold
+from capsieve.review.decisions.screenings import load_foreign
 from capsieve.review.decisions.subjects import event_subject
 from capsieve.review.sessions import Reader
 from capsieve.review.way import Way
@@ -35,7 +36,10 @@ class Summary:
     decided_events
         Events of the sieve on which a verdict stands.
     readers
-        Name and state of everybody who wrote about the exam.
+        Name and state of everybody who wrote about the exam; no name of others who read it blind,
+        before both have signed.
+    problems
+        Entries that cannot be read, or were made on another screening, a sentence each.
     """
 
     state: str = "unread"
@@ -44,6 +48,7 @@ class Summary:
     decided_events: int = 0
     findings: int = 0
     readers: tuple[tuple[str, str], ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 class Summaries:
@@ -95,7 +100,8 @@ class Summaries:
     def _summarised(self, facts: ExamFacts, reader: Reader) -> Summary:
         entries = load_entries(self._database, facts.exam)
         own = own_reading(entries, way=self._way, reader=reader.name, role=reader.role)
-        reading = fold(own, reader=reader.name)
+        foreign = load_foreign(self._database, own, exam=facts.exam, screening=facts.screening)
+        reading = fold(own, reader=reader.name, foreign=foreign if facts.readable else ())
         events = _event_subjects(facts)
         return Summary(
             state=reading.state,
@@ -103,14 +109,21 @@ class Summaries:
             urgent=reading.urgent,
             decided_events=sum(subject in events for subject in reading.verdicts),
             findings=len(reading.findings),
-            readers=_readers(entries, reading.state, self._way),
+            readers=_readers(entries, reading.state, self._way, reader),
+            problems=(*reading.problems, *([reading.foreign] if reading.foreign else ())),
         )
 
 
-def _readers(entries: list[Entry], state: str, way: Way) -> tuple[tuple[str, str], ...]:
+def _readers(
+    entries: list[Entry], state: str, way: Way, reader: Reader
+) -> tuple[tuple[str, str], ...]:
     """Return who wrote, each with the state of the reading that is theirs."""
     if way == "blind":
-        return tuple((name, fold(each).state) for name, each in blind_readings(entries).items())
+        is_open = both_signed(entries)
+        return tuple(
+            (name if is_open or reader == Reader(name, "reader") else "", fold(each).state)
+            for name, each in blind_readings(entries).items()
+        )
     return tuple((name, state) for name in dict.fromkeys(entry.reader for entry in entries))
 
 

@@ -11,9 +11,9 @@ import json
 import os
 import secrets
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.formats import plain
@@ -21,7 +21,7 @@ from capsieve.review.sessions import Reader
 from capsieve.review.way import ROLES, Role
 from capsieve.whole_file import whole_file
 
-__all__ = ["LEAST_LENGTH", "Users", "add_user", "check_name", "hashed", "matches", "read_users"]
+__all__ = ["LEAST_LENGTH", "Listed", "Users", "add_user", "check_name", "hashed", "matches"]
 
 SCHEMA = 1
 """Version of the file; it grows when a name in it changes its meaning."""
@@ -37,50 +37,89 @@ _ALL_ROLES = sorted({role for roles in ROLES.values() for role in roles})
 _ONE_AT_A_TIME = threading.Lock()  # many tries at once would take all of the memory
 
 
-@dataclass(frozen=True, slots=True)
 class Users:
-    """Who may enter.
+    """Who may enter, as the file says; it is read again when it was changed.
 
-    Attributes
+    Where it cannot be read then, what it said before counts on, and that is told once.
+
+    Parameters
     ----------
-    readers
-        By name.
-    hashes
-        Of their passwords, by name.
-    """
-
-    readers: dict[str, Reader]
-    hashes: dict[str, str]
-
-    def reader(self, name: str, password: str) -> Reader | None:
-        """Return who has this name and password; None where nobody has.
-
-        An unknown name takes as long as a wrong password: names cannot be tried out.
-        """
-        known = name in self.readers
-        right = matches(password, self.hashes[name] if known else _nobody())
-        return self.readers[name] if known and right else None
-
-
-def read_users(path: Path) -> Users:
-    """Read a file of users.
+    path
+        The file.
+    say
+        Told in one sentence why it could not be read again.
 
     Raises
     ------
     FileError
         It is absent, damaged, or names nobody.
     """
+
+    def __init__(self, path: Path, *, say: Callable[[str], None] = lambda _: None) -> None:
+        self._path, self._say = path, say
+        self._stamp = _stamp(path)  # before it is read: a change meanwhile is noticed later
+        self._listed = _read(path)
+        self._lock = threading.Lock()
+
+    @property
+    def readers(self) -> dict[str, Reader]:
+        """Those who may enter, by name."""
+        return {name: listed.reader for name, listed in self._now().items()}
+
+    def knows(self, reader: Reader) -> bool:
+        """Return whether somebody may enter, and as what they did."""
+        listed = self._now().get(reader.name)
+        return listed is not None and listed.reader == reader
+
+    def reader(self, name: str, password: str) -> Reader | None:
+        """Return who has this name and password; None where nobody has.
+
+        An unknown name takes as long as a known one: names cannot be tried out.
+        """
+        users = self._now()
+        listed = users.get(name)
+        right = matches(password, _somebody(users, name) if listed is None else listed.password)
+        return listed.reader if listed is not None and right else None
+
+    def _now(self) -> "dict[str, Listed]":
+        stamp = _stamp(self._path)
+        with self._lock:
+            if stamp != self._stamp:
+                self._stamp = stamp
+                try:
+                    self._listed = _read(self._path)
+                except FileError as error:
+                    self._say(f"{error}; until that is mended, those it named before may enter")
+            return self._listed
+
+
+class Listed(NamedTuple):
+    """Somebody in a file of users.
+
+    Attributes
+    ----------
+    reader
+        Name and role.
+    password
+        Its hash.
+    """
+
+    reader: Reader
+    password: str
+
+
+def _read(path: Path) -> dict[str, Listed]:
+    """Return who is in a file of users, by name; raise FileError where it is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             raise ValueError(f"it has the schema {content['schema']!r}, and {SCHEMA} is known")
-        readers, hashes = {}, {}
+        listed: dict[str, Listed] = {}
         for name, user in content["users"].items():
             if user["role"] not in _ALL_ROLES:
                 raise ValueError(f"{name} has the unknown role {user['role']!r}")
             _parts(user["password"])
-            readers[name] = Reader(name, user["role"])
-            hashes[name] = user["password"]
+            listed[name] = Listed(Reader(name, user["role"]), user["password"])
     except FileNotFoundError:
         raise FileError(
             f"there is no file {path}; capsieve review --add-user NAME --users {path} makes it"
@@ -89,9 +128,18 @@ def read_users(path: Path) -> Users:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{path} is no file of users ({error})") from error
-    if not readers:
+    if not listed:
         raise FileError(f"{path} names nobody; capsieve review --add-user NAME --users {path}")
-    return Users(readers, hashes)
+    return listed
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Return what changes with a file; None where it is gone."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
 
 
 def add_user(path: Path, name: str, password: str, role: Role) -> bool:
@@ -116,10 +164,9 @@ def add_user(path: Path, name: str, password: str, role: Role) -> bool:
         )
     users: dict[str, Any] = {}
     if path.exists():
-        known = read_users(path)
         users = {
-            each.name: {"role": each.role, "password": known.hashes[each.name]}
-            for each in known.readers.values()
+            name: {"role": listed.reader.role, "password": listed.password}
+            for name, listed in _read(path).items()
         }
     there = name in users
     users[name] = {"role": role, "password": hashed(password)}
@@ -183,7 +230,12 @@ def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> by
         )
 
 
-def _nobody() -> str:
-    """A hash of the usual costs that no password has."""
-    texts = (base64.b64encode(bytes(size)).decode("ascii") for size in (16, 32))
-    return "$".join(["scrypt", str(_COST), str(_BLOCK), str(_LANES), *texts])
+def _somebody(users: Mapping[str, Listed], name: str) -> str:
+    """Return the hash against which the password of an unknown name is tried, in vain.
+
+    It is that of somebody else, always the same one for a name: costs may differ from hash to hash,
+    and so may the time that a try takes.
+    """
+    others = sorted(users)
+    chosen = int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
+    return users[others[chosen % len(others)]].password

@@ -128,12 +128,31 @@ class ImageArchive:
                     return self._decode(archive, _survey_entry(archive, entry))
         raise FileError(f"{path} holds no image {file!r}; is it still the same archive?")
 
+    def content(self, row: Row) -> bytes | str:
+        """Return the bytes of an image, or the reason why they cannot be had.
+
+        Parameters
+        ----------
+        row
+            What a segment of the survey says of the image.
+
+        Raises
+        ------
+        FileError
+            The archive is gone, or its content is not what was surveyed.
+        """
+        with _opened(self._place.path) as file:
+            return self._content(file, _Stored(*row))
+
     def _decode(self, file: BufferedReader, row: Row) -> SourceFrame:
         stored = _Stored(*row)
+        return image_list.decode_frame(stored.name, self._content(file, stored))
+
+    def _content(self, file: BufferedReader, stored: _Stored) -> bytes | str:
         packed = _stored_bytes(file, stored.offset, stored.packed)
         if zlib.crc32(packed) != stored.checksum:
             raise image_list.changed(self._place.path, stored.name, "has another content")
-        return image_list.decode_frame(stored.name, _unpack(packed, stored))
+        return _unpack(packed, stored)
 
 
 def archive_heads(path: str) -> dict[int, str]:

@@ -49,7 +49,7 @@ class ImageFolder:
         listing = hashlib.sha256()
         size = 0
         for name in self._names():
-            data = self._read(name)
+            data = self.content(name)
             rows.append((name, _checksum(data)))
             if isinstance(data, bytes):
                 size += len(data)
@@ -93,7 +93,30 @@ class ImageFolder:
         """
         if file not in self._names():
             raise FileError(f"{self._place.path} holds no image {file!r}; was it moved or renamed?")
-        return image_list.decode_frame(file, self._read(file))
+        return image_list.decode_frame(file, self.content(file))
+
+    def content(self, name: str) -> bytes | str:
+        """Return a file's bytes, or the reason why they cannot be had.
+
+        Parameters
+        ----------
+        name
+            As the survey, and the column "file" of the tables, have it.
+
+        Raises
+        ------
+        FileError
+            The file is gone.
+        """
+        path = _stored_path(self._place.path, name)
+        try:
+            return _read_regular(path)
+        except FileNotFoundError:
+            if os.path.lexists(path):
+                return "it is a link that points nowhere"
+            raise image_list.changed(self._place.path, name, "is gone") from None
+        except OSError as error:
+            return error.strerror or str(error)
 
     def _names(self) -> list[str]:
         inside = self._place.names if self._place.names.endswith("/") else ""
@@ -107,23 +130,11 @@ class ImageFolder:
 
     def _decode(self, row: Row) -> SourceFrame:
         name, checksum, *_ = row
-        data = self._read(name)
+        data = self.content(name)
         if _checksum(data) != checksum:
             why = "has another content" if isinstance(data, bytes) else f"cannot be read: {data}"
             raise image_list.changed(self._place.path, name, why)
         return image_list.decode_frame(name, data)
-
-    def _read(self, name: str) -> bytes | str:
-        """Return a file's bytes, or the reason why they cannot be had."""
-        path = _stored_path(self._place.path, name)
-        try:
-            return _read_regular(path)
-        except FileNotFoundError:
-            if os.path.lexists(path):
-                return "it is a link that points nowhere"
-            raise image_list.changed(self._place.path, name, "is gone") from None
-        except OSError as error:
-            return error.strerror or str(error)
 
 
 def list_images(folder: str | os.PathLike[str]) -> list[str]:

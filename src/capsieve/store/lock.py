@@ -55,8 +55,8 @@ def _held(path: Path) -> int:
             holder = os.pread(handle, 200, 0).decode(errors="replace") or "another process"
             os.close(handle)
             raise OccupiedError(
-                f"another run is working on {path.parent} ({holder}); wait for it, or screen "
-                "into another folder"
+                f"another run is working on {path.parent} ({holder}); wait for it to end, "
+                "or name another folder"
             ) from None
         except OSError as error:
             os.close(handle)

@@ -16,7 +16,7 @@ from capsieve.parameters import Parameters
 from capsieve.sources.source import Place, SourceFrame
 from capsieve.store.record import Record, SourceRecord, read_record
 
-__all__ = ["Recalled", "frame_row", "recall"]
+__all__ = ["Recalled", "as_scored", "frame_row", "recall", "source_place"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,16 +66,32 @@ def recall(folder: Path, frame: int, *, head: int = 0) -> Recalled:
     if row["status"] != "decoded":
         raise FileError(f"frame {frame} could not be decoded: {row['problem']}")
     source = next(source for source in record["sources"] if source["head"] == head)
-    place = _place(folder, source)
+    place = source_place(folder, source)
     found = _read(place, row)
     if found.pixels is None or pixel_digest(found.pixels) != row["sha1"]:
         raise FileError(
             f"frame {frame} of {place.path} is not the one that was screened: the source has "
             "changed; screen it again with --fresh"
         )
-    view = _view(record, head, found.pixels.shape[0], found.pixels.shape[1])
-    parameters = Parameters.from_dict(record["parameters"])
-    return Recalled(found.pixels, view, parameters, row, place.path)
+    return as_scored(record, row, found.pixels, source=place.path)
+
+
+def as_scored(
+    record: Record, row: dict[str, Any], pixels: NDArray[Any], *, source: str
+) -> Recalled:
+    """Return a frame together with what it was scored with.
+
+    Parameters
+    ----------
+    record, row
+        What the exam says of itself, and of the frame.
+    pixels
+        The frame's, as they were scored.
+    source
+        What they were read from, for people.
+    """
+    view = _view(record, row["head"], pixels.shape[0], pixels.shape[1])
+    return Recalled(pixels, view, Parameters.from_dict(record["parameters"]), row, source)
 
 
 def frame_row(folder: Path, record: Record, frame: int, head: int) -> dict[str, Any]:
@@ -107,8 +123,21 @@ def _heads(record: Record) -> str:
     return " and ".join(record["heads"])
 
 
-def _place(folder: Path, source: SourceRecord) -> Place:
-    """Where the source is now: where it was, or, if all has moved together, beside the results."""
+def source_place(folder: Path, source: SourceRecord) -> Place:
+    """Return where a source is now: where it was, or, if all moved together, beside the results.
+
+    Parameters
+    ----------
+    folder
+        The exam's folder.
+    source
+        What its record says of the source.
+
+    Raises
+    ------
+    FileError
+        The source is not there, or was never kept.
+    """
     if source["path"] == "-":
         raise FileError(
             "the exam came through standard input and was not kept; screen a file instead"

@@ -1,10 +1,13 @@
 """Entries for tests, and a short way to write them."""
 
 import itertools
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 from capsieve.review.decisions.database import Database
 from capsieve.review.decisions.entries import Entry, NewEntry, check_entry
+from capsieve.review.decisions.log import last_number
 from capsieve.review.decisions.sealing import sign
 from capsieve.review.decisions.writing import append
 
@@ -52,6 +55,7 @@ class Hand:
         self, database: Database, reader: str = "anna", role: str = "reader", exam: str = EXAM
     ) -> None:
         self.database = database
+        self.screening = "screening-1"
         self.who: dict[str, Any] = {"exam": exam, "reader": reader, "role": role}
 
     def key(self) -> str:
@@ -61,7 +65,7 @@ class Hand:
         new = NewEntry(
             others.pop("key", None) or self.key(), kind, subject, content or {}, **others
         )
-        return append(self.database, new, **self.who)
+        return append(self.database, new, screening=self.screening, **self.who)
 
     def say(self, subject: str, word: str | None) -> Entry:
         return self.write("verdict", subject, {"verdict": word})
@@ -74,6 +78,22 @@ class Hand:
             "key": self.key(),
             "statement": "I have read this exam.",
             "identity": IDENTITY,
+            "screening": self.screening,
             "frames": 100,
+            "last": last_number(self.database),
         }
         return sign(self.database, **(settings | others), **self.who)
+
+
+def tamper(database: Database, *statements: str | tuple[str, tuple[Any, ...]]) -> None:
+    """Change the file behind capsieve's back, as somebody could who owns it."""
+    other = sqlite3.connect(Path(database.where))
+    for (name,) in other.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchall():
+        other.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        words, values = (statement, ()) if isinstance(statement, str) else statement
+        assert other.execute(words, values).rowcount == 1
+    other.commit()
+    other.close()

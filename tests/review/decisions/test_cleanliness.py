@@ -31,3 +31,15 @@ def test_a_missing_segment_gives_no_grade(missing: str) -> None:
         judged = judge_cleanliness(none)
         assert (judged.sum, judged.words) == (None, None)
         assert judged.segments[missing] is None
+
+
+@pytest.mark.parametrize("grades", list(itertools.product(range(4), repeat=3)))
+def test_all_grades_add_up_as_published(grades: tuple[int, int, int]) -> None:
+    # The rule as it was published, class by class, instead of one after the other.
+    excellent = sum(grades) in (8, 9) and 0 not in grades and 1 not in grades
+    good = sum(grades) in (6, 7) and 0 not in grades and 1 not in grades
+    inadequate = sum(grades) in range(6) or 0 in grades or 1 in grades
+    assert excellent + good + inadequate == 1
+    words = {excellent: "excellent", good: "good", inadequate: "inadequate"}[True]
+    judged = judge_cleanliness(dict(zip(("right", "transverse", "left"), grades, strict=True)))
+    assert (judged.sum, judged.words) == (sum(grades), words)

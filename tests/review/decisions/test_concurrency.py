@@ -28,7 +28,8 @@ place, reader, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 database = open_database(place)
 for k in range(count):
     new = NewEntry(f"{reader}-{k:06}", "note", "exam", {"text": f"{reader} {k}"})
-    entry = append(database, new, exam="exam-1", reader=reader, role="reader")
+    who = {"exam": "exam-1", "reader": reader, "role": "reader", "screening": "screening-1"}
+    entry = append(database, new, **who)
     print(entry.number, entry.key, flush=True)
 """
 

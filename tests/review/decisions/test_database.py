@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from capsieve.errors import FileError
 from capsieve.review.decisions.database import Database, open_database
 from capsieve.review.decisions.log import load_entries
+from capsieve.review.decisions.room import read_room_id
 from capsieve.review.decisions.schema import METADATA, SCHEMA
 from capsieve.review.decisions.seen import add_seen
 from review.decisions.made_entries import EXAM, Hand
@@ -105,7 +106,7 @@ def test_a_failed_write_leaves_nothing(database: Database) -> None:
         fail_halfway()
     with database.read() as connection:
         names = connection.exec_driver_sql("SELECT name FROM capsieve_about").scalars().all()
-    assert names == ["schema"]
+    assert sorted(names) == ["room", "schema"]
 
 
 def test_a_reader_sees_one_moment(database: Database) -> None:
@@ -121,6 +122,32 @@ def test_a_newer_schema_is_refused(database: Database, place: str) -> None:
         connection.exec_driver_sql(f"UPDATE capsieve_about SET value = '{SCHEMA + 1}'")
     with pytest.raises(FileError, match="newer version of capsieve; update"):
         open_database(place)
+
+
+def test_an_earlier_database_gets_what_came_later(database: Database, place: str) -> None:
+    entry = Hand(database).say("event:0:1-5", "accept")
+    with database.write() as connection:
+        connection.exec_driver_sql("DROP TABLE capsieve_screenings")
+        connection.exec_driver_sql("DELETE FROM capsieve_about WHERE name = 'room'")
+    again = open_database(place)
+    assert load_entries(again, EXAM) == [entry]
+    assert read_room_id(again)
+    Hand(again).say("event:0:1-5", "reject")
+    with (
+        pytest.raises(FileError, match="never changed or removed"),
+        again.write() as connection,
+    ):
+        connection.exec_driver_sql("DELETE FROM capsieve_screenings")
+    again.close()
+
+
+def test_a_room_keeps_its_name_and_shares_it_with_no_other(
+    database: Database, place: str, tmp_path: Path
+) -> None:
+    again, other = open_database(place), open_database(tmp_path / "other.sqlite")
+    assert read_room_id(again) == read_room_id(database) != read_room_id(other)
+    again.close()
+    other.close()
 
 
 def test_sqlite_writes_ahead_and_through(sqlite: Database) -> None:

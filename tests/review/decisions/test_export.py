@@ -161,6 +161,7 @@ def test_capsieve_reads_the_labels_back(tmp_path: Path) -> None:
     path.write_text(labels_csv([found]), encoding="utf-8")
     read = read_labels(path)
     assert read.problems == ()
+    assert read.warnings == ()
     columns = zip(
         *(read.table[name].to_pylist() for name in ("head", "frame", "label")), strict=True
     )

@@ -1,6 +1,3 @@
-import sqlite3
-from pathlib import Path
-
 import pytest
 
 from capsieve.review.decisions.database import Database
@@ -9,7 +6,7 @@ from capsieve.review.decisions.refusals import ConflictError, EntryError
 from capsieve.review.decisions.room import Room, change_room
 from capsieve.review.decisions.sealing import check_signatures
 from capsieve.review.decisions.seen import add_seen
-from review.decisions.made_entries import EXAM, FINDING, IDENTITY, Hand
+from review.decisions.made_entries import EXAM, FINDING, IDENTITY, Hand, tamper
 
 
 @pytest.fixture
@@ -25,19 +22,6 @@ def signed(sqlite: Database) -> Database:
 def problems(database: Database) -> list[str]:
     [verification] = check_signatures(database, EXAM, identity=IDENTITY).values()
     return list(verification.problems)
-
-
-def tamper(database: Database, *statements: str) -> None:
-    """Change the file behind capsieve's back, as somebody could who owns it."""
-    other = sqlite3.connect(Path(database.where))
-    for (name,) in other.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    ).fetchall():
-        other.execute(f"DROP TRIGGER {name}")
-    for statement in statements:
-        assert other.execute(statement).rowcount == 1
-    other.commit()
-    other.close()
 
 
 def test_a_signature_holds_and_says_how_much_was_seen(database: Database) -> None:

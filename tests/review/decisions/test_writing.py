@@ -39,7 +39,7 @@ def test_what_was_written_is_what_is_read(database: Database, anna: Hand) -> Non
 
 def test_the_server_tells_the_time(database: Database) -> None:
     new = NewEntry("key-0001", "note", "exam", {"text": "hello"})
-    who = {"exam": EXAM, "reader": "anna", "role": "reader"}
+    who = {"exam": EXAM, "reader": "anna", "role": "reader", "screening": "screening-1"}
     entry = append(database, new, **who, now=lambda: "2026-03-01T12:00:00.000Z")
     assert entry.time == "2026-03-01T12:00:00.000Z"
 
@@ -163,6 +163,7 @@ def test_a_confirmation_names_the_entry_that_it_is_about(database: Database) -> 
     confirmed = validator.write("confirm", EVENT, {"agrees": True}, key="confirm-1")
     assert confirmed.content["of"] == said.number
     assert validator.write("confirm", EVENT, {"agrees": True}, key="confirm-1") == confirmed
+    validator.undo(confirmed.number)
     pre.say(EVENT, "reject")
     with pytest.raises(ConflictError, match="changed meanwhile"):
         validator.write("confirm", EVENT, {"agrees": True, "of": said.number})

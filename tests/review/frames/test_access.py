@@ -92,6 +92,22 @@ def test_two_heads_with_changing_frame_rates_keep_apart(tmp_path: Path, make_exa
         opened.frame(2, 0)
 
 
+def test_a_head_whose_source_is_gone_keeps_no_other_from_being_prepared(
+    tmp_path: Path, make_exam
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    paths = [make_video(tmp_path / name, "mp4-h264") for name in ("first", "second")]
+    places = [Place("video", str(path), head) for head, path in enumerate(paths)]
+    exam = make_exam(tmp_path / "exam", places)
+    paths[0].unlink()
+    opened = ExamFrames(exam.folder)
+    with pytest.raises(FileError, match=r"a\.mp4 is not there"):
+        opened.prepare()
+    assert (exam.folder / "review" / "head-1.index.parquet").is_file()
+    agree(exam, opened, head=1)
+
+
 @pytest.mark.parametrize("kind", ["mp4-h264", "mkv-h264-open", "avi-mpeg4-b", "ts-mpeg2"])
 @pytest.mark.parametrize("share", [0.3, 0.55, 0.8])
 @pytest.mark.parametrize("prepared", [False, True])
@@ -123,8 +139,8 @@ def test_archives_are_read_by_place(tmp_path: Path, make_exam, monkeypatch) -> N
     path = write_zip(tmp_path / "images.zip", files)
     exam = make_exam(tmp_path / "exam", [Place("zip", str(path))])
     agree(exam, ExamFrames(exam.folder))
-    # The second time the directory is not read again.
-    monkeypatch.setattr("capsieve.sources.image_archive._image_entries", None)
+    # The second time the archive is not read through again.
+    monkeypatch.setattr("capsieve.sources.image_archive.ImageArchive.survey", None)
     agree(exam, ExamFrames(exam.folder))
 
 

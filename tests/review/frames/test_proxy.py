@@ -1,17 +1,23 @@
 """A proxy gives exactly what the video gives, and can be gone on with."""
 
+import errno
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import numpy as np
 import pytest
 
+from capsieve import whole_file as whole_file_module
 from capsieve.review.frames import ExamFrames
 from capsieve.review.frames import proxy as proxy_module
 from capsieve.review.frames.packet_file import PacketFile
-from capsieve.review.frames.proxy_file import append
+from capsieve.review.frames.proxy_file import ProxyTable, append, load_table
 from capsieve.review.frames.proxy_packing import packing_for
+from capsieve.review.frames.room_left import SPARE, NoRoomError, bytes_to_come
 from capsieve.sources.source import Place
 from capsieve.sources.video.colour import RGB
 from sample_videos import VideoKind, make_video, picture
@@ -106,6 +112,71 @@ def test_a_torn_proxy_gives_way_to_the_source(tmp_path: Path, make_exam) -> None
     (proxy,) = (exam.folder / "review").glob("*.proxy")
     proxy.write_bytes(proxy.read_bytes()[: proxy.stat().st_size // 2])
     agree(exam, ExamFrames(exam.folder))
+
+
+def nothing_of_a_proxy(folder: Path) -> bool:
+    return [path.name for path in (folder / "review").iterdir()] == ["head-0.index.parquet"]
+
+
+def test_none_is_begun_where_the_disk_has_no_room(tmp_path: Path, make_exam, monkeypatch) -> None:
+    exam = make_exam(tmp_path / "exam", [Place("video", str(far_apart(tmp_path)))])
+    opened = ExamFrames(exam.folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=SPARE + 1000))
+    with pytest.raises(NoRoomError, match=r"0\.5 GB are; the exam can be read"):
+        opened.prepare()
+    assert nothing_of_a_proxy(exam.folder)
+    agree(exam, opened)
+    monkeypatch.undo()
+    opened.prepare()
+    assert opened.is_prepared
+
+
+@pytest.mark.parametrize("where", ["append", "save_table"])
+def test_nothing_stays_of_one_that_filled_the_disk(
+    where: str, tmp_path: Path, make_exam, monkeypatch
+) -> None:
+    exam = make_exam(tmp_path / "exam", [Place("video", str(far_apart(tmp_path)))])
+    opened = ExamFrames(exam.folder)
+    write = getattr(proxy_module, where)
+
+    def full(*given, **options) -> None:
+        if where == "save_table" or given[2] > 40:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(*given, **options)
+
+    monkeypatch.setattr(proxy_module, where, full)
+    with pytest.raises(NoRoomError, match="became full while the lossless copy of exam"):
+        opened.prepare()
+    assert nothing_of_a_proxy(exam.folder)
+    agree(exam, opened)
+
+
+def test_how_much_one_will_grow_is_told_from_what_it_holds(tmp_path: Path, make_exam) -> None:
+    exam = make_exam(tmp_path / "exam", [Place("video", str(far_apart(tmp_path)))])
+    ExamFrames(exam.folder).prepare()
+    (path,) = (exam.folder / "review").glob("*.proxy")
+    with path.open("rb") as file:
+        identity = json.loads(file.readline())["identity"]
+    whole = load_table(path.with_suffix(".parquet"), identity=identity)
+    assert whole is not None
+    assert bytes_to_come(whole, FRAMES - 1) == 0
+    begun = ProxyTable.empty(whole.packing, FRAMES)
+    begun.size[:30] = whole.size[:30]
+    assert bytes_to_come(begun, 29) == pytest.approx(whole.size[30:].sum(), rel=0.2)
+
+
+def test_an_exam_is_read_where_not_even_its_index_can_be_written(
+    tmp_path: Path, make_exam, monkeypatch
+) -> None:
+    exam = make_exam(tmp_path / "exam", [Place("video", str(far_apart(tmp_path)))])
+
+    def full(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(whole_file_module, "reach_the_disk", full)
+    opened = ExamFrames(exam.folder)
+    agree(exam, opened)
+    assert list((exam.folder / "review").iterdir()) == []
 
 
 def test_damaged_frames_stay_what_they_were(tmp_path: Path, make_exam) -> None:

@@ -53,7 +53,7 @@ def test_a_broken_exam_stands_in_the_list_and_is_not_opened(results, tmp_path, o
     assert (bad["readable"], good["readable"]) == (False, True)
     assert len(bad["problems"]) == 1
     answer = client.get("/api/exams/bad")
-    assert answer.status_code == 404
+    assert answer.status_code == 503
     assert str(out) not in answer.json()["detail"]
 
 

@@ -6,6 +6,9 @@ import itertools
 import numpy as np
 import pytest
 
+from capsieve.errors import MissingExtraError
+from capsieve.report.reading_pdf import require_pdf
+from review.decisions.made_entries import tamper
 from review_exam import EVENTS_OF_SMALL, FRAMES
 from room_client import RoomClient
 
@@ -24,7 +27,8 @@ def verdict(client, subject, word):
 
 
 def sign(client):
-    return act(client, "sign", "exam", {"statement": "I have read it."})
+    last = client.get(f"{EXAM}/reading").json()["last"]
+    return act(client, "sign", "exam", {"statement": "I have read it.", "last": last})
 
 
 def test_an_action_is_kept_with_reader_and_time(client):
@@ -74,8 +78,11 @@ def test_undo_and_redo_are_entries(client):
         ("finding", "finding:a", {"head": 0, "frames": 5, "best_frame": 1}),
         ("unknown", "exam", {}),
         ("note", "exam", {"text": 5}),
-        ("sign", "exam", {}),
-        ("sign", "exam", {"statement": "x", "hash": "mine"}),
+        ("sign", "exam", {"last": 0}),
+        ("sign", "exam", {"statement": "x"}),
+        ("sign", "exam", {"statement": "x", "last": None}),
+        ("sign", "exam", {"statement": "x", "last": -1}),
+        ("sign", "exam", {"statement": "x", "last": 0, "hash": "mine"}),
         ("sign", "exam", {"statement": "x", "last": True}),
     ],
 )
@@ -173,6 +180,39 @@ def test_decisions_go_out_as_files(client):
     assert len(labels) == 1 + last + 1 - first
 
 
+def test_the_report_goes_out_as_a_file(client):
+    verdict(client, FIRST, "accept")
+    answer = client.get(f"{EXAM}/export/report.html")
+    assert "attachment" in answer.headers["content-disposition"]
+    assert "small" in answer.text
+    assert "DRAFT" in answer.text.upper()
+
+
+def test_the_report_as_pdf(client):
+    try:
+        require_pdf()
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    answer = client.get(f"{EXAM}/export/report.pdf")
+    assert answer.headers["content-type"] == "application/pdf"
+    assert answer.content.startswith(b"%PDF-")
+
+
+def test_a_report_tells_nothing_of_a_blind_reading_of_others(open_a_room):
+    anna = RoomClient(open_a_room(reader="anna", way="blind"))
+    act(anna, "note", "exam", {"text": "a secret of anna's"})
+    verdict(anna, FIRST, "accept")
+    sign(anna)
+    bert = RoomClient(open_a_room(reader="bert"))
+    answer = bert.get(f"{EXAM}/export/report.html")
+    assert answer.status_code == 409
+    assert "anna" not in answer.text
+    verdict(bert, FIRST, "reject")
+    assert "anna" not in bert.get(f"{EXAM}/export/report.html").text
+    sign(bert)
+    assert "anna" in bert.get(f"{EXAM}/export/report.html").text
+
+
 def test_a_way_of_working_is_kept_once_reading_has_begun(open_a_room):
     from capsieve.review.decisions.refusals import ConflictError
 
@@ -180,3 +220,27 @@ def test_a_way_of_working_is_kept_once_reading_has_begun(open_a_room):
     with pytest.raises(ConflictError, match="reading has begun"):
         open_a_room(way="single")
     assert open_a_room().way == "blind"
+
+
+def test_an_entry_that_cannot_be_read_is_told_and_takes_nothing_down(client, room):
+    verdict(client, FIRST, "accept")
+    verdict(client, SECOND, "reject")
+    tamper(
+        room.database,
+        "UPDATE capsieve_entries SET kind = 'hologram', role = 'robot' WHERE number = 1",
+    )
+    reading = client.get(f"{EXAM}/reading").json()
+    assert list(reading["verdicts"]) == [SECOND]
+    assert "entry 1 " in reading["problems"][0]
+    first, second = client.get(f"{EXAM}/entries").json()
+    assert (first["kind"], first["role"]) == ("hologram", "robot")
+    assert first["problem"]
+    assert not second["problem"]
+
+
+def test_the_list_tells_what_cannot_be_read(client, room):
+    verdict(client, FIRST, "accept")
+    tamper(room.database, "UPDATE capsieve_entries SET content = 'polyp!' WHERE number = 1")
+    (row,) = client.get("/api/exams").json()
+    assert "entry 1 " in row["problems"][-1]
+    assert row["readable"]

@@ -77,9 +77,9 @@ def test_parquet_and_csv_of_the_same_rows_agree(tmp_path: Path) -> None:
 
 
 def test_other_columns_are_named_and_not_used(tmp_path: Path) -> None:
-    path = write_text(tmp_path / "l.csv", "file,label,reader,score", "a.jpg,polyp,Ann,3")
+    path = write_text(tmp_path / "l.csv", "file,label,camera,score", "a.jpg,polyp,Ann,3")
     (warning,) = read_labels(path).warnings
-    assert "'reader', 'score'" in warning
+    assert "'camera', 'score'" in warning
 
 
 def test_a_polyp_belongs_to_its_exam(tmp_path: Path) -> None:
@@ -310,3 +310,46 @@ def test_frames_of_two_patients_without_an_exam_are_named(tmp_path: Path) -> Non
     )
     with pytest.raises(FileError, match="frame 7 of an exam without a name has the patients"):
         read_labels(path)
+
+
+def test_who_labelled_a_frame_is_read_without_a_warning(tmp_path: Path) -> None:
+    rows = "exam,frame,label,reader\na,1,polyp,anna\na,2,normal,ben\na,3,normal,\n"
+    labels = read_labels(write_text(tmp_path / "labels.csv", rows))
+    assert labels.warnings == ()
+    assert labels.problems == ()
+    assert len(labels.table) == 3
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_readers_who_differ_on_a_frame_stop(tmp_path: Path, ending: str) -> None:
+    columns = {
+        "exam": ["a"] * 5,
+        "frame": [1, 2, 2, 3, 3],
+        "label": ["polyp", "polyp", "normal", "polyp", "polyp"],
+        "reader": ["anna", "anna", "ben", "anna", "ben"],
+    }
+    path = tmp_path / f"labels.{ending}"
+    if ending == "csv":
+        lines = (",".join(map(str, row)) for row in zip(*columns.values(), strict=True))
+        write_text(path, "\n".join([",".join(columns), *lines, ""]))
+    else:
+        pq.write_table(pa.table(columns), path)
+    where = ("line 3", "line 4") if ending == "csv" else ("row 2", "row 3")
+    words = f"on a frame: of exam a, frame 2 anna says polyp ({where[0]}) and ben says normal"
+    with pytest.raises(FileError) as caught:
+        read_labels(path)
+    assert words in str(caught.value)
+    assert "consensus" in str(caught.value)
+
+
+def test_a_reader_who_agrees_with_both_sides_hides_no_difference(tmp_path: Path) -> None:
+    rows = "exam,frame,label,reader\na,1,polyp,anna\na,1,polyp,ben\na,1,normal,anna\n"
+    with pytest.raises(FileError, match="readers differ on a frame"):
+        read_labels(write_text(tmp_path / "labels.csv", rows))
+
+
+def test_one_reader_who_says_two_things_loses_the_frame_alone(tmp_path: Path) -> None:
+    rows = "exam,frame,label,reader\na,1,polyp,anna\na,1,normal,anna\na,2,normal,anna\n"
+    labels = read_labels(write_text(tmp_path / "labels.csv", rows))
+    assert problem(labels, "the frame has two different labels")[0] == 2
+    assert labels.table["frame"].to_pylist() == [2]

@@ -1,40 +1,79 @@
 // What other windows and other readers do: the server tells, the page looks again.
+//
+// A browser has six lines to a host, and each stream takes one: only windows that are seen listen.
 
 export interface Change {
   number: number;
   exam: string;
 }
 
-/** Follow the changes. The browser connects again by itself, after the last one it heard of. */
-export function follow(
-  heard: (change: Change) => void,
-  connected: (yes: boolean) => void,
-): () => void {
-  let last = -1;
-  let source: EventSource | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let stopped = false;
+/** The part of EventSource that is used. */
+export interface Stream {
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((message: MessageEvent<string>) => void) | null;
+  onerror: ((event: Event) => void) | null;
+  close(): void;
+}
 
-  const open = (): void => {
-    source = new EventSource(last < 0 ? "api/changes" : `api/changes?after=${last}`);
-    source.onopen = () => connected(true);
-    source.onmessage = (message: MessageEvent<string>) => {
+/** The part of the document that is used. */
+export interface Watching {
+  readonly hidden: boolean;
+  addEventListener(type: "visibilitychange", changed: () => void): void;
+  removeEventListener(type: "visibilitychange", changed: () => void): void;
+}
+
+interface Options {
+  heard(change: Change): void;
+  /** False whenever something may go unheard, also because the window is hidden. */
+  connected(yes: boolean): void;
+  page?: Watching;
+  open?: (address: string) => Stream;
+}
+
+const PAUSE = 2000;
+
+/** Follow the changes, after the last one that was heard of. Returns what ends it. */
+export function follow({
+  heard,
+  connected,
+  page = document,
+  open = (address) => new EventSource(address),
+}: Options): () => void {
+  let last = -1;
+  let stream: Stream | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const close = (): void => {
+    clearTimeout(timer);
+    stream?.close();
+    stream = null;
+  };
+  const listen = (): void => {
+    close();
+    const mine = (stream = open(last < 0 ? "api/changes" : `api/changes?after=${last}`));
+    mine.onopen = () => connected(true);
+    mine.onmessage = (message) => {
       const change = JSON.parse(message.data) as Change;
       last = Math.max(last, change.number);
       heard(change);
     };
-    source.onerror = () => {
+    mine.onerror = () => {
+      if (mine !== stream) return;
       connected(false);
-      source?.close();
+      close();
       // Our own clock, because a browser gives up for good on some answers.
-      clearTimeout(timer);
-      if (!stopped) timer = setTimeout(open, 2000);
+      timer = setTimeout(listen, PAUSE);
     };
   };
-  open();
+  const look = (): void => {
+    if (!page.hidden) return listen();
+    close();
+    connected(false);
+  };
+  page.addEventListener("visibilitychange", look);
+  look();
   return () => {
-    stopped = true;
-    clearTimeout(timer);
-    source?.close();
+    page.removeEventListener("visibilitychange", look);
+    close();
   };
 }

@@ -9,6 +9,7 @@ import type {
   Evidence,
   Exam,
   ExamRow,
+  Preparing,
   Reading,
   Room,
 } from "./types.ts";
@@ -75,6 +76,7 @@ export const api = {
   agreement: (exam: string) => json<Agreement>(`${examPath(exam)}/agreement`),
   evidence: (exam: string, head: number, frame: number, signal?: AbortSignal) =>
     json<Evidence>(`${examPath(exam)}/evidence/${head}/${frame}`, signal ? { signal } : {}),
+  preparing: (exam: string) => json<Preparing>(`${examPath(exam)}/preparing`),
   seen: (exam: string) =>
     json<Record<string, { milliseconds: string }>>(`${examPath(exam)}/seen`),
 
@@ -99,9 +101,10 @@ export const api = {
     const path = `${examPath(exam)}/evidence/${head}/${frame}/${encodeURIComponent(name)}.png`;
     return createImageBitmap(await (await request(path)).blob());
   },
-  exportLink: (exam: string, file: "decisions.csv" | "labels.csv"): string =>
+  exportLink: (exam: string, file: "decisions.csv" | "labels.csv" | "report.html" | "report.pdf"): string =>
     `${examPath(exam)}/export/${file}`,
 
+  logout: () => request("logout", { method: "POST" }),
   act: (exam: string, action: Action) => post<Entry>(`${examPath(exam)}/entries`, action),
   saw: (exam: string, body: unknown, leaving = false) =>
     post<unknown>(`${examPath(exam)}/seen`, body, leaving),

@@ -28,11 +28,17 @@ export type Landmark =
 export interface Room {
   version: string;
   way: Way;
+  /** The room's id, as long as its database is the same. */
+  room: string;
   reader: string;
   role: Role;
   readers: string[];
   disclaimer: string;
   exams: number;
+  /** Whether one came in by name and password, and can log out. */
+  login: boolean;
+  /** Whether reports come as PDF, too. */
+  pdf: boolean;
 }
 
 export interface ExamRow {
@@ -51,9 +57,18 @@ export interface ExamRow {
   findings: number;
   complete: boolean;
   problems: string[];
+  /** Without a name (""): another one, who reads blind. */
   readers: { reader: string; state: string }[];
   screened_at: string | null;
   readable: boolean;
+}
+
+/** How far the index of an exam is. */
+export interface Preparing {
+  state: "waiting" | "working" | "ready" | "failed";
+  words: string;
+  done: number;
+  of: number;
 }
 
 export interface Head {
@@ -92,6 +107,8 @@ export interface Exam {
   warnings: string[];
   disclaimer: string;
   provenance: Record<string, unknown>;
+  /** Another one whenever the exam was screened anew. */
+  screening: string;
 }
 
 export interface Evidence {
@@ -183,6 +200,8 @@ export interface Reading {
   undoable: number | null;
   redoable: number | null;
   seen: { frames: number; of: number };
+  /** Entries that cannot be read, or were made on another screening: a sentence each. */
+  problems?: string[];
   /** The number of the last entry that is counted in. */
   last?: number;
 }
@@ -199,7 +218,14 @@ export type Kind =
   | "sign"
   | "reopen";
 
-/** What the page sends; the server adds number, reader and time. */
+/** What was the case when the exam was opened: the server takes nothing where it is so no longer. */
+export interface Opened {
+  reader: string;
+  role: Role;
+  screening: string;
+}
+
+/** What the page says, together with Opened; the server adds number and time. */
 export interface Action {
   key: string;
   kind: Kind;

@@ -16,13 +16,13 @@ export function openChord(title: string, choices: readonly Choice[]): void {
   const element = h(
     "div",
     { class: "chord", role: "menu", "aria-label": title },
-    h("b", {}, title),
+    h("b", { role: "presentation" }, title),
     ...choices.map((choice) =>
-      h("button", { type: "button", role: "menuitem", onclick: () => take(choice) }, h("kbd", {}, choice.key), ` ${choice.words}`),
+      h("button", { type: "button", role: "menuitem", onclick: () => take(choice) }, h("kbd", { "aria-hidden": "true" }, choice.key), ` ${choice.words}`),
     ),
-    h("span", { class: "soft" }, h("kbd", {}, "Esc")),
+    h("span", { class: "soft", "aria-hidden": "true" }, h("kbd", {}, "Esc")),
   );
-  document.body.append(element);
+  (document.querySelector("main") ?? document.body).append(element);
   open = { element, choices };
   announce(`${title}: ${choices.map((choice) => `${choice.key} ${choice.words}`).join(", ")}`, 0);
 }

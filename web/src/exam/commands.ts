@@ -11,17 +11,19 @@ import { nextTheme } from "../theme.ts";
 import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
 import { openChord } from "./chords.ts";
 import type { Deciding } from "./deciding.ts";
+import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
 import type { Overlays } from "./panel/why.ts";
 import type { Screen } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { openReopening, openSigning } from "./signing.ts";
+import { allDecided, ownEvents, type Session } from "./session.ts";
+import { openReopening, openSigning, signBarrier } from "./signing.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { Watched } from "../emitter.ts";
 
 export interface Desk {
   session: Session;
   screen: Screen;
+  keeper: Keeper;
   deciding: Deciding;
   tabs: Tabs;
   timeline: Timeline;
@@ -29,6 +31,7 @@ export interface Desk {
   overlays: Watched<Overlays>;
   maps(): string[];
   zoomBy(factor: number): void;
+  differences(): void;
   leave(): void;
 }
 
@@ -90,8 +93,8 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     nextEvent: event(1),
     previousEvent: event(-1),
     nextOpen: () => {
-      const next = nextUndecided(session.events, session.reading.get(), last);
-      if (next < 0) toast("Every event has a verdict.");
+      const next = nextUndecided(session.events, session.reading.get(), last, ownEvents(session));
+      if (next < 0) toast(allDecided(session));
       else screen.choose(next);
     },
     playEvent: () => {
@@ -143,10 +146,15 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     disagree: () => deciding.confirm(false),
     undo: () => void deciding.undo(),
     redo: () => void deciding.redo(),
+    differences: () => {
+      if (session.room.way === "blind") desk.differences();
+      else toast("Nobody reads blind in this room.");
+    },
     sign: () => {
-      if (session.room.role === "pre-reader") return toast("The validator signs.");
+      const barrier = signBarrier(session);
+      if (barrier !== null) return toast(barrier);
       if (session.reading.get().state === "signed") openReopening(session);
-      else openSigning(session);
+      else void openSigning(session, desk.keeper);
     },
 
     enhance: adjust((now) => ({ ...now, enhancement: nextEnhancement(now.enhancement) })),

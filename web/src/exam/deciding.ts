@@ -1,16 +1,19 @@
 // Decisions: each becomes one or two entries, and can be taken back.
 
 import { api } from "../api/client.ts";
-import type { Entry, Finding, FindingContent, Landmark, Segment, SieveEvent, Verdict } from "../api/types.ts";
+import type { Entry, FindingContent, Landmark, Segment, SieveEvent, Verdict } from "../api/types.ts";
 import { announce } from "../announce.ts";
 import { toast } from "../dialog.ts";
+import { SEGMENT_WORDS } from "../model/clear.ts";
+import { partnerOf } from "../model/pairs.ts";
 import { nextUndecided } from "../model/rank.ts";
-import { eventSubject, findingSubject, frameSubject } from "../model/subjects.ts";
+import { eventSubject, findingIdOf, findingSubject, frameSubject } from "../model/subjects.ts";
 import { LANDMARKS, VERDICTS } from "../model/words.ts";
 import { newKey } from "../saving/saver.ts";
 import { settings } from "../settings.ts";
+import { findingOf } from "./findings.ts";
 import type { Screen } from "./screen.ts";
-import { eventOf, framesOf, type Session } from "./session.ts";
+import { allDecided, eventOf, framesOf, ownEvents, type Session } from "./session.ts";
 
 export interface Deciding {
   onEvent(verdict: Verdict): void;
@@ -21,7 +24,8 @@ export interface Deciding {
   landmark(name: Landmark): void;
   unmark(name: Landmark): void;
   grade(segment: Segment, grade: number | null): void;
-  note(subject: string, text: string): void;
+  /** False where it was not taken: the words stay where they were written. */
+  note(subject: string, text: string): boolean;
   urgent(): void;
   confirm(agrees: boolean): void;
   undo(): Promise<void>;
@@ -29,7 +33,6 @@ export interface Deciding {
 }
 
 const shortId = (): string => newKey().replaceAll("-", "").slice(0, 12);
-const idOf = (entry: Entry): string => entry.subject.split(":")[1] ?? "";
 
 export function makeDeciding(session: Session, screen: Screen): Deciding {
   const { events, reading, act } = session;
@@ -38,19 +41,6 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const chosen = (): SieveEvent | null => {
     const { head, frame } = screen.here();
     return events[session.event.get()] ?? eventOf(session, head, frame);
-  };
-
-  const findingOf = (event: SieveEvent): Finding | undefined => {
-    const named = reading.get().verdicts[eventSubject(event)]?.finding;
-    return reading.get().findings.find(
-      (finding) =>
-        finding.id === named ||
-        (!finding.missed_by_sieve &&
-          finding.head === event.head &&
-          finding.best_frame >= event.first_frame &&
-          finding.best_frame <= event.last_frame &&
-          finding.frames.some((frame) => frame === event.best_frame)),
-    );
   };
 
   const blank = (head: number, frames: number[], best: number): FindingContent => ({
@@ -88,10 +78,10 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     const subject = eventSubject(event);
     const before = reading.get().verdicts[subject]?.verdict ?? null;
     const said = before === verdict ? null : verdict; // the same key again takes it back
-    const known = findingOf(event);
+    const known = findingOf(reading.get(), event);
     let id = known?.id ?? null; // of the finding that an accepted event shows
     if (said === "accept" && known === undefined) {
-      id = shortId();
+      id = findingIdOf(event);
       const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
       const content = { ...blank(event.head, framesOf(session, event), event.best_frame), place };
       if (!act("finding", findingSubject(id), { ...content })) return;
@@ -100,41 +90,32 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     }
     const content = { verdict: said, event: event.event, best_frame: event.best_frame, finding: said === "accept" ? id : null };
     if (!act("verdict", subject, content)) return;
-    announce(`Event ${event.event}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
+    announce(`Event ${events.indexOf(event) + 1}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
     if (said === "accept") session.finding.set(id);
     else if (said !== null && settings().goOn) {
-      const next = nextUndecided(events, reading.get(), events.indexOf(event));
+      const next = nextUndecided(events, reading.get(), events.indexOf(event), ownEvents(session));
       if (next >= 0) screen.choose(next);
-      else toast("Every event has a verdict.");
+      else toast(allDecided(session));
     }
   };
 
-  const entries = (): Promise<Entry[]> => api.entries(name, 0);
+  /** A frame in words, with its head where there are two. */
+  const spoken = (head: number, frame: number): string =>
+    `${session.exam.heads.length > 1 ? `head ${head}, ` : ""}frame ${frame}`;
 
-  /** The finding's entry that was made together with a verdict: they go, and come back, together. */
-  const partner = (all: Entry[], verdict: Entry | undefined): Entry | null => {
-    if (verdict?.kind !== "verdict") return null;
-    const mine = all.filter((one) => one.reader === verdict.reader && one.number < verdict.number);
-    const before = mine.at(-1);
-    if (before?.kind !== "finding") return null;
-    const first = all.find((one) => one.subject === before.subject) as Entry;
-    if (verdict.content["finding"] === idOf(before)) return first === before ? before : null;
-    const frames = first.content["frames"] as number[] | undefined;
-    const removed = before.content["removed"] === true;
-    return removed && frames?.includes(verdict.content["best_frame"] as number) ? before : null;
-  };
+  const entries = (): Promise<Entry[]> => api.entries(name, 0);
 
   /** Undo one entry (or an undo), once everything before it is saved. */
   const takeBack = async (number: number): Promise<void> => {
     if (!act("undo", "", {}, number)) return;
-    await session.saver.empty();
+    await session.saver.empty(name);
     await session.refresh();
   };
 
   /** Everything is saved, and the page knows what was: else an undo would be of an older action. */
   const settled = async (): Promise<boolean> => {
-    if (session.saver.status.get().connected) {
-      await session.saver.empty();
+    if (session.saver.status.get().connected || !session.saver.holds(name)) {
+      await session.saver.empty(name);
       try {
         await session.refresh();
         return true;
@@ -163,7 +144,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       const event = eventOf(session, head, frame)?.event ?? null;
       const content = { verdict: said, event, best_frame: null, finding: null };
       if (!act("verdict", subject, content)) return;
-      announce(`Frame ${frame}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
+      announce(`${spoken(head, frame)}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
     },
     missed() {
       const { head, frame } = screen.here();
@@ -171,23 +152,26 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       const content = { ...blank(head, [frame], frame), missed_by_sieve: true };
       if (!act("finding", findingSubject(id), { ...content })) return;
       session.finding.set(id);
-      announce(`Missed polyp marked on frame ${frame}`);
+      toast(`Missed polyp: ${spoken(head, frame)}`);
     },
     change,
     remove(id) {
       if (!act("finding", findingSubject(id), { removed: true })) return;
       session.finding.set(null);
-      announce("Finding removed. Control Z brings it back.");
+      toast("Finding removed. Ctrl+Z brings it back.");
     },
     landmark(landmark) {
       const { head, frame } = screen.here();
       if (!act("landmark", `landmark:${landmark}`, { head, frame })) return;
       const words = LANDMARKS.find(([one]) => one === landmark)?.[1];
-      toast(`${words}: frame ${frame}`);
+      toast(`${words}: ${spoken(head, frame)}`);
     },
     unmark: (landmark) => void act("landmark", `landmark:${landmark}`, { removed: true }),
-    grade: (segment, grade) => void act("cleanliness", `segment:${segment}`, { grade }),
-    note: (subject, text) => void act("note", subject, { text }),
+    grade(segment, grade) {
+      if (!act("cleanliness", `segment:${segment}`, { grade })) return;
+      announce(`${SEGMENT_WORDS[segment]}: ${grade === null ? "no grade" : `grade ${grade}`}`);
+    },
+    note: (subject, text) => act("note", subject, { text }) !== null,
     urgent() {
       const urgent = !reading.get().urgent;
       if (act("urgent", "exam", { urgent, text: "" })) toast(urgent ? "Marked urgent." : "No longer urgent.");
@@ -212,7 +196,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       if (number === null) return toast("There is nothing to undo.");
       const [all] = await Promise.all([entries(), takeBack(number)]);
       const undone = all.find((one) => one.number === number);
-      const pair = partner(all, undone);
+      const pair = partnerOf(all, undone);
       if (pair !== null && reading.get().undoable === pair.number) await takeBack(pair.number);
       toast(`Undone: ${undone?.kind ?? "the last action"}.`);
     }),
@@ -227,7 +211,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       };
       const done = undone(number);
       const next = reading.get().redoable;
-      if (next !== null && done !== undefined && partner(all, undone(next)) === done) await takeBack(next);
+      if (next !== null && done !== undefined && partnerOf(all, undone(next)) === done) await takeBack(next);
       toast(`Done again: ${done?.kind ?? "the last action"}.`);
     }),
   };

@@ -2,13 +2,22 @@
 
 import { newKey } from "../saving/saver.ts";
 import type { Screen } from "./screen.ts";
-import type { Session } from "./session.ts";
+import { SCREENED_ANEW, type Session } from "./session.ts";
 
 const EVERY = 4000;
 
-/** Keep the ledger while the exam is open. Returns what ends it. */
-export function keepLedger(session: Session, screen: Screen): () => void {
-  const { ledger, saver, exam } = session;
+export interface Keeper {
+  /** Send what was seen so far. */
+  flush(): void;
+  /** A signature is on its way: what is seen from now on waits until the server has answered. */
+  hold(yes: boolean): void;
+  close(): void;
+}
+
+/** Keep the ledger while the exam is open. */
+export function keepLedger(session: Session, screen: Screen): Keeper {
+  const { ledger } = session;
+  let held = false;
 
   const look = (): void => {
     const shown = screen.player.shown.get();
@@ -16,10 +25,12 @@ export function keepLedger(session: Session, screen: Screen): () => void {
     else ledger.show(shown.spots);
   };
   const send = (): void => {
+    if (held) return;
     const batches = ledger.take();
-    // After signing the ledger is closed too; looking again is not reading.
-    if (session.reading.get().state === "signed") return;
-    for (const { head, frames } of batches) saver.add(exam.exam, "seen", { key: newKey(), head, frames });
+    // After signing the ledger is closed too; looking again is not reading. Of an exam that was
+    // screened anew the server would take nothing, and says so once.
+    if (session.reading.get().state === "signed" || session.barrier.get() === SCREENED_ANEW) return;
+    for (const { head, frames } of batches) session.send("seen", { key: newKey(), head, frames });
   };
   const stop = screen.player.shown.watch(look);
   const timer = setInterval(send, EVERY);
@@ -29,12 +40,18 @@ export function keepLedger(session: Session, screen: Screen): () => void {
   };
   document.addEventListener("visibilitychange", hidden);
   addEventListener("pagehide", send);
-  return () => {
-    stop();
-    clearInterval(timer);
-    document.removeEventListener("visibilitychange", hidden);
-    removeEventListener("pagehide", send);
-    ledger.hide();
-    send();
+  document.addEventListener("leaving", send);
+  return {
+    flush: send,
+    hold: (yes) => void (held = yes),
+    close() {
+      stop();
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", hidden);
+      removeEventListener("pagehide", send);
+      document.removeEventListener("leaving", send);
+      ledger.hide();
+      send();
+    },
   };
 }

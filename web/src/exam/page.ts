@@ -5,6 +5,7 @@ import { dialogOpen, toast } from "../dialog.ts";
 import { h } from "../dom.ts";
 import { cleaner, watched } from "../emitter.ts";
 import { commandOf, keyName } from "../keymap.ts";
+import { followPreparing, preparingLine } from "../preparing.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
 import { filterElement, makeAdjustment } from "./adjust.ts";
@@ -12,6 +13,7 @@ import { chordKey, closeChord } from "./chords.ts";
 import { makeCommands } from "./commands.ts";
 import { openConsensus } from "./consensus.ts";
 import { makeDeciding } from "./deciding.ts";
+import { leaveFindings } from "./findings.ts";
 import { makeExplainer } from "./evidence.ts";
 import { keepLedger } from "./keeping.ts";
 import { aboutPanel } from "./panel/about.ts";
@@ -23,7 +25,7 @@ import { pictureControls } from "./picture.ts";
 import { saveState } from "./savestate.ts";
 import { sayFrames } from "./saying.ts";
 import { makeScreen } from "./screen.ts";
-import { openSession } from "./session.ts";
+import { openSession, watchScreening } from "./session.ts";
 import { makeStage } from "./stage.ts";
 import { makeStrip } from "./strip.ts";
 import { makeTimeline } from "./timeline/timeline.ts";
@@ -70,13 +72,18 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   }
   clean.add(() => explainer.close());
   clean.add(() => screen.player.close());
-  clean.add(keepLedger(session, screen));
+  const keeper = keepLedger(session, screen);
+  clean.add(keeper.close);
+  clean.add(watchScreening(session));
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
-  const bar = topBar(session, deciding, [late], {
+  const preparing = preparingLine(name);
+  clean.add(preparing.close);
+  followPreparing(name);
+  const bar = topBar(session, deciding, [preparing.element, late], {
     save: save.element,
     sign: () => commands["sign"]?.(false),
-    differences: () => void openConsensus(session, screen),
+    differences: () => commands["differences"]?.(false),
   });
   clean.add(() => bar.close());
   const element = h(
@@ -91,12 +98,13 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   );
 
   const desk = {
-    session, screen, deciding, tabs, timeline, adjustment, overlays, leave,
+    session, screen, keeper, deciding, tabs, timeline, adjustment, overlays, leave,
     maps: () => {
       const known = explainer.known.get();
       return known.state === "known" ? known.evidence.maps : [];
     },
     zoomBy: (factor: number) => stage.zoomBy(factor),
+    differences: () => void openConsensus(session, screen),
   };
   const commands = makeCommands(desk);
 
@@ -126,6 +134,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
       if (id !== null) tabs.open("Findings");
     }),
   );
+  clean.add(leaveFindings(session, screen));
   clean.add(session.reading.watch(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(sayFrames(session, screen));
   if (session.reading.get().state === "unread" && session.events.length > 0) queueMicrotask(() => screen.choose(0));

@@ -1,22 +1,25 @@
 // What a screen reader hears when one comes to rest on a frame.
 
-import { announce } from "../announce.ts";
+import { announcePlace } from "../announce.ts";
 import { eventSubject } from "../model/subjects.ts";
 import { clock, VERDICTS } from "../model/words.ts";
 import type { Screen } from "./screen.ts";
 import { eventOf, type Session } from "./session.ts";
 
 export function sayFrames(session: Session, screen: Screen): () => void {
-  return screen.player.shown.watch((shown) => {
-    if (shown === null || screen.player.playing.get() !== 0) return;
+  const say = (): void => {
+    if (screen.player.shown.get() === null || screen.player.playing.get() !== 0) return;
     const { head, frame } = screen.here();
     const parts = [`Frame ${frame}`];
+    if (session.exam.heads.length > 1) parts.push(`head ${head}`);
     if (session.hasTimes) parts.push(clock(session.positions.get(head)?.[frame] ?? NaN));
     const event = eventOf(session, head, frame);
     if (event) {
       const verdict = session.reading.get().verdicts[eventSubject(event)]?.verdict;
       parts.push(`event ${session.events.indexOf(event) + 1}`, verdict ? VERDICTS[verdict].words : "no verdict");
     }
-    announce(parts.join(", "), 500);
-  });
+    announcePlace(parts.join(", "));
+  };
+  const stops = [screen.player.shown.watch(say), screen.player.playing.watch(say)];
+  return () => stops.forEach((stop) => stop());
 }

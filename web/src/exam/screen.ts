@@ -28,6 +28,8 @@ export interface Screen {
   setFps(fps: number): void;
   /** Choose an event and show its best frame. */
   choose(event: number): void;
+  /** The place in the ranking of an event that another head shows now; -1: none. */
+  elsewhere(): number;
 }
 
 const NEAR = 25; // frames: playing a little past an event does not leave it
@@ -84,11 +86,27 @@ export function makeScreen(
     rebuild(frame);
   };
 
+  const placeOn = ({ head: at, frame }: Spot): number => {
+    const number = columns.get(at)?.event[frame] ?? -1;
+    return number < 0 ? -1 : session.events.findIndex((event) => event.event === number);
+  };
+
+  // A verdict speaks of what is on the screen, on the chosen head: an event that was left is no
+  // longer the chosen one.
+  const settle = (): void => {
+    const chosen = session.events[session.event.get()];
+    if (chosen && isNear(chosen, here())) return;
+    session.event.set(placeOn(here()));
+  };
+
   const setHead = (next: number): void => {
     if (!heads.includes(next) || next === head.get()) return;
     const spot = here();
     head.set(next);
-    if (both.get()) return;
+    if (both.get()) {
+      settle();
+      return announce(`Head ${next}, frame ${here().frame}`);
+    }
     const from = positions.get(spot.head);
     const to = positions.get(next);
     rebuild(from && to ? inStep(from, spot.frame, to) : 0);
@@ -107,15 +125,13 @@ export function makeScreen(
     rebuild(frame);
   };
 
-  // A verdict speaks of what is on the screen: an event that was left is no longer the chosen one.
   player.shown.watch((shown) => {
     if (shown === null) return;
-    const place = session.event.get();
-    const chosen = session.events[place];
-    const { head: at, frame } = here();
-    if (chosen && shown.spots.some((spot) => isNear(chosen, spot))) return;
-    const next = columns.get(at)?.event[frame] ?? -1;
-    session.event.set(next < 0 ? -1 : session.events.findIndex((event) => event.event === next));
+    // Who goes through flagged frames alone is led to the head that was flagged.
+    const flagged = shown.spots.find((spot) => columns.get(spot.head)?.label[spot.frame] === 1);
+    const mine = here();
+    if (mode.get() !== "all" && flagged && columns.get(mine.head)?.label[mine.frame] !== 1) head.set(flagged.head);
+    settle();
   });
 
   rebuild(0);
@@ -149,6 +165,11 @@ export function makeScreen(
       player.play(0);
       session.event.set(place);
       jump(event.head, event.best_frame);
+    },
+    elsewhere() {
+      const spots = player.shown.get()?.spots ?? [];
+      const other = spots.filter((spot) => spot.head !== head.get()).map(placeOn);
+      return other.find((place) => place >= 0) ?? -1;
     },
   };
 }

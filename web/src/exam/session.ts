@@ -2,13 +2,21 @@
 
 import { api } from "../api/client.ts";
 import type { Columns } from "../api/columns.ts";
-import type { Action, Exam, Kind, Reading, Room, SieveEvent } from "../api/types.ts";
+import type { Action, Exam, Kind, Opened, Reading, Room, SieveEvent } from "../api/types.ts";
 import { toast } from "../dialog.ts";
 import { watched, type Watched } from "../emitter.ts";
 import { numbersOf, secondsOf } from "../model/positions.ts";
+import { differ } from "../model/rank.ts";
 import { withAction } from "../model/reading.ts";
 import { makeLedger, parseSeen, type Ledger } from "../saving/ledger.ts";
+import type { Parcel } from "../saving/outbox.ts";
 import { newKey, type Saver } from "../saving/saver.ts";
+
+/** A blind reading that is open, in the order of the agreement. */
+export interface Other {
+  reader: string;
+  reading: Reading;
+}
 
 export interface Session {
   room: Room;
@@ -26,8 +34,14 @@ export interface Session {
   event: Watched<number>;
   /** The chosen finding. */
   finding: Watched<string | null>;
-  /** Say something: shown at once, sent at once. False where the exam is signed. */
-  act(kind: Kind, subject: string, content: Record<string, unknown>, undoes?: number): boolean;
+  /** Blind work, once both have signed: what the two readers said. Empty before. */
+  others: Watched<readonly Other[]>;
+  /** Why this reader cannot decide anything here, in a sentence. */
+  barrier: Watched<string | null>;
+  /** Say something: shown at once, sent at once. Returns its key; null where nothing can be said. */
+  act(kind: Kind, subject: string, content: Record<string, unknown>, undoes?: number): string | null;
+  /** Send something, with what was the case when the exam was opened. */
+  send(kind: Parcel["kind"], body: Parcel["body"]): void;
   /** Take what the server says now. */
   refresh(): Promise<void>;
 }
@@ -44,13 +58,14 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
     ]),
   );
   const events = exam.events.toSorted((one, other) => one.event - other.event);
+  const opened: Opened = { reader: room.reader, role: room.role, screening: exam.screening };
   let server = first;
   const by = () => ({ reader: room.reader, time: new Date().toISOString() });
   const together = (): Reading =>
-    saver
-      .waiting(name)
+    [...saver.taken(name, server.last ?? 0), ...saver.waiting(name)]
       .reduce((reading, { body }) => withAction(reading, body as unknown as Action, by()), server);
 
+  const blind = await blindWork(name, room);
   const reading = watched(together());
   const session: Session = {
     room,
@@ -64,26 +79,73 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
     reading,
     event: watched(-1),
     finding: watched<string | null>(null),
+    others: watched(blind.others),
+    barrier: watched(blind.barrier),
     act(kind, subject, content, undoes) {
       if (server.state === "signed" && kind !== "reopen") {
-        toast("This exam is signed. Reopen it to change something.", true);
-        return false;
+        return no("This exam is signed. Reopen it to change something.");
       }
+      const barrier = session.barrier.get();
+      if (barrier !== null) return no(barrier);
+      // The server would refuse what comes after the signature.
+      if (saver.waiting(name).some(({ body }) => body["kind"] === "sign")) return no("The signature is on its way: wait for it.");
       const action: Action = { key: newKey(), kind, subject, content };
       if (undoes !== undefined) action.undoes = undoes;
-      saver.add(name, "entry", { ...action });
+      session.send("entry", { ...action });
       reading.set(together());
-      return true;
+      return action.key;
     },
+    send: (kind, body) => saver.add(name, kind, { ...body, ...opened }),
     async refresh() {
       const next = await api.reading(name);
       // Answers may overtake each other: an older one changes nothing.
       if ((next.last ?? 0) < (server.last ?? 0)) return;
       server = next;
       reading.set(together());
+      if (room.way !== "blind" || session.others.get().length > 0) return;
+      const now = await blindWork(name, room);
+      if (session.barrier.get() !== SCREENED_ANEW) session.barrier.set(now.barrier);
+      if (now.others.length > 0) session.others.set(now.others);
     },
   };
   return session;
+}
+
+export const SCREENED_ANEW = "This exam was screened anew: open it again before you decide anything.";
+export const NOT_YET = "The consensus begins when both readers have signed.";
+
+/** What blind work shows of the others, and why this reader cannot decide here; null where they can. */
+interface Blind {
+  others: readonly Other[];
+  barrier: string | null;
+}
+
+/** Both blind readings, if both are signed: before that the server shows neither. */
+async function blindWork(name: string, room: Room): Promise<Blind> {
+  if (room.way !== "blind") return { others: [], barrier: null };
+  const readers = (await api.exams()).find((row) => row.exam === name)?.readers ?? [];
+  const signed = readers.length > 1 && readers.every(({ reader, state }) => state === "signed" && reader !== "");
+  const mine = room.role === "consensus" || readers.length < 2 || readers.some(({ reader }) => reader === room.reader);
+  if (!signed) {
+    const barrier = room.role === "consensus" ? NOT_YET : mine ? null : "Two others read this exam blind: choose another one.";
+    return { others: [], barrier };
+  }
+  const others = await Promise.all(readers.map(async ({ reader }) => ({ reader, reading: await api.reading(name, reader) })));
+  return { others, barrier: mine ? null : "Two others have read this exam." };
+}
+
+/** Say why nothing was said. */
+function no(sentence: string): null {
+  toast(sentence, true);
+  return null;
+}
+
+/** What this window opened is no longer what the server has, and nothing said here is taken. */
+export function watchScreening({ saver, exam, barrier }: Session): () => void {
+  return saver.status.watch(({ refused }) => {
+    const mine = refused.some(({ parcel, refusal }) => refusal.outdated && parcel.exam === exam.exam && parcel.body["screening"] === exam.screening);
+    if (mine) barrier.set(SCREENED_ANEW);
+  });
 }
 
 async function earlier(name: string, exam: Exam): Promise<Map<number, Float32Array>> {
@@ -99,6 +161,20 @@ async function earlier(name: string, exam: Exam): Promise<Map<number, Float32Arr
   }
   return sums;
 }
+
+/** The events that this reader has to decide: in the consensus those on which the two differ. */
+export function ownEvents(session: Session): SieveEvent[] {
+  const readings = session.others.get().map(({ reading }) => reading);
+  if (session.room.role !== "consensus" || readings.length === 0) return session.events;
+  return session.events.filter((event) => differ(readings, event));
+}
+
+export const allDecided = ({ room, events }: Session): string =>
+  events.length === 0
+    ? "The sieve flagged nothing in this exam."
+    : room.role === "consensus"
+      ? "Every event on which the readers differ has a verdict."
+      : "Every event has a verdict.";
 
 /** The event that a frame belongs to. */
 export function eventOf(session: Session, head: number, frame: number): SieveEvent | null {

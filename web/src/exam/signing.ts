@@ -1,12 +1,26 @@
 // Signing: what is still open is said first. A signed exam is read-only; reopening begins a new
 // version.
 
-import { openDialog, toast } from "../dialog.ts";
+import { api } from "../api/client.ts";
+import { dialogOpen, openDialog, toast } from "../dialog.ts";
 import { button, h } from "../dom.ts";
 import { judge, SEGMENT_WORDS, SEGMENTS } from "../model/clear.ts";
 import { undecided } from "../model/rank.ts";
+import { entryWords } from "../model/telling.ts";
 import { count, plural, share } from "../model/words.ts";
-import type { Session } from "./session.ts";
+import type { Keeper } from "./keeping.ts";
+import { showRefused } from "./refused.ts";
+import { ownEvents, type Session } from "./session.ts";
+
+const LONGEST = 4000; // milliseconds that what was said and seen gets to reach the server
+
+/** Why this reader cannot sign or reopen right now; null where they can. */
+export function signBarrier({ room, others, barrier }: Session): string | null {
+  if (room.role === "pre-reader") return "The validator signs.";
+  if (barrier.get() !== null) return barrier.get();
+  const open = room.role === "reader" && others.get().length > 0;
+  return open ? "Both readings are open to each other and stay as they are: changes belong in the consensus." : null;
+}
 
 export interface Summary {
   sentence: string;
@@ -16,7 +30,9 @@ export interface Summary {
 /** What a reader should know before signing. */
 export function summaryOf(session: Session): Summary[] {
   const reading = session.reading.get();
-  const open = undecided(session.events, reading).length;
+  const events = ownEvents(session);
+  const which = session.room.role === "consensus" ? "event on which the readers differ" : "event";
+  const open = undecided(events, reading).length;
   const unsure = Object.values(reading.verdicts).filter(({ verdict }) => verdict === "unsure").length;
   const [seen, all] = seenFrames(session);
   const bare = SEGMENTS.filter((segment) => typeof reading.cleanliness.segments[segment] !== "number");
@@ -24,7 +40,7 @@ export function summaryOf(session: Session): Summary[] {
   const { sum, words } = judge(reading.cleanliness.segments);
   return [
     {
-      sentence: open ? `${plural(open, "event")} of ${count(session.events.length)} without a verdict.` : `Every event has a verdict (${count(session.events.length)}).`,
+      sentence: open ? `${count(open)} of ${plural(events.length, "event")} without a verdict.` : events.length === 0 ? "No event to decide." : `Every ${which} has a verdict (${count(events.length)}).`,
       fine: open === 0,
     },
     ...(unsure ? [{ sentence: `${plural(unsure, "verdict")} "unsure".`, fine: false }] : []),
@@ -46,9 +62,43 @@ function seenFrames(session: Session): [number, number] {
   return [seen, all];
 }
 
-export function openSigning(session: Session): void {
+let opening = false; // a key pressed twice opens one dialog
+
+/** Ask whether to sign, once the server has everything and the page shows all that it has. */
+export async function openSigning(session: Session, keeper: Keeper): Promise<void> {
+  if (opening) return;
+  opening = true;
+  const here = location.hash;
+  try {
+    if (!(await settled(session, keeper))) return;
+    await session.refresh();
+  } catch (error) {
+    return toast(`Not connected: ${error instanceof Error ? error.message : String(error)}`, true);
+  } finally {
+    opening = false;
+  }
+  if (location.hash !== here || dialogOpen() || session.reading.get().state === "signed") return;
+  askToSign(session, keeper);
+}
+
+/** Whether the server has everything that was said and seen here; where it has not, that is told. */
+async function settled({ saver, exam }: Session, keeper: Keeper): Promise<boolean> {
+  keeper.flush();
+  saver.kick();
+  await Promise.race([saver.empty(exam.exam), new Promise((done) => setTimeout(done, LONGEST))]);
+  if (saver.status.get().refused.some(({ parcel }) => parcel.exam === exam.exam)) {
+    showRefused(saver);
+    return false;
+  }
+  if (!saver.holds(exam.exam)) return true;
+  toast("Not everything is saved yet: sign when the server has it.", true);
+  return false;
+}
+
+function askToSign(session: Session, keeper: Keeper): void {
   const { reader } = session.room;
-  const { version } = session.reading.get();
+  // What is signed is what this dialog tells: should there be more by then, the server says no.
+  const { version, last = 0 } = session.reading.get();
   const statement = `Read and decided by ${reader}, version ${version}.`;
   const dialog = openDialog(`Sign ${session.exam.exam}`, [
     h(
@@ -65,17 +115,48 @@ export function openSigning(session: Session): void {
       { class: "row" },
       button(`Sign as ${reader}`, () => {
         dialog.close();
-        void sign();
+        sign(session, keeper, { statement, last }).catch((error: Error) => toast(error.message, true));
       }, { class: "primary", focus: true }),
       button("Not yet", () => dialog.close()),
     ),
   ]);
-  const sign = async (): Promise<void> => {
-    session.act("sign", "exam", { statement });
-    await session.saver.empty();
+}
+
+async function sign(session: Session, keeper: Keeper, content: { statement: string; last: number }): Promise<void> {
+  const { saver, exam } = session;
+  if (!(await settled(session, keeper))) return;
+  keeper.flush(); // what was seen meanwhile goes before the signature, and nothing between
+  keeper.hold(true);
+  try {
+    const key = session.act("sign", "exam", content);
+    if (key === null) return;
+    await saver.empty(exam.exam);
     await session.refresh();
-    if (session.reading.get().state === "signed") toast("Signed.");
-  };
+    const refused = saver.status.get().refused.find(({ parcel }) => parcel.body.key === key);
+    if (refused !== undefined) await tellNotSigned(session, refused.refusal.sentence, key, content.last);
+    else if (session.reading.get().state === "signed") toast("Signed.");
+  } finally {
+    keeper.hold(false);
+  }
+}
+
+/** Why it was not signed, and what came after the dialog was drawn: the reader looks before signing again. */
+async function tellNotSigned({ saver, exam }: Session, sentence: string, key: string, last: number): Promise<void> {
+  const added = await api.entries(exam.exam, last).catch(() => []);
+  const dialog = openDialog("Not signed", [
+    h("p", {}, h("b", {}, sentence)),
+    added.length === 0 ? null : h("p", {}, "Since then there is:"),
+    added.length === 0 ? null : h("ul", {}, ...added.map((entry) => h("li", {}, `${entryWords(entry)} (${entry.reader})`))),
+    h("p", {}, "The page shows the reading as it stands now. Look at it, and sign again."),
+    h(
+      "div",
+      { class: "row" },
+      button("I have read this", () => {
+        saver.forget(key);
+        dialog.close();
+      }, { class: "primary", focus: true }),
+    ),
+  ].filter((part) => part !== null));
 }
 
 export function openReopening(session: Session): void {
@@ -84,7 +165,7 @@ export function openReopening(session: Session): void {
     if (reason.value.trim() === "") return reason.focus();
     dialog.close();
     session.act("reopen", "exam", { reason: reason.value.trim() });
-    await session.saver.empty();
+    await session.saver.empty(session.exam.exam);
     await session.refresh();
     if (session.reading.get().state !== "signed") toast(`Open again: version ${session.reading.get().version}.`);
   };

@@ -8,7 +8,7 @@ import { undecided, verdictOn } from "../model/rank.ts";
 import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
 import { keep, settings } from "../settings.ts";
 import type { Screen } from "./screen.ts";
-import type { Session } from "./session.ts";
+import { ownEvents, type Session } from "./session.ts";
 
 export interface Strip {
   element: HTMLElement;
@@ -30,7 +30,7 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     { class: "strip", "aria-label": "Events" },
     h("header", {}, h("h2", {}, "Events"), summary),
     cards.length > 0 ? list : h("p", { class: "soft empty" }, "The sieve flagged nothing in this exam."),
-    h("label", { class: "small soft goon" }, goOn, " go on after a verdict"),
+    h("label", { class: "small soft goon", title: "After reject or unsure the next open event is shown" }, goOn, " go on after a verdict"),
   );
 
   // Pictures come when their card is near the screen, several in one request.
@@ -77,29 +77,44 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     }
   };
 
-  clean.add(
-    session.reading.watch((reading) => {
-      session.events.forEach((event, place) => {
-        const verdict = verdictOn(reading, event);
-        const badge = cards[place]?.querySelector(".badge") as HTMLElement;
-        badge.className = `badge ${verdict ?? "open"}`;
-        badge.textContent = verdict === null ? "" : VERDICTS[verdict].sign;
-        const words = verdict === null ? "no verdict" : VERDICTS[verdict].words;
-        cards[place]?.setAttribute("aria-label", `Event ${place + 1}, score ${value(event.score)}, ${words}`);
-        cards[place]?.classList.toggle("decided", verdict !== null);
-      });
-      const left = undecided(session.events, reading).length;
-      const all = session.events.length;
-      summary.textContent = all === 0 ? "" : left === 0 ? "all decided" : `${count(left)} of ${count(all)} open`;
-    }),
-  );
+  const tell = (): void => {
+    const reading = session.reading.get();
+    const own = ownEvents(session);
+    const consensus = session.room.role === "consensus" && session.others.get().length > 0;
+    session.events.forEach((event, place) => {
+      const verdict = verdictOn(reading, event);
+      const badge = cards[place]?.querySelector(".badge") as HTMLElement;
+      const agreed = consensus && !own.includes(event);
+      badge.className = `badge ${verdict ?? (agreed ? "agreed" : "open")}`;
+      badge.textContent = verdict === null ? "" : VERDICTS[verdict].sign;
+      const words = verdict === null ? "no verdict" : VERDICTS[verdict].words;
+      const others = session.others.get().map((other) => ({ reader: other.reader, said: verdictOn(other.reading, event) }));
+      const told = others.map(({ reader, said }) => `, ${reader} ${said ? VERDICTS[said].words : "undecided"}`).join("");
+      const head = session.exam.heads.length > 1 ? `, head ${event.head}` : "";
+      cards[place]?.setAttribute("aria-label", `Event ${place + 1}${head}, score ${value(event.score)}, ${words}${told}`);
+      cards[place]?.classList.toggle("decided", verdict !== null || agreed);
+      const line = cards[place]?.querySelector(".howmany") as HTMLElement;
+      line.textContent = others.length
+        ? others.map(({ said }) => (said ? VERDICTS[said].sign : "–")).join(" / ")
+        : plural(event.frames, "frame");
+      line.title = told.slice(2);
+    });
+    const left = undecided(own, reading).length;
+    const all = own.length;
+    summary.textContent = all === 0 ? (consensus ? "no differences" : "") : left === 0 ? "all decided" : `${count(left)} of ${count(all)} open`;
+    summary.title = consensus ? "Events on which the readers differ" : "";
+  };
+  clean.add(session.reading.watch(tell));
+  clean.add(session.others.watch(tell));
   clean.add(
     session.event.watch((chosen) => {
+      const inside = list.contains(document.activeElement);
       cards.forEach((one, place) => {
         one.setAttribute("aria-selected", String(place === chosen));
         one.tabIndex = place === Math.max(chosen, 0) ? 0 : -1;
       });
       cards[chosen]?.scrollIntoView({ block: "nearest" });
+      if (inside) cards[chosen]?.focus({ preventScroll: true });
     }),
   );
   return { element, close: () => clean.clean() };
@@ -115,10 +130,10 @@ function card(session: Session, screen: Screen, event: SieveEvent, place: number
     h("img", { alt: "", draggable: "false", width: 64, height: 64 }),
     h(
       "div",
-      { class: "text" },
+      { class: "text", "aria-hidden": "true" },
       h("div", {}, h("b", {}, `${place + 1}`), h("span", { class: "soft" }, `  ${value(event.score)}`)),
       h("div", { class: "small soft" }, `${when}${head}`),
-      h("div", { class: "small soft" }, plural(event.frames, "frame")),
+      h("div", { class: "small soft howmany" }),
     ),
     h("span", { class: "badge open", "aria-hidden": "true" }),
   );

@@ -2,8 +2,11 @@
 
 import { button, fill, h } from "../dom.ts";
 import { showHelp } from "../help.ts";
+import { withKeys } from "../keymap.ts";
+import { whoReads } from "../leaving.ts";
 import { themeButton } from "../theme.ts";
 import type { Deciding } from "./deciding.ts";
+import { signBarrier } from "./signing.ts";
 import type { Session } from "./session.ts";
 
 interface Ends {
@@ -20,43 +23,48 @@ export function topBar(
 ): { element: HTMLElement; close(): void } {
   const { room } = session;
   const state = h("span", { class: "examstate" });
-  const sign = button("Sign", ends.sign, { class: "primary", title: "Ctrl+Enter" });
-  const undo = button("↶", () => void deciding.undo(), { class: "quiet icon", title: "Undo (Ctrl+Z)" });
-  const redo = button("↷", () => void deciding.redo(), { class: "quiet icon", title: "Redo (Ctrl+Shift+Z)" });
-  const urgent = button("▲ Urgent", deciding.urgent, { pressed: false, class: "urgentbutton", title: "Mark the exam urgent (!)" });
-  undo.setAttribute("aria-label", "Undo");
-  redo.setAttribute("aria-label", "Redo");
+  const sign = button("Sign", ends.sign, { class: "primary" });
+  const undo = button("↶", () => void deciding.undo(), { class: "quiet icon", name: "Undo", title: withKeys("Undo", "undo") });
+  const redo = button("↷", () => void deciding.redo(), { class: "quiet icon", name: "Redo", title: withKeys("Redo", "redo") });
+  const urgent = button("▲ Urgent", deciding.urgent, { pressed: false, class: "urgentbutton", name: "Urgent", title: withKeys("Mark the exam urgent", "urgent") });
+  const notice = h("span", { class: "notice", role: "status" });
   const element = h(
     "header",
     { class: "bar" },
-    h("a", { class: "back", href: "#/", title: "Back to the list (Esc)" }, "‹ Exams"),
-    h("h1", {}, session.exam.exam),
+    h("a", { class: "back", href: "#/", title: withKeys("Back to the list", "leave") }, "‹ Exams"),
+    h("h1", { title: session.exam.exam }, session.exam.exam),
     state,
+    notice,
     ...messages,
     h("span", { class: "gap" }),
     ends.save,
-    h("span", { class: "soft", title: "Who reads" }, room.role === "reader" ? room.reader : `${room.reader}, ${room.role}`),
+    whoReads(room, session.saver),
     undo,
     redo,
     urgent,
-    room.way === "blind" ? button("Differences", ends.differences) : null,
+    room.way === "blind" ? button("Differences", ends.differences, { title: withKeys("Where the readers differ", "differences") }) : null,
     sign,
-    h("button", { type: "button", class: "quiet icon", title: "Keys (?)", "aria-label": "Keys", onclick: showHelp }, "?"),
+    h("button", { type: "button", class: "quiet icon", title: withKeys("Keys", "help"), "aria-label": "Keys", onclick: showHelp }, "?"),
     themeButton(),
   );
-  const close = session.reading.watch((reading) => {
+  const show = (): void => {
+    const reading = session.reading.get();
     const signed = reading.state === "signed";
     const by = reading.signature;
     const version = reading.version > 1 ? `, version ${reading.version}` : "";
     fill(state, signed ? `● signed by ${by?.reader ?? "all"}${version}` : `${reading.state === "unread" ? "○" : "◐"} ${reading.state}${version}`);
     state.title = by ? `Hash ${by.hash}` : "";
+    const barrier = signBarrier(session);
     sign.textContent = signed ? "Reopen" : "Sign";
-    sign.disabled = room.role === "pre-reader";
-    if (sign.disabled) sign.title = "The validator signs.";
+    sign.disabled = barrier !== null;
+    sign.title = barrier ?? withKeys(signed ? "Open it again, as a new version" : "Freeze the reading with a hash", "sign");
     undo.disabled = signed || reading.undoable === null;
     redo.disabled = signed || reading.redoable === null;
     urgent.disabled = signed;
+    const problems = reading.problems?.length ? "Something in this reading is amiss: see Exam (3)." : "";
+    notice.textContent = notice.title = session.barrier.get() ?? problems;
     urgent.setAttribute("aria-pressed", String(reading.urgent));
-  });
-  return { element, close };
+  };
+  const stops = [session.reading.watch(show), session.others.watch(show), session.barrier.watch(show)];
+  return { element, close: () => stops.forEach((stop) => stop()) };
 }

@@ -2,6 +2,7 @@
 
 import { button, fill, h } from "../dom.ts";
 import { cleaner } from "../emitter.ts";
+import { withKeys } from "../keymap.ts";
 import type { Mode } from "../model/sequence.ts";
 import { clock, count } from "../model/words.ts";
 import type { Screen } from "./screen.ts";
@@ -17,23 +18,30 @@ export interface Transport {
 }
 
 const MODES: readonly (readonly [Mode, string, string])[] = [
-  ["all", "All", "Every frame of the exam"],
-  ["flagged", "Flagged", "Frames that the sieve flagged"],
-  ["to read", "No copies", "Flagged frames without near copies of others"],
+  ["all", "All", withKeys("Every frame of the exam", "mode")],
+  ["flagged", "Flagged", withKeys("Frames that the sieve flagged", "mode")],
+  ["to read", "No copies", withKeys("Flagged frames without near copies of others", "mode")],
 ];
 
 export function makeTransport(session: Session, screen: Screen, picture: HTMLElement): Transport {
   const clean = cleaner();
   const { player } = screen;
-  const icon = (sign: string, label: string, run: () => void): HTMLButtonElement =>
-    h("button", { type: "button", class: "icon", "aria-label": label, title: label, onclick: run }, sign);
+  const icon = (sign: string, label: string, id: string, run: () => void): HTMLButtonElement =>
+    h("button", { type: "button", class: "icon", "aria-label": label, title: withKeys(label, id), onclick: run }, sign);
 
-  const back = icon("◀", "Play backwards (J)", () => player.play(player.playing.get() === -1 ? 0 : -1));
-  const forward = icon("▶", "Play (Space)", () => player.play(player.playing.get() === 1 ? 0 : 1));
-  const fps = h("input", { type: "range", min: 1, max: 30, step: 1, "aria-label": "Frames per second" });
+  const back = icon("◀", "Play backwards", "backwards", () => player.play(player.playing.get() === -1 ? 0 : -1));
+  const forward = icon("▶", "Play", "toggle", () => player.play(player.playing.get() === 1 ? 0 : 1));
+  const fps = h("input", {
+    type: "range",
+    min: 1,
+    max: 30,
+    step: 1,
+    "aria-label": "Frames per second",
+    title: withKeys("Frames per second", "faster", "slower"),
+  });
   fps.addEventListener("input", () => screen.setFps(fps.valueAsNumber));
-  const rate = h("output", { class: "rate" });
-  const where = h("output", { class: "where" });
+  const rate = h("span", { class: "rate" });
+  const where = h("span", { class: "where" });
   const modes = MODES.map(([mode, words, title]) =>
     button(words, () => screen.setMode(mode), { title, pressed: false }),
   );
@@ -43,10 +51,10 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
     { class: "transport", "aria-label": "Playback" },
     h(
       "span",
-      { class: "group" },
+      { class: "group", role: "group", "aria-label": "Play" },
       back,
-      icon("‹", "One frame back (Left)", () => player.by(-1)),
-      icon("›", "One frame on (Right)", () => player.by(1)),
+      icon("‹", "One frame back", "previous", () => player.by(-1)),
+      icon("›", "One frame on", "next", () => player.by(1)),
       forward,
     ),
     h("label", { class: "speed" }, fps, rate),
@@ -59,6 +67,8 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
     player.playing.watch((direction) => {
       forward.textContent = direction === 1 ? "❚❚" : "▶";
       back.textContent = direction === -1 ? "❚❚" : "◀";
+      forward.setAttribute("aria-label", direction === 1 ? "Stop" : "Play");
+      back.setAttribute("aria-label", direction === -1 ? "Stop" : "Play backwards");
     }),
   );
   const showRate = (): void => {
@@ -89,26 +99,28 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
       heads,
       ...session.exam.heads.map(({ head }) =>
         button(`Head ${head}`, () => {
-          screen.setBoth(false);
           screen.setHead(head);
-        }, { pressed: !both && screen.head.get() === head }),
+          screen.setBoth(false);
+        }, { pressed: !both && screen.head.get() === head, title: withKeys(`Head ${head} alone`, "both") }),
       ),
-      button("Both", () => screen.setBoth(true), { pressed: both, title: "Side by side, kept in step by time" }),
+      button("Both", () => screen.setBoth(true), { pressed: both, title: withKeys("Side by side, kept in step by time", "both") }),
     );
   };
   clean.add(screen.head.watch(showHeads));
   clean.add(screen.both.watch(showHeads));
-  clean.add(
-    player.shown.watch((shown) => {
-      if (shown === null) return;
-      const { head, frame } = screen.here();
-      const time = session.hasTimes ? clock(session.positions.get(head)?.[frame] ?? NaN) : "";
-      const sequence = player.sequence();
-      const all = session.columns.get(head)?.frames ?? 0;
-      const left =
-        screen.mode.get() === "all" ? `of ${count(all - 1)}` : `· ${count(shown.step + 1)} of ${count(sequence.length)}`;
-      fill(where, h("b", {}, time), ` frame ${count(frame)} `, h("span", { class: "soft" }, left));
-    }),
-  );
+  const showWhere = (): void => {
+    const shown = player.shown.get();
+    if (shown === null) return;
+    const { head, frame } = screen.here();
+    const time = session.hasTimes ? clock(session.positions.get(head)?.[frame] ?? NaN) : "";
+    const sequence = player.sequence();
+    const all = session.columns.get(head)?.frames ?? 0;
+    const left =
+      screen.mode.get() === "all" ? `of ${count(all - 1)}` : `· ${count(shown.step + 1)} of ${count(sequence.length)}`;
+    const name = session.exam.heads.length > 1 ? h("b", {}, `head ${head}  `) : null;
+    fill(where, name, h("b", {}, time), ` frame ${count(frame)} `, h("span", { class: "soft" }, left));
+  };
+  clean.add(player.shown.watch(showWhere));
+  clean.add(screen.head.watch(showWhere));
   return { element, where, heads, close: () => clean.clean() };
 }

@@ -1,17 +1,18 @@
 // The row under the frame: where we are, and the verdict on the event that is shown.
 
-import type { Verdict } from "../api/types.ts";
+import type { SieveEvent, Verdict } from "../api/types.ts";
 import { button, fill, h } from "../dom.ts";
+import { withKeys } from "../keymap.ts";
 import { eventSubject } from "../model/subjects.ts";
 import { count, VERDICTS } from "../model/words.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
 
-const CHOICES: readonly (readonly [Verdict, string, string])[] = [
-  ["accept", "Accept", "A"],
-  ["reject", "Reject", "R"],
-  ["unsure", "Unsure", "U"],
+const CHOICES: readonly (readonly [Verdict, string, string, string])[] = [
+  ["accept", "Accept", "A", withKeys("The event shows a polyp; again: take it back", "accept")],
+  ["reject", "Reject", "R", withKeys("The event shows no polyp", "reject")],
+  ["unsure", "Unsure", "U", withKeys("It cannot be told", "unsure")],
 ];
 
 export function verdictBar(
@@ -21,34 +22,67 @@ export function verdictBar(
   where: HTMLElement,
 ): { element: HTMLElement; close(): void } {
   const place = h("div", { class: "choice", role: "group", "aria-label": "Verdict on the event" });
-  const element = h("div", { class: "verdicts" }, where, h("span", { class: "gap" }), place);
+  const which = h("span", { class: "soft" });
+  const others = h("span", { class: "others" });
+  const element = h("div", { class: "verdicts" }, where, h("span", { class: "gap" }), which, others, place);
 
   const show = (): void => {
     const event = session.events[session.event.get()];
     const reading = session.reading.get();
     const said = event ? reading.verdicts[eventSubject(event)] : undefined;
     const signed = reading.state === "signed";
-    const others = said && said.reader !== session.room.reader ? `, by ${said.reader}` : "";
+    const by = said && said.reader !== session.room.reader ? `, by ${said.reader}` : "";
+    const two = session.exam.heads.length > 1;
+    const elsewhere = event ? -1 : screen.elsewhere();
     const words = event
-      ? `Event ${session.event.get() + 1} of ${count(session.events.length)}${others}`
-      : "No event here";
+      ? `Event ${session.event.get() + 1} of ${count(session.events.length)}${two ? `, head ${event.head}` : ""}${by}`
+      : elsewhere >= 0
+        ? `Event ${elsewhere + 1} is on the other head (H)`
+        : two
+          ? `No event on head ${screen.head.get()}`
+          : "No event here";
+    const on = two ? `this frame of head ${screen.head.get()}` : "this frame";
+    which.textContent = words;
+    others.textContent = saidBy(session, event);
+    others.hidden = others.textContent === "";
     fill(
       place,
-      h("span", { class: "soft" }, words),
-      ...CHOICES.map(([verdict, label, key]) =>
+      ...CHOICES.map(([verdict, label, key, title]) =>
         button(`${VERDICTS[verdict].sign} ${label}`, () => deciding.onEvent(verdict), {
           key,
+          title,
           class: verdict,
           pressed: said?.verdict === verdict,
           disabled: signed || event === undefined,
         }),
       ),
       session.room.role === "validator" && said
-        ? button("Confirm", () => deciding.confirm(true), { key: "Y", pressed: said.confirmed === true, disabled: signed })
+        ? button("Confirm", () => deciding.confirm(true), { key: "Y", title: withKeys("Confirm what the pre-reader said", "agree"), pressed: said.confirmed === true, disabled: signed })
         : null,
-      button("Missed polyp", () => deciding.missed(), { key: "M", disabled: signed }),
+      button("Missed polyp", () => deciding.missed(), { key: "M", title: withKeys(`Mark a polyp that the sieve missed, on ${on}`, "missed"), disabled: signed }),
     );
   };
-  const stops = [session.event.watch(show), session.reading.watch(show), screen.head.watch(show)];
+  // Every frame may have an event of the other head: looked at when one rests, for it costs a redraw.
+  const rest = (): void => {
+    if (session.exam.heads.length > 1 && screen.player.playing.get() === 0) show();
+  };
+  const stops = [
+    session.event.watch(show),
+    session.reading.watch(show),
+    session.others.watch(show),
+    screen.head.watch(show),
+    screen.player.shown.watch(rest),
+    screen.player.playing.watch(rest),
+  ];
   return { element, close: () => stops.forEach((stop) => stop()) };
+}
+
+/** In blind work, once both have signed: what each of them said of the event. */
+function saidBy(session: Session, event: SieveEvent | undefined): string {
+  if (event === undefined) return "";
+  const words = session.others.get().map(({ reader, reading }) => {
+    const verdict = reading.verdicts[eventSubject(event)]?.verdict;
+    return `${reader} ${verdict ? `${VERDICTS[verdict].sign} ${VERDICTS[verdict].words}` : "– undecided"}`;
+  });
+  return words.join(" · ");
 }

@@ -3,8 +3,14 @@
 import { api } from "../api/client.ts";
 import type { ExamRow, Room } from "../api/types.ts";
 import { fill, h } from "../dom.ts";
+import { cleaner } from "../emitter.ts";
+import { saveState } from "../exam/savestate.ts";
+import { withKeys } from "../keymap.ts";
+import { whoReads } from "../leaving.ts";
 import { rankExams } from "../model/rank.ts";
-import { clock, count, plural } from "../model/words.ts";
+import { clock, count, plural, readerWords } from "../model/words.ts";
+import { preparingLine } from "../preparing.ts";
+import type { Saver } from "../saving/saver.ts";
 import { themeButton } from "../theme.ts";
 import { announce } from "../announce.ts";
 import { showHelp } from "../help.ts";
@@ -16,9 +22,13 @@ export interface ListPage {
   element: HTMLElement;
   refresh(): void;
   key(event: KeyboardEvent): boolean;
+  close(): void;
 }
 
-export function listPage(room: Room, open: (exam: string) => void): ListPage {
+export function listPage(room: Room, saver: Saver, left: string | null, open: (exam: string) => void): ListPage {
+  const clean = cleaner();
+  const save = saveState(saver);
+  clean.add(() => save.close());
   const body = h("tbody");
   const sum = h("p", { class: "sum" }, "Looking for exams …");
   const table = h(
@@ -27,7 +37,6 @@ export function listPage(room: Room, open: (exam: string) => void): ListPage {
     h("thead", {}, h("tr", {}, ...COLUMNS.map((name) => h("th", { scope: "col" }, name)))),
     body,
   );
-  const who = `${room.reader}, ${room.role}`;
   const element = h(
     "main",
     { class: "list" },
@@ -36,8 +45,9 @@ export function listPage(room: Room, open: (exam: string) => void): ListPage {
       { class: "bar" },
       h("h1", {}, "capsieve ", h("span", { class: "soft" }, "reading room")),
       h("span", { class: "gap" }),
-      h("span", { class: "soft", title: "Who reads" }, who),
-      h("button", { type: "button", class: "quiet icon", title: "Keys", onclick: showHelp }, "?"),
+      save.element,
+      whoReads(room, saver),
+      h("button", { type: "button", class: "quiet icon", "aria-label": "Keys", title: withKeys("Keys", "help"), onclick: showHelp }, "?"),
       themeButton(),
     ),
     h("div", { class: "listbody" }, sum, table),
@@ -48,85 +58,112 @@ export function listPage(room: Room, open: (exam: string) => void): ListPage {
       "td",
       { class: "name" },
       row.urgent ? h("span", { class: "urgent", title: "marked urgent" }, "▲ urgent") : null,
-      h("a", { href: `#/exam/${encodeURIComponent(row.exam)}` }, row.title || row.exam),
+      row.readable
+        ? h("a", { href: `#/exam/${encodeURIComponent(row.exam)}`, "data-exam": row.exam, onclick: (event: Event) => event.stopPropagation() }, row.title || row.exam)
+        : h("span", { class: "soft" }, row.title || row.exam),
+      row.heads.length > 1 ? h("div", { class: "soft small" }, `${count(row.heads.length)} heads`) : null,
     ),
     h(
       "td",
       {},
-      h("span", { class: `state ${row.state.replace(" ", "-")}` }, STATE_SIGNS[row.state] ?? "○"),
-      ` ${row.state}`,
+      ...(row.readable
+        ? [h("span", { class: "state", "aria-hidden": "true" }, STATE_SIGNS[row.state] ?? "○"), ` ${row.state}`]
+        : [h("span", { class: "trouble" }, "✕ cannot be opened")]),
       row.version > 1 ? h("span", { class: "soft" }, `, version ${row.version}`) : null,
       row.readers.length > 1
-        ? h("div", { class: "soft small" }, row.readers.map((r) => `${r.reader}: ${r.state}`).join(", "))
+        ? h("div", { class: "soft small" }, row.readers.map((r) => `${readerWords(r.reader)}: ${r.state}`).join(", "))
         : null,
     ),
-    h(
-      "td",
-      {},
-      row.events === 0 ? "nothing flagged" : plural(row.events, "event"),
-      h("div", { class: "soft small" }, `${count(row.to_read)} of ${plural(row.frames, "frame")} to read`),
-    ),
+    row.readable
+      ? h(
+          "td",
+          {},
+          row.events === 0 ? "nothing flagged" : plural(row.events, "event"),
+          h("div", { class: "soft small" }, `${count(row.to_read)} of ${plural(row.frames, "frame")} to read`),
+        )
+      : h("td", {}, "–"),
     h("td", {}, progress(row.decided_events, row.events)),
-    h("td", { class: "number" }, count(row.findings)),
+    h("td", { class: "number" }, row.readable ? count(row.findings) : "–"),
     h("td", { class: "number" }, row.duration_s === null ? "–" : clock(row.duration_s)),
-    h("td", { class: "soft small" }, remarks(row)),
+    h("td", { class: "soft small remarks" }, remarks(row), prepared(row.exam)),
   ];
+
+  // What is told of an exam's index changes while the list stands, and the row is made anew at times.
+  const lines: (() => void)[] = [];
+  const prepared = (exam: string): HTMLElement => {
+    const line = preparingLine(exam);
+    lines.push(line.close);
+    return line.element;
+  };
+  clean.add(() => lines.forEach((close) => close()));
 
   const show = (rows: ExamRow[]): void => {
     const focused = (document.activeElement as HTMLElement | null)?.dataset?.["exam"];
+    for (const close of lines.splice(0)) close();
     fill(
       body,
       ...rankExams(rows).map((row) =>
         h(
           "tr",
           {
-            tabindex: 0,
             "data-exam": row.exam,
-            class: row.state === "signed" ? "done" : "",
-            "aria-label": `${row.title || row.exam}, ${row.state}${row.urgent ? ", urgent" : ""}, ${plural(row.events, "event")}`,
-            onclick: () => open(row.exam),
+            class: `${row.state === "signed" ? "done" : ""}${row.readable ? "" : " unreadable"}`,
+            onclick: () => row.readable && open(row.exam),
           },
           ...cells(row),
         ),
       ),
     );
-    const open_ = rows.filter((row) => row.state !== "signed").length;
+    table.hidden = rows.length === 0;
+    const open_ = rows.filter((row) => row.state !== "signed" && row.readable).length;
     const urgent = rows.filter((row) => row.urgent && row.state !== "signed").length;
-    const words = `${plural(rows.length, "exam")}, ${count(open_)} to read${urgent ? `, ${count(urgent)} urgent` : ""}.`;
+    const words =
+      rows.length === 0
+        ? "There are no exams here yet. They appear when capsieve screen has written them."
+        : `${plural(rows.length, "exam")}, ${count(open_)} to read${urgent ? `, ${count(urgent)} urgent` : ""}.`;
     fill(sum, words, rows.length ? h("span", { class: "soft" }, " ↑ ↓ choose, Enter opens, ? shows all keys.") : null);
-    const again = focused
-      ? [...body.children].find((row) => (row as HTMLElement).dataset["exam"] === focused)
-      : body.firstElementChild;
-    (again as HTMLElement | null)?.focus({ preventScroll: true });
-    announce(words);
+    const wanted = focused ?? left;
+    const again = links().find((link) => link.dataset["exam"] === wanted) ?? links()[0];
+    if (focused !== undefined || document.activeElement === document.body) again?.focus({ preventScroll: true });
+    if (words !== said) announce(words);
+    said = words;
   };
+  let said = "";
+  const links = (): HTMLElement[] => [...body.querySelectorAll<HTMLElement>("a[data-exam]")];
 
   const refresh = (): void => {
     api.exams().then(show, (error: Error) => fill(sum, h("span", { class: "trouble" }, error.message)));
   };
   refresh();
+  // A screening that ends tells nobody: the list looks again when somebody comes back to it. No
+  // clock does it, for an empty chair must not keep a session alive.
+  const back = (): void => {
+    if (!document.hidden) refresh();
+  };
+  addEventListener("focus", back);
+  document.addEventListener("visibilitychange", back);
+  clean.add(() => {
+    removeEventListener("focus", back);
+    document.removeEventListener("visibilitychange", back);
+  });
 
   return {
     element,
     refresh,
     key(event) {
-      const rows = [...body.children] as HTMLElement[];
-      const at = rows.indexOf(document.activeElement as HTMLElement);
+      const all = links();
+      const at = all.indexOf(document.activeElement as HTMLElement);
       const to: Record<string, number> = {
         ArrowDown: at + 1,
         ArrowUp: at - 1,
         Home: 0,
-        End: rows.length - 1,
+        End: all.length - 1,
       };
-      if (event.key in to) {
-        rows[Math.min(Math.max(to[event.key] as number, 0), rows.length - 1)]?.focus();
-        return true;
-      }
-      const exam = rows[at]?.dataset["exam"];
-      if (event.key !== "Enter" || exam === undefined) return false;
-      open(exam);
+      if (!(event.key in to)) return false;
+      all[Math.min(Math.max(to[event.key] as number, 0), all.length - 1)]?.focus();
       return true;
     },
+    close: () => clean.clean(),
   };
 }
 
@@ -141,5 +178,6 @@ function progress(done: number, all: number): HTMLElement | string {
 }
 
 function remarks(row: ExamRow): string {
-  return [row.complete ? "" : "Screening is not complete.", ...row.problems].filter(Boolean).join(" ");
+  const incomplete = row.readable && !row.complete ? "Screening is not complete." : "";
+  return [incomplete, ...row.problems].filter(Boolean).join(" ");
 }

@@ -24,13 +24,24 @@ export const verdictOn = (reading: Reading, event: SieveEvent) =>
   reading.verdicts[eventSubject(event)]?.verdict ?? null;
 
 /** The next event without a verdict after this place in the ranking, round the end; -1 if none. */
-export function nextUndecided(events: readonly SieveEvent[], reading: Reading, after: number): number {
+export function nextUndecided(
+  events: readonly SieveEvent[],
+  reading: Reading,
+  after: number,
+  among: readonly SieveEvent[] = events,
+): number {
   for (let i = 1; i <= events.length; i++) {
     const at = (after + i + events.length) % events.length;
     const event = events[at];
-    if (event !== undefined && verdictOn(reading, event) === null) return at;
+    if (event !== undefined && among.includes(event) && verdictOn(reading, event) === null) return at;
   }
   return -1;
+}
+
+/** Whether two readings, or more, say different things of an event, or one says nothing. */
+export function differ(readings: readonly Reading[], event: SieveEvent): boolean {
+  const said = readings.map((reading) => verdictOn(reading, event));
+  return said.some((verdict) => verdict === null || verdict !== said[0]);
 }
 
 export const undecided = (events: readonly SieveEvent[], reading: Reading): SieveEvent[] =>

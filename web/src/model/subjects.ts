@@ -8,6 +8,10 @@ export const eventSubject = (event: SieveEvent): string =>
 
 export const frameSubject = (head: number, frame: number): string => `frame:${head}:${frame}`;
 
+/** The id of the finding that an accepted event shows: two windows that accept it make one finding. */
+export const findingIdOf = (event: SieveEvent): string =>
+  `e${event.head}-${event.first_frame}-${event.last_frame}`;
+
 export const findingSubject = (id: string): string => `finding:${id}`;
 
 export interface Place {

@@ -59,6 +59,9 @@ export const REASONS: Record<string, string> = {
 /** The reasons that reject a frame before a polyp is looked for. */
 export const REJECTING = new Set(["texture-low", "texture-high", "uninformative"]);
 
+/** Who reads blind has no name for the other one, until both have signed. */
+export const readerWords = (reader: string): string => reader || "another reader";
+
 const pad = (n: number): string => String(n).padStart(2, "0");
 
 /** 1:02:03, or 2:03 below an hour. */

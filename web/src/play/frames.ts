@@ -42,7 +42,7 @@ export function makeFrames(exam: string): Frames {
   const pictures = makeRing<Picture>(BITMAPS, () => 1, (picture) => picture.bitmap?.close());
   const decoding = new Set<string>();
   const asked = new Map<string, AbortController>();
-  const alone = new Set<string>(); // of those asked for, the ones that come in no pack
+  const alone = new Set<string>(); // asked for in no pack, and not ready yet
   let wanted: readonly Spot[] = [];
   let requests = 0;
   let closed = false;
@@ -62,6 +62,7 @@ export function makeFrames(exam: string): Frames {
       picture = { bitmap: null, sentence: UNDECODABLE };
     }
     decoding.delete(key);
+    alone.delete(key);
     if (closed) return void picture.bitmap?.close();
     pictures.put(key, picture);
     frames.onready();
@@ -91,7 +92,10 @@ export function makeFrames(exam: string): Frames {
         }, 1000);
       }
     }
-    for (const key of keys) if (asked.get(key) === controller) asked.delete(key);
+    for (const key of keys) {
+      if (asked.get(key) === controller) asked.delete(key);
+      if (!bytes.has(key)) alone.delete(key);
+    }
     requests--;
     pump();
   };
@@ -102,16 +106,17 @@ export function makeFrames(exam: string): Frames {
       const packed = bytes.get(name(spot));
       if (packed !== undefined) void decode(spot, packed);
     }
-    // A jump waits for its own frame alone (of each head): the server has nothing else to do then.
-    // What playback waits for is on its way in a pack already, and holds nothing up.
+    // A jump waits for its own frame alone (of each head): until that can be drawn, neither the
+    // server nor the browser has anything else to do. What playback waits for is on its way in a
+    // pack already, and holds nothing up.
     const now = wanted.slice(0, 2).filter((spot, i) => i === 0 || spot.head !== wanted[0]?.head);
     for (const { head, frame } of rest === undefined ? now : []) {
       const key = name({ head, frame });
       if (bytes.has(key) || asked.has(key) || requests >= REQUESTS) continue;
       alone.add(key);
-      void fetchPack(head, [frame]).finally(() => alone.delete(key));
+      void fetchPack(head, [frame]);
     }
-    if (now.some((spot) => alone.has(name(spot)) && !bytes.has(name(spot)))) return;
+    if (now.some((spot) => alone.has(name(spot)))) return;
     while (requests < REQUESTS && rest === undefined) {
       const missing = wanted.filter((spot) => !bytes.has(name(spot)) && !asked.has(name(spot)));
       const first = missing[0];

@@ -1,52 +1,45 @@
 // The one outbox of this window: how parcels reach the server.
 
-import { api, Refused, Unreached } from "../api/client.ts";
-import type { Action, Entry } from "../api/types.ts";
-import { makeOutbox, type Outbox, type Outcome, type Parcel } from "./outbox.ts";
+import { api } from "../api/client.ts";
+import type { Action, Entry, Room } from "../api/types.ts";
+import { makeDelivery } from "./delivery.ts";
+import { makeOutbox, type Outbox, type Parcel } from "./outbox.ts";
 import { shelfOf } from "./shelf.ts";
 
-export type Saver = Outbox;
-
-/** Answers that mean "not now": the server starts, is busy, or wants the link opened again. */
-const LATER = new Set([401, 403, 408, 425, 429, 500, 502, 503, 504]);
-
-const DOOR = new Set([401, 403]);
-
-async function send(parcel: Parcel): Promise<Outcome<Entry | null>> {
-  try {
-    if (parcel.kind === "seen") {
-      await api.saw(parcel.exam, parcel.body);
-      return { outcome: "taken", answer: null };
-    }
-    const action = parcel.body as unknown as Action;
-    return { outcome: "taken", answer: await api.act(parcel.exam, action) };
-  } catch (error) {
-    const sentence = troubleWords(error);
-    const later = error instanceof Unreached || (error instanceof Refused && LATER.has(error.status));
-    return { outcome: later || !(error instanceof Refused) ? "later" : "refused", sentence };
-  }
+export interface Saver extends Outbox {
+  /** The connection was lost: who is logged in is asked before anything is sent again. */
+  doubt(): void;
 }
 
-function troubleWords(error: unknown): string {
-  if (error instanceof Unreached) return "not connected";
-  // A server that was started anew knows nobody yet; the cookie of the link is all that is missing.
-  if (error instanceof Refused && DOOR.has(error.status)) return "open the room's link again in this browser";
-  return error instanceof Error ? error.message : String(error);
+async function deliver(parcel: Parcel): Promise<Entry | null> {
+  if (parcel.kind === "entry") return api.act(parcel.exam, parcel.body as unknown as Action);
+  await api.saw(parcel.exam, parcel.body);
+  return null;
 }
 
-export function makeSaver(reader: string, taken: (parcel: Parcel, entry: Entry | null) => void): Saver {
-  const saver = makeOutbox<Entry | null>({
-    shelf: shelfOf(reader),
-    send,
-    taken,
+/** `done` hears of every parcel that the server has taken or refused. */
+export function makeSaver(room: Room, done: (parcel: Parcel) => void): Saver {
+  const delivery = makeDelivery<Entry | null>({
+    owner: room,
+    login: room.login,
+    deliver,
+    here: api.room,
+    screening: async (exam) => (await api.exam(exam)).screening,
+  });
+  const outbox = makeOutbox<Entry | null>({
+    owner: room,
+    shelf: shelfOf(room),
+    send: delivery.send,
+    number: (entry) => entry?.number ?? null,
+    done,
     wait: (milliseconds, then) => {
       const timer = setTimeout(then, milliseconds);
       return () => clearTimeout(timer);
     },
     now: () => Date.now(),
   });
-  addEventListener("online", () => saver.kick());
-  return saver;
+  addEventListener("online", () => outbox.kick());
+  return { ...outbox, doubt: delivery.doubt };
 }
 
 /** A new key. randomUUID is missing where a centre serves the page without TLS. */

@@ -1,10 +1,15 @@
 // The outbox's place in localStorage: one item per parcel, so that two windows do not overwrite
-// each other, and one part per reader, so that nobody sends what another one decided.
+// each other, and one part per room, reader and role, so that nobody sends what another one decided.
 
 import type { Shelf } from "./outbox.ts";
+import type { Owner } from "./owner.ts";
 
-export function shelfOf(reader: string, storage: Storage = localStorage): Shelf {
-  const prefix = `capsieve.outbox.${encodeURIComponent(reader)}.`;
+/** What all names on a shelf begin with. A slash in a name is escaped, so none is part of another. */
+export const shelfName = ({ room, reader, role }: Owner): string =>
+  `capsieve.outbox/${[room, reader, role].map(encodeURIComponent).join("/")}/`;
+
+export function shelfOf(owner: Owner, storage: Storage = localStorage): Shelf {
+  const prefix = shelfName(owner);
   return {
     names: () =>
       Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? "")

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from capsieve.errors import FileError, MissingExtraError
-from capsieve.review.decisions.schema import ENTRIES, SCHEMA, create_tables, stored_schema
+from capsieve.review.decisions.refusals import UnreachableError
+from capsieve.review.decisions.schema import (
+    ENTRIES,
+    SCHEMA,
+    create_missing,
+    is_complete,
+    stored_schema,
+)
 from capsieve.review.decisions.sql import event, exc, sa
 
 __all__ = ["Database", "open_database"]
@@ -46,7 +53,7 @@ class Database:
 
         Raises
         ------
-        FileError
+        UnreachableError
             The database cannot be read.
         """
         with _told(self.where), self.engine.connect() as connection:
@@ -67,7 +74,7 @@ class Database:
 
         Raises
         ------
-        FileError
+        UnreachableError
             The database cannot be written, or is busy for too long.
         """
         with _told(self.where), self.engine.connect() as connection:
@@ -90,6 +97,8 @@ class Database:
 
 def open_database(place: str | os.PathLike[str]) -> Database:
     """Open a database of decisions; make it where there is none.
+
+    One of an earlier version gets the tables that came later.
 
     Parameters
     ----------
@@ -147,6 +156,8 @@ def _sqlite(url: sa.URL) -> Database:
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # transactions begin where they are said to, below
+        # Text that is no UTF-8 is one row's problem, and no reason to show none.
+        connection.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
 
@@ -212,7 +223,8 @@ def _limit_waiting(connection: sa.Connection) -> None:
 def _set_up(database: Database) -> None:
     with database.read() as connection:
         found = stored_schema(connection)
-    if found is None:
+        complete = found is not None and (found > SCHEMA or is_complete(connection))
+    if found is None or not complete:
         found = _create(database)
     if found > SCHEMA:
         raise FileError(
@@ -222,7 +234,7 @@ def _set_up(database: Database) -> None:
 
 
 def _create(database: Database) -> int:
-    """Create the tables unless somebody else did meanwhile; return their version."""
+    """Create what is missing, unless somebody else did meanwhile; return the tables' version."""
     with _told(database.where), database.engine.connect() as connection:
         connection.execution_options(**{_WRITES: True})
         with connection.begin():
@@ -230,10 +242,9 @@ def _create(database: Database) -> int:
                 _limit_waiting(connection)
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SETUP_LOCK})")
             found = stored_schema(connection)
-            if found is None:
-                create_tables(connection)
-                found = SCHEMA
-            return found
+            if found is None or found <= SCHEMA:
+                create_missing(connection)
+            return found or SCHEMA
 
 
 @contextmanager
@@ -246,7 +257,7 @@ def _told(where: str) -> Iterator[None]:
         reason = str(error.orig).strip().splitlines()[0]
         if "locked" in reason or "lock timeout" in reason:
             reason = "another program keeps it busy; try again"
-        raise FileError(f"cannot use the decisions in {where}: {reason}") from error
+        raise UnreachableError(f"cannot use the decisions in {where}: {reason}") from error
     except exc.SQLAlchemyError as error:
         reason = str(error).splitlines()[0]
-        raise FileError(f"cannot use the decisions in {where}: {reason}") from error
+        raise UnreachableError(f"cannot use the decisions in {where}: {reason}") from error

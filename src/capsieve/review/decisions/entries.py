@@ -74,6 +74,9 @@ class Entry:
         Who did it, and as what.
     time
         UTC in ISO 8601, by the clock of whoever wrote it down.
+    problem
+        Why what is stored cannot be read as an entry; empty where it can. The other fields then
+        hold what can be shown: content that is no JSON object stands under "stored".
     """
 
     number: int
@@ -87,6 +90,7 @@ class Entry:
     subject: str
     content: Mapping[str, Any]
     undoes: int | None
+    problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -102,6 +106,7 @@ class Entry:
             "subject": self.subject,
             "content": dict(self.content),
             "undoes": self.undoes,
+            "problem": self.problem,
         }
 
 

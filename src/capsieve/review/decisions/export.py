@@ -22,6 +22,7 @@ DECISION_COLUMNS = (
     "undoes",
     "content",  # JSON
     "key",
+    "problem",  # why it cannot be read; content that is no JSON object stands under "stored"
 )
 
 FINDING_COLUMNS = (
@@ -76,6 +77,7 @@ def decisions_csv(entries: Iterable[Entry]) -> str:
                 entry.undoes,
                 canonical(dict(entry.content)),
                 entry.key,
+                entry.problem,
             )
             for entry in log
         ),

@@ -1,6 +1,6 @@
 """Checks of single fields of what a reader sent: one clear sentence each."""
 
-import math
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -56,7 +56,8 @@ def check_number(value: Any, name: str) -> float:
     """Return a finite number from 0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise EntryError(f"{name} must be a number, not {value!r:.60}")
-    if not math.isfinite(value) or value < 0:
+    # Compared before it is converted: a whole number can be too large for that.
+    if not 0 <= value <= sys.float_info.max:
         raise EntryError(f"{name} must be a finite number from 0, not {value!r:.60}")
     return float(value)
 

@@ -1,29 +1,23 @@
 """Read the log of entries."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
-from capsieve.errors import FileError
 from capsieve.review.decisions.database import Database
 from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.schema import ENTRIES
 from capsieve.review.decisions.sql import sa
+from capsieve.review.decisions.stored import Row, entry_of
 
 __all__ = [
-    "Row",
     "changes_after",
-    "entry_of",
     "entry_rows",
     "entry_with_key",
     "exams_with_entries",
+    "is_known",
     "last_number",
     "load_entries",
     "missing_entries",
 ]
-
-Row = tuple[Any, ...]
-"""The columns of an entry as they are stored, in the order of the table."""
 
 
 def load_entries(database: Database, exam: str, *, after: int = 0) -> list[Entry]:
@@ -81,25 +75,16 @@ def entry_with_key(connection: sa.Connection, key: str) -> Entry | None:
     return None if row is None else entry_of(tuple(row))
 
 
-def entry_of(row: Row) -> Entry:
-    """Return an entry from its columns.
-
-    Raises
-    ------
-    FileError
-        The content is no JSON: somebody else changed the database.
-    """
-    number, key, exam, version, reader, role, time, kind, subject, content, undoes = row
-    try:
-        said = json.loads(content)
-    except ValueError as error:
-        raise FileError(f"entry {number} of the decisions is damaged: {error}") from error
-    return Entry(number, key, exam, version, reader, role, time, kind, subject, said, undoes)
+def is_known(database: Database, key: str) -> bool:
+    """Whether an action with this key is written down."""
+    with database.read() as connection:
+        return entry_with_key(connection, key) is not None
 
 
 def missing_entries(database: Database) -> int:
     """Return how many numbers are missing before the last one: 0, unless rows were removed."""
-    query = sa.select(sa.func.count(), sa.func.max(ENTRIES.c.number)).select_from(ENTRIES)
+    # Numbers start at 1: a row that was given another one must not make up for a missing row.
+    query = sa.select(sa.func.count(), sa.func.max(ENTRIES.c.number)).where(ENTRIES.c.number > 0)
     with database.read() as connection:
         count, last = connection.execute(query).one()
     return (last or 0) - count

@@ -3,13 +3,22 @@
 Nothing but the log is kept. The reading is folded from it each time, so it cannot differ from it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from capsieve.review.decisions.cleanliness import Cleanliness, judge_cleanliness
 from capsieve.review.decisions.entries import Entry
-from capsieve.review.decisions.standing import in_order, redoable, stand, undoable, version_of
+from capsieve.review.decisions.foreign import foreign_among, foreign_words
+from capsieve.review.decisions.standing import (
+    in_order,
+    redoable,
+    stand,
+    undoable,
+    unreadable,
+    version_of,
+)
+from capsieve.review.decisions.stored import stored_number
 from capsieve.review.decisions.vocabulary import LANDMARKS
 
 __all__ = ["Finding", "Landmark", "Note", "Reading", "Signature", "Verdict", "fold"]
@@ -109,7 +118,18 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who signed a version, and the hash that freezes it."""
+    """Who signed a version, and the hash that freezes it.
+
+    Attributes
+    ----------
+    hash, statement
+        Empty where they cannot be read: then the signature does not hold.
+    reader, role, time, version, number
+        Of the entry.
+    seen_frames, frames, seen_through
+        How many frames had stood on the screen, of how many, and the last batch of the ledger that
+        it covers; None where that cannot be read.
+    """
 
     hash: str
     reader: str
@@ -118,8 +138,9 @@ class Signature:
     version: int
     number: int
     statement: str
-    seen_frames: int
-    frames: int
+    seen_frames: int | None
+    frames: int | None
+    seen_through: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +175,11 @@ class Reading:
         Numbers for the next undo of the reader who asks: what it takes back, or does again.
     last
         The number of the last entry; 0 where there is none.
+    problems
+        Entries that cannot be read, one sentence each: what they said is not in the reading.
+    foreign
+        That something in the reading was decided on another screening of the exam, and what to
+        do, in one sentence; empty where nothing was.
     """
 
     exam: str = ""
@@ -171,6 +197,8 @@ class Reading:
     undoable: int | None = None
     redoable: int | None = None
     last: int = 0
+    problems: tuple[str, ...] = ()
+    foreign: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -190,11 +218,16 @@ class Reading:
             "undoable": self.undoable,
             "redoable": self.redoable,
             "last": self.last,
+            "problems": [*self.problems, *([self.foreign] if self.foreign else ())],
         }
 
 
 def fold(
-    entries: Iterable[Entry], *, reader: str | None = None, version: int | None = None
+    entries: Iterable[Entry],
+    *,
+    reader: str | None = None,
+    version: int | None = None,
+    foreign: Collection[int] = (),
 ) -> Reading:
     """Add up the entries of one reading.
 
@@ -207,6 +240,9 @@ def fold(
         Who asks: what they could undo is told.
     version
         The reading as it stood at the end of this version; the latest where it is None.
+    foreign
+        Entries that were made on another screening of the exam; see
+        :func:`~capsieve.review.decisions.screenings.made_elsewhere`.
     """
     log = [entry for entry in in_order(entries) if version is None or entry.version <= version]
     if not log:
@@ -215,18 +251,19 @@ def fold(
     stage = version_of(log)
     latest: dict[tuple[str, str], Entry] = {}
     first: dict[str, int] = {}
-    confirmations: dict[int, bool] = {}
-    notes: list[Note] = []
+    answers: dict[int, Entry] = {}
+    notes: list[Entry] = []
     for entry in standing.entries:
         if entry.kind == "note":
-            said = entry.content["text"]
-            notes.append(Note(entry.subject, said, entry.reader, entry.time, entry.number))
+            notes.append(entry)
         elif entry.kind == "confirm":
-            confirmations[entry.content["of"]] = entry.content["agrees"]
+            answers[entry.content["of"]] = entry
         else:
             latest[entry.kind, entry.subject] = entry
             first.setdefault(entry.subject, entry.number)
     of_kind = _by_kind(latest)
+    confirmations = {number: entry.content["agrees"] for number, entry in answers.items()}
+    elsewhere = foreign_among([*notes, *latest.values()], answers, foreign)
     findings = [
         _finding(name, entry, confirmations)
         for name, entry in sorted(of_kind("finding").items(), key=lambda pair: first[pair[0]])
@@ -253,14 +290,23 @@ def fold(
                 for subject, entry in of_kind("cleanliness").items()
             }
         ),
-        notes=tuple(notes),
+        notes=tuple(_note(entry) for entry in notes),
         urgent=exam_urgent or any(finding.content["urgent"] for finding in findings),
         urgent_text=urgent.content["text"] if urgent is not None and exam_urgent else "",
         signature=None if stage.signed is None else _signature(stage.signed),
         signatures=signatures,
-        undoable=None if own is None else undoable(standing, reader=own, version=stage.number),
+        undoable=None
+        if own is None
+        else undoable(
+            standing,
+            reader=own,
+            version=stage.number,
+            also={entry.number for entry in elsewhere},
+        ),
         redoable=None if own is None else redoable(log, standing, reader=own, version=stage.number),
         last=log[-1].number,
+        problems=unreadable(log),
+        foreign=foreign_words(elsewhere, signed=stage.signed is not None),
     )
 
 
@@ -294,6 +340,10 @@ def _finding(subject: str, entry: Entry, confirmations: Mapping[int, bool]) -> F
     )
 
 
+def _note(entry: Entry) -> Note:
+    return Note(entry.subject, entry.content["text"], entry.reader, entry.time, entry.number)
+
+
 def _landmarks(latest: Mapping[str, Entry]) -> dict[str, Landmark]:
     found: dict[str, Landmark] = {}
     for name in LANDMARKS:
@@ -307,15 +357,22 @@ def _landmarks(latest: Mapping[str, Entry]) -> dict[str, Landmark]:
 
 
 def _signature(entry: Entry) -> Signature:
+    # A signature that lacks something is still one, lest a signed exam look open; checking it
+    # tells that it does not hold.
     said = entry.content
     return Signature(
-        hash=said["hash"],
+        hash=_text(said.get("hash")),
         reader=entry.reader,
         role=entry.role,
         time=entry.time,
         version=entry.version,
         number=entry.number,
-        statement=said["statement"],
-        seen_frames=said["seen_frames"],
-        frames=said["frames"],
+        statement=_text(said.get("statement")),
+        seen_frames=stored_number(said.get("seen_frames")),
+        frames=stored_number(said.get("frames")),
+        seen_through=stored_number(said.get("seen_through")),
     )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,14 +1,17 @@
-"""Why an action of a reader is refused.
+"""Why an action of a reader is refused, or cannot be written down just now.
 
 CapsieveError
 |-- EntryError      (ValueError)   the action makes no sense as it stands
 |-- ForbiddenError                 this reader may not do it, now or ever
-`-- ConflictError   (RuntimeError) it does not fit what stands already: signed, undone, changed
+|-- ConflictError   (RuntimeError) it does not fit what stands already: signed, undone, changed
+`-- FileError       (OSError)
+    `-- UnreachableError           nothing is wrong with it: the decisions or the exam cannot be
+                                   reached now, and the same action can be tried again
 """
 
-from capsieve.errors import CapsieveError
+from capsieve.errors import CapsieveError, FileError
 
-__all__ = ["ConflictError", "EntryError", "ForbiddenError"]
+__all__ = ["ConflictError", "EntryError", "ForbiddenError", "UnreachableError"]
 
 
 class EntryError(CapsieveError, ValueError):
@@ -21,3 +24,7 @@ class ForbiddenError(CapsieveError):
 
 class ConflictError(CapsieveError, RuntimeError):
     """An action that does not fit what stands already."""
+
+
+class UnreachableError(FileError):
+    """Decisions or an exam that cannot be reached just now: busy, full, gone."""

@@ -1,6 +1,5 @@
 """The settings of a reading room: how people work in it."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -9,12 +8,13 @@ from capsieve.review.decisions.clock import utc_now
 from capsieve.review.decisions.database import Database
 from capsieve.review.decisions.entries import canonical
 from capsieve.review.decisions.fields import check_name
-from capsieve.review.decisions.refusals import ConflictError, EntryError
-from capsieve.review.decisions.schema import ENTRIES, ROOM
+from capsieve.review.decisions.refusals import ConflictError, EntryError, UnreachableError
+from capsieve.review.decisions.schema import ENTRIES, ROOM, stored_room
 from capsieve.review.decisions.sql import sa
+from capsieve.review.decisions.stored import parse_object
 from capsieve.review.way import WAYS, Way
 
-__all__ = ["Room", "change_room", "read_room", "room_in"]
+__all__ = ["Room", "change_room", "read_room", "read_room_id", "room_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,54 @@ class Room:
 
 
 def read_room(database: Database) -> Room:
-    """Return the settings; those of a new room where nobody has chosen."""
+    """Return the settings; those of a new room where nobody has chosen.
+
+    Raises
+    ------
+    UnreachableError
+        They cannot be read.
+    """
     with database.read() as connection:
         return room_in(connection)
 
 
+def read_room_id(database: Database) -> str:
+    """Return the room's own name: random, made with the database, the same for all its servers.
+
+    Raises
+    ------
+    UnreachableError
+        It cannot be read.
+    """
+    with database.read() as connection:
+        found = stored_room(connection)
+    if not found:
+        raise UnreachableError("the database has lost the name of its room; open the room again")
+    return found
+
+
 def room_in(connection: sa.Connection) -> Room:
-    """Return the settings, within a transaction."""
+    """Return the settings, within a transaction.
+
+    Raises
+    ------
+    UnreachableError
+        They cannot be read: who may see what is then not known, so nobody sees anything.
+    """
     query = sa.select(ROOM.c.settings).order_by(ROOM.c.number.desc()).limit(1)
     stored = connection.scalar(query)
-    return Room() if stored is None else Room(way=cast(Way, json.loads(stored)["way"]))
+    if stored is None:
+        return Room()
+    try:
+        way = parse_object(stored).get("way")
+    except EntryError:
+        way = None
+    if way not in WAYS:
+        raise UnreachableError(
+            "how people work in this room cannot be read from its decisions; update capsieve, or "
+            "bring the database back from a copy"
+        )
+    return Room(way=cast(Way, way))
 
 
 def change_room(

@@ -1,7 +1,8 @@
 """The ledger of what was seen: which frames stood on the screen, and for how long.
 
 It is kept as batches that are only ever added, each with a key of its own, so that a batch that is
-sent twice counts once. Sums are made when somebody asks.
+sent twice counts once. Sums are made when somebody asks; what a room asks for again and again it
+asks :mod:`~capsieve.review.decisions.seen_sums`.
 """
 
 import json
@@ -12,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError
 from capsieve.review.decisions.access import check_role, in_reading_of, own_reading
 from capsieve.review.decisions.clock import utc_now
 from capsieve.review.decisions.database import Database
 from capsieve.review.decisions.entries import canonical, check_key
 from capsieve.review.decisions.fields import check_frame, check_head, check_name, check_number
-from capsieve.review.decisions.log import Row
 from capsieve.review.decisions.refusals import ConflictError, EntryError
 from capsieve.review.decisions.room import room_in
 from capsieve.review.decisions.schema import SEEN
 from capsieve.review.decisions.sql import sa
 from capsieve.review.decisions.standing import version_of
+from capsieve.review.decisions.stored import Row, stored_number, stored_text
+from capsieve.review.decisions.subjects import LARGEST_FRAME
 from capsieve.review.decisions.writing import milestones_of
 from capsieve.review.way import Way
 
@@ -33,11 +34,14 @@ __all__ = [
     "add_seen",
     "add_up",
     "batch_of",
+    "batches_of",
     "count_seen",
     "load_seen",
     "own_seen",
+    "parsed_batches",
     "seen_array",
     "seen_rows",
+    "unreadable_batches",
 ]
 
 MOST_FRAMES = 10_000
@@ -58,6 +62,8 @@ class Batch:
         The head.
     frames
         Frame and milliseconds, in the order of frames, each frame once.
+    problem
+        Why what is stored cannot be read; empty where it can. Such a batch has no frames.
     """
 
     number: int
@@ -69,6 +75,7 @@ class Batch:
     time: str
     head: int
     frames: tuple[tuple[int, float], ...]
+    problem: str = ""
 
 
 def add_seen(
@@ -150,26 +157,86 @@ def load_seen(database: Database, exam: str) -> list[Batch]:
         return [batch_of(row) for row in seen_rows(connection, exam)]
 
 
-def seen_rows(connection: sa.Connection, exam: str) -> list[Row]:
-    """Return the batches of an exam as they are stored, in order."""
+def parsed_batches(database: Database, exam: str) -> dict[Row, Batch]:
+    """Return all batches of an exam by their rows, for :func:`batches_of`."""
+    with database.read() as connection:
+        rows = seen_rows(connection, exam)
+    return {row: batch_of(row) for row in rows}  # after the database is let go
+
+
+def batches_of(rows: Iterable[Row], known: Mapping[Row, Batch]) -> list[Batch]:
+    """Return the batches of rows; only those that are not known are parsed.
+
+    Parsing an exam's ledger takes a second. Who does that before taking the lock of the writer,
+    and takes only what came since under it, keeps nobody else waiting. A row that was changed
+    meanwhile is not the one that is known.
+    """
+    return [known[row] if row in known else batch_of(row) for row in rows]
+
+
+def seen_rows(connection: sa.Connection, exam: str, *, first: int | None = None) -> list[Row]:
+    """Return the batches of an exam as they are stored, in order.
+
+    Parameters
+    ----------
+    first
+        The smallest number that is wanted; all by default.
+    """
     query = sa.select(SEEN).where(SEEN.c.exam == exam).order_by(SEEN.c.number)
+    if first is not None:
+        query = query.where(SEEN.c.number >= first)
     return [tuple(row) for row in connection.execute(query)]
 
 
 def batch_of(row: Row) -> Batch:
-    """Return a batch from its columns.
-
-    Raises
-    ------
-    FileError
-        The frames are no JSON: somebody else changed the database.
-    """
+    """Return a batch from its columns; its `problem` says why it cannot be read, if it cannot."""
     number, key, exam, version, reader, role, time, head, frames = row
+    pairs, problem = (), ""
     try:
-        pairs = tuple((int(frame), float(shown)) for frame, shown in json.loads(frames))
-    except (ValueError, TypeError) as error:
-        raise FileError(f"batch {number} of the frames seen is damaged: {error}") from error
-    return Batch(number, key, exam, version, reader, role, time, head, pairs)
+        if stored_number(version) is None:
+            raise EntryError("its version is no number")
+        check_head(head)
+        pairs = _pairs(_parsed(frames))
+    except EntryError as error:
+        problem = str(error)
+    texts = map(stored_text, (key, exam, reader, role, time))
+    key, exam, reader, role, time = texts
+    version, head = stored_number(version) or 1, stored_number(head) or 0
+    return Batch(number, key, exam, version, reader, role, time, head, pairs, problem)
+
+
+def _parsed(text: Any) -> Any:
+    """Return what a stored text says as JSON; what it may say, `_pairs` checks."""
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise EntryError(f"what is stored is no JSON ({type(error).__name__})") from error
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(word)  # NaN and its like are not JSON, and Python would take them
+
+
+def _pairs(frames: Any) -> tuple[tuple[int, float], ...]:
+    """Return frames and milliseconds; checked all at once, for there are many."""
+    try:
+        values = np.asarray(frames, float)
+        good = values.ndim == 2 and values.shape[1] == 2 and bool(np.isfinite(values).all())
+        if good and values.min() >= 0 and values[:, 0].max() <= LARGEST_FRAME:
+            return tuple((int(frame), float(shown)) for frame, shown in frames)
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise EntryError("its frames are no pairs of frame and milliseconds")
+
+
+def unreadable_batches(batches: Iterable[Batch]) -> tuple[str, ...]:
+    """Return a sentence for each batch that cannot be read."""
+    return tuple(
+        f"batch {batch.number} of the frames seen (of {batch.reader[:60]}, {batch.time[:30]}) "
+        f"cannot be read, and counts for nothing: {batch.problem}"
+        for batch in batches
+        if batch.problem
+    )
 
 
 def own_seen(batches: Iterable[Batch], *, way: Way, reader: str, role: str) -> list[Batch]:
@@ -204,7 +271,8 @@ def seen_array(of_head: Mapping[int, float], frames: int) -> NDArray[np.float32]
     They can be there after another screening of a shorter source under the same name.
     """
     array = np.zeros(frames, np.float32)
-    for frame, shown in of_head.items():
-        if frame < frames:
-            array[frame] = shown
+    numbers = np.fromiter(of_head.keys(), np.int64, len(of_head))
+    shown = np.fromiter(of_head.values(), np.float64, len(of_head))
+    there = numbers < frames
+    array[numbers[there]] = shown[there]
     return array

@@ -8,19 +8,23 @@ write the database from signing anew.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from capsieve.review.decisions.entries import canonical
-from capsieve.review.decisions.log import Row
+from capsieve.review.decisions.refusals import EntryError
+from capsieve.review.decisions.stored import Row, check_signature, parse_object
 
 __all__ = ["SIGNATURE", "Verification", "hash_json", "hash_rows", "signed_content", "verify"]
 
 SIGNATURE = 1
 """Version of what is hashed."""
 
+_UNREADABLE = (
+    "the signature cannot be checked: it was changed after signing, or written by another version "
+    "of capsieve"
+)
 _NUMBER, _KEY, _EXAM, _VERSION, _READER, _ROLE, _TIME, _KIND, _SUBJECT, _CONTENT, _UNDOES = range(
     11
 )
@@ -50,11 +54,28 @@ def hash_json(value: Any) -> str:
 
 
 def hash_rows(rows: Iterable[Row]) -> str:
-    """Return the SHA-256 of rows as they are stored, one line of JSON each."""
+    """Return the SHA-256 of rows as they are stored, one line of JSON each.
+
+    Raises
+    ------
+    EntryError
+        A cell is neither text nor number, or no UTF-8: capsieve never wrote it.
+    """
     digest = hashlib.sha256()
     for row in rows:
-        digest.update(canonical(list(row)).encode() + b"\n")
+        try:
+            digest.update(canonical(list(row)).encode() + b"\n")
+        except (TypeError, ValueError) as error:
+            raise EntryError(f"row {row[_NUMBER]} holds what cannot be signed") from error
     return digest.hexdigest()
+
+
+def _are(rows: Iterable[Row], signed: str) -> bool:
+    """Whether rows are those that were signed."""
+    try:
+        return hash_rows(rows) == signed
+    except EntryError:
+        return False
 
 
 def signed_content(
@@ -121,12 +142,13 @@ def verify(
         What the exam is now; None where that cannot be told, which is a problem.
     """
     try:
-        content = json.loads(signature[_CONTENT])
-        parts, through, count = content["parts"], content["seen_through"], content["entries"]
+        content = parse_object(signature[_CONTENT])
+        check_signature(content)
         whole = content["hash"] == _whole(content, signature[:_KIND])
-        exact = canonical(content) == signature[_CONTENT]
-    except (ValueError, KeyError, TypeError):
-        return Verification(("the signature cannot be read: it was changed after signing",))
+    except (EntryError, ValueError, TypeError) as error:
+        return Verification((f"{_UNREADABLE}: {error}",))
+    parts, through, count = content["parts"], content["seen_through"], content["entries"]
+    exact = canonical(content) == signature[_CONTENT]
     problems: list[str] = []
     if not (whole and exact and signature[_SUBJECT] == "exam" and signature[_UNDOES] is None):
         problems.append("the signature itself was changed after signing")
@@ -137,9 +159,9 @@ def verify(
     before = [row for row in entries if row[_NUMBER] < signature[_NUMBER]]
     if len(before) != count:
         problems.append(f"{count} entries were signed, and {len(before)} are there")
-    elif hash_rows(before) != parts["entries"]:
+    elif not _are(before, parts["entries"]):
         problems.append("entries were changed after signing")
-    if hash_rows(row for row in seen if row[_NUMBER] <= through) != parts["seen"]:
+    if not _are((row for row in seen if row[_NUMBER] <= through), parts["seen"]):
         problems.append("the ledger of frames seen was changed after signing")
     after = next((row for row in entries if row[_NUMBER] > signature[_NUMBER]), None)
     if after is not None and after[_KIND] != "reopen":

@@ -1,6 +1,6 @@
 """Which entries stand: undo, and undo of undo."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from capsieve.review.decisions.entries import Entry
@@ -13,6 +13,7 @@ __all__ = [
     "redoable",
     "stand",
     "undoable",
+    "unreadable",
     "version_of",
 ]
 
@@ -62,16 +63,29 @@ def stand(entries: Sequence[Entry]) -> Standing:
     """Find what stands of entries in order.
 
     An entry stands unless an undo of it stands. An undo comes after what it takes back, so going
-    backwards each is settled before it is needed.
+    backwards each is settled before it is needed. What cannot be read does not stand, and takes
+    nothing back; signatures and openings do what their kind says.
     """
     undone: set[int] = set()
-    for entry in reversed(entries):
-        if entry.undoes is not None and entry.number not in undone:
+    readable = [entry for entry in entries if not entry.problem or entry.kind in PERMANENT]
+    for entry in reversed(readable):
+        if entry.undoes is not None and entry.kind == "undo" and entry.number not in undone:
             undone.add(entry.undoes)
-    kept = [entry for entry in entries if entry.number not in undone]
+    kept = [entry for entry in readable if entry.number not in undone]
     return Standing(
         tuple(entry for entry in kept if entry.kind != "undo"),
         frozenset(entry.number for entry in kept),
+    )
+
+
+def unreadable(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return a sentence for each entry that cannot be read."""
+    return tuple(
+        f"entry {entry.number} ({entry.kind[:20]}, by {entry.reader[:60]}, {entry.time[:30]}) "
+        f"cannot be read{'' if entry.kind in PERMANENT else ', and counts for nothing'}: "
+        f"{entry.problem}"
+        for entry in entries
+        if entry.problem
     )
 
 
@@ -82,16 +96,23 @@ def version_of(entries: Iterable[Entry]) -> Version:
         if entry.kind == "sign":
             signed = entry
         elif entry.kind == "reopen":
-            number, signed = entry.version, None
+            number, signed = number + 1, None
     return Version(number, signed)
 
 
-def undoable(standing: Standing, *, reader: str, version: int) -> int | None:
-    """Return the reader's latest action of this version that stands."""
+def undoable(
+    standing: Standing, *, reader: str, version: int, also: Collection[int] = ()
+) -> int | None:
+    """Return the reader's latest action of this version that stands.
+
+    Those of earlier versions are not offered, but for the numbers in `also`.
+    """
     own = (
         entry.number
         for entry in reversed(standing.entries)
-        if entry.reader == reader and entry.version == version and entry.kind not in PERMANENT
+        if entry.reader == reader
+        and (entry.version == version or entry.number in also)
+        and entry.kind not in PERMANENT
     )
     return next(own, None)
 
@@ -106,7 +127,7 @@ def redoable(
     """
     kinds: Mapping[int, str] = {entry.number: entry.kind for entry in entries}
     for entry in reversed(entries):
-        if entry.reader != reader or entry.version != version:
+        if entry.reader != reader or entry.version != version or entry.problem:
             continue
         if entry.kind != "undo":
             return None

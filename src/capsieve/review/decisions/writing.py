@@ -1,21 +1,23 @@
 """Write entries down: at once, once, and in one order for all."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from capsieve.review.decisions.access import check_way_of_writing, own_reading
 from capsieve.review.decisions.clock import utc_now
+from capsieve.review.decisions.correcting import check_action
 from capsieve.review.decisions.database import Database
 from capsieve.review.decisions.entries import Entry, NewEntry, canonical, check_entry
 from capsieve.review.decisions.fields import check_name
-from capsieve.review.decisions.log import entry_of, entry_rows, entry_with_key
-from capsieve.review.decisions.reading import fold
-from capsieve.review.decisions.refusals import ConflictError, EntryError, ForbiddenError
+from capsieve.review.decisions.log import entry_rows, entry_with_key
+from capsieve.review.decisions.refusals import ConflictError, EntryError
 from capsieve.review.decisions.room import room_in
 from capsieve.review.decisions.schema import ENTRIES
+from capsieve.review.decisions.screenings import note_screening
 from capsieve.review.decisions.sql import sa
-from capsieve.review.decisions.standing import PERMANENT, Version, stand, version_of
+from capsieve.review.decisions.standing import PERMANENT, Version, version_of
+from capsieve.review.decisions.stored import entry_of
 from capsieve.review.way import Way
 
 __all__ = ["Writer", "append", "insert_entry", "known_entry", "milestones_of", "open_version"]
@@ -29,11 +31,30 @@ class Writer:
     ----------
     exam, reader, role
         As in :class:`~capsieve.review.decisions.entries.Entry`.
+    screening
+        The exam's: a text that changes whenever it is screened anew.
     """
 
     exam: str
     reader: str
     role: str
+    screening: str
+
+    @classmethod
+    def checked(cls, exam: str, reader: str, role: str, screening: str) -> "Writer":
+        """Return a writer whose names can stand in the database.
+
+        Raises
+        ------
+        EntryError
+            A name is none.
+        """
+        return cls(
+            check_name(exam, "exam"),
+            check_name(reader, "reader"),
+            role,
+            check_name(screening, "screening"),
+        )
 
 
 def append(
@@ -43,6 +64,7 @@ def append(
     exam: str,
     reader: str,
     role: str,
+    screening: str,
     now: Callable[[], str] = utc_now,
 ) -> Entry:
     """Write an action down; when this returns, it is on the disk.
@@ -56,6 +78,8 @@ def append(
         is written, and the entry is returned.
     exam, reader, role
         Who did it, and on which exam.
+    screening
+        Of the exam as the reader saw it; see :class:`Writer`.
     now
         The clock.
 
@@ -71,7 +95,7 @@ def append(
     if new.kind == "sign":
         raise EntryError("a signature freezes a hash that is worked out here; use sign")
     new = check_entry(new)
-    writer = Writer(check_name(exam, "exam"), check_name(reader, "reader"), role)
+    writer = Writer.checked(exam, reader, role, screening)
     with database.write() as connection:
         known = known_entry(connection, new, writer)
         if known is not None:
@@ -177,6 +201,9 @@ def insert_entry(
         "undoes": new.undoes,
     }
     connection.execute(ENTRIES.insert().values(row))
+    note_screening(
+        connection, exam=writer.exam, screening=writer.screening, entry=last + 1, time=time
+    )
     return entry_of(tuple(row.values()))
 
 
@@ -189,53 +216,4 @@ def _against_what_stands(
         return new
     entries = [entry_of(row) for row in entry_rows(connection, writer.exam)]
     own = own_reading(entries, way=way, reader=writer.reader, role=writer.role)
-    if new.kind == "undo":
-        return _undo(new, writer, own)
-    if new.kind == "confirm":
-        return _confirm(new, own)
-    latest = _latest(own, new.kind, new.subject)
-    if latest is not None and latest.role == "validator":
-        raise ForbiddenError(
-            f"{latest.reader} has decided this as validator; a pre-reader cannot change it"
-        )
-    return new
-
-
-def _latest(entries: Sequence[Entry], kind: str, subject: str) -> Entry | None:
-    if kind == "note":  # notes stand beside each other
-        return None
-    fitting = (
-        entry
-        for entry in reversed(stand(entries).entries)
-        if entry.kind == kind and entry.subject == subject
-    )
-    return next(fitting, None)
-
-
-def _undo(new: NewEntry, writer: Writer, entries: Sequence[Entry]) -> NewEntry:
-    target = next((entry for entry in entries if entry.number == new.undoes), None)
-    if target is None:
-        raise ConflictError(f"there is no entry {new.undoes} about {writer.exam} to take back")
-    if target.reader != writer.reader:
-        raise ForbiddenError(
-            f"entry {target.number} is {target.reader}'s; take back only what is your own"
-        )
-    if target.kind in PERMANENT:
-        raise ConflictError(
-            f"entry {target.number} cannot be taken back; a signed exam is opened again instead"
-        )
-    if target.number not in stand(entries).numbers:
-        raise ConflictError(f"entry {target.number} is taken back already")
-    return replace(new, subject=target.subject)
-
-
-def _confirm(new: NewEntry, entries: Sequence[Entry]) -> NewEntry:
-    reading = fold(entries)
-    verdict = reading.verdicts.get(new.subject)
-    findings = {f"finding:{finding.id}": finding for finding in reading.findings}
-    target = verdict or findings.get(new.subject)
-    if target is None or target.role != "pre-reader":
-        raise ConflictError(f"no pre-reader's decision about {new.subject} stands to be confirmed")
-    if new.content["of"] not in (None, target.number):
-        raise ConflictError(f"{new.subject} was changed meanwhile; look at it again")
-    return replace(new, content={**new.content, "of": target.number})
+    return check_action(new, own, exam=writer.exam, reader=writer.reader, pre_reader=correctable)

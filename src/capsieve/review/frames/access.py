@@ -97,10 +97,16 @@ class ExamFrames:
         FileError
             A source is not there, or not what was screened, or there is no room.
         """
+        failed: FileError | None = None
         for head in self._tables:
-            with self._preparing[head]:
-                if self._open(head, progress=progress).lacks_proxy:
-                    self._replace(head, self._new(head, proxy=True, progress=progress))
+            try:
+                with self._preparing[head]:
+                    if self._open(head, progress=progress).lacks_proxy:
+                        self._replace(head, self._new(head, proxy=True, progress=progress))
+            except FileError as error:  # the other head can be prepared all the same
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     @property
     def is_prepared(self) -> bool:

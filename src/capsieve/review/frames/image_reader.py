@@ -1,6 +1,7 @@
 """Frames that are image files, in any order."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.review.frames.indexing import not_what_was_screened
 from capsieve.review.frames.table import HeadTable
-from capsieve.sources import image_archive
 from capsieve.sources.image_archive import ImageArchive
 from capsieve.sources.image_folder import ImageFolder
 from capsieve.sources.image_list import Row, decode_frame, rows_of
@@ -78,14 +78,11 @@ class ImageReader:
         """Do nothing: no file stays open."""
 
     def _from_folder(self, name: str) -> bytes | str:
-        return ImageFolder(self._place)._read(name)
+        return ImageFolder(self._place).content(name)
 
     def _from_archive(self, frame: int) -> bytes | str:
         assert self._rows is not None
-        entry = image_archive._Stored(*self._rows[frame])
-        with image_archive._opened(self._place.path) as file:
-            packed = image_archive._stored_bytes(file, entry.offset, entry.packed)
-        return image_archive._unpack(packed, entry)
+        return ImageArchive(self._place).content(self._rows[frame])
 
 
 def archive_rows(place: Place, table: HeadTable, path: Path, *, identity: str) -> list[Row]:
@@ -114,7 +111,8 @@ def archive_rows(place: Place, table: HeadTable, path: Path, *, identity: str) -
         ]
         if [row[0] for row in rows] != table.columns["file"].to_pylist():
             raise not_what_was_screened(place.path)
-        _save(rows, path, identity)
+        with suppress(FileError):  # a full disk: it is made again when the exam is next opened
+            _save(rows, path, identity)
     return rows
 
 

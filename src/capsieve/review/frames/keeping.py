@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,13 @@ ROOM = "review"
 
 
 def room_folder(exam: Path) -> Path:
-    """Return the folder for what is made of an exam's source; it is made where it is absent.
+    """Return the folder for what is made of an exam's source; it is made where that is possible.
 
-    Raises
-    ------
-    FileError
-        It cannot be made.
+    Where it is not, whoever writes into it says so.
     """
     folder = exam / ROOM
-    try:
+    with suppress(OSError):
         folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot write to {exam}: {error.strerror or error}") from error
     return folder
 
 

@@ -1,8 +1,10 @@
 """Opening the source of a screened head for showing, with its index and its proxy."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from capsieve.errors import FileError
 from capsieve.review.frames.byte_cache import ByteCache
 from capsieve.review.frames.image_reader import ImageReader, archive_rows
 from capsieve.review.frames.indexing import Progress, index_video
@@ -14,8 +16,8 @@ from capsieve.review.frames.table import HeadTable
 from capsieve.review.frames.video_index import INDEX_VERSION, VideoIndex, load_index, save_index
 from capsieve.review.frames.video_reader import Indexed, VideoReader
 from capsieve.sources.source import Place
-from capsieve.store import recall
 from capsieve.store.lock import locked
+from capsieve.store.recall import source_place
 from capsieve.store.record import Record
 
 __all__ = ["Opened", "open_head"]
@@ -63,10 +65,11 @@ def open_head(
     Raises
     ------
     FileError
-        The source is not there, or not what was screened; the index cannot be written.
+        The source is not there, or not what was screened; there is no room for what frames cannot
+        be read without, or for the proxy that was asked for.
     """
     source = next(source for source in record["sources"] if source["head"] == table.head)
-    place = recall._place(folder, source)
+    place = source_place(folder, source)
     if place.kind == "folder":
         return Opened(ImageReader(place, table))
     identity = identity_of(record, place, version=INDEX_VERSION)
@@ -96,7 +99,8 @@ def _index(
     index = load_index(path, identity=identity)
     if index is None or (index.copied.any() and not copies.is_file()):
         index = index_video(place, table, copies, progress=progress)
-        save_index(index, path, identity=identity)
+        with suppress(FileError):  # a full disk: it is made again when the exam is next opened
+            save_index(index, path, identity=identity)
     return index
 
 

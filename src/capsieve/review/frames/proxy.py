@@ -16,6 +16,7 @@ from capsieve.frames import pixel_digest
 from capsieve.review.frames.indexing import Progress
 from capsieve.review.frames.proxy_file import ProxyTable, append, begin, go_on, save_table
 from capsieve.review.frames.proxy_packing import packing_for
+from capsieve.review.frames.room_left import NoRoomError, became_full, check_room, is_no_room
 from capsieve.review.frames.table import HeadTable
 from capsieve.review.frames.video_index import VideoIndex
 from capsieve.sources.source import Place, Segment
@@ -69,12 +70,16 @@ def build_proxy(
 
     Raises
     ------
+    NoRoomError
+        The disk has no room for it; nothing of it stays.
     FileError
-        The source is not what was screened, or there is no room.
+        The source is not what was screened, or the proxy cannot be written.
     """
     tell = progress or (lambda *_: None)
-    part = path.with_suffix(".part")
+    part, saved = path.with_suffix(".part"), path.with_suffix(".parquet")
     try:
+        for stale in (saved, path):  # of another source: room that is wanted now
+            stale.unlink(missing_ok=True)
         part.touch()
         with part.open("r+b") as file:
             maker = _Maker(file, table, identity)
@@ -82,16 +87,20 @@ def build_proxy(
                 maker.take(row, frame)
                 if row % _TELL_EVERY == 0:
                     tell("making a proxy", row, len(table))
-            file.flush()
+                    if maker.table is not None:
+                        check_room(path.parent, maker.table, row, exam=table.exam)
+        made = maker.table or ProxyTable.empty(None, len(table))
+        save_table(made, saved, identity=identity)
         part.replace(path)
     except OSError as error:
+        if is_no_room(error):
+            part.unlink(missing_ok=True)
+            saved.unlink(missing_ok=True)
+            if not isinstance(error, NoRoomError):
+                raise became_full(table.exam) from error
         if isinstance(error, FileError):
             raise
-        raise FileError(
-            f"cannot write {path}: {error.strerror or error}; make room, and open the exam again"
-        ) from error
-    made = maker.table or ProxyTable.empty(None, len(table))
-    save_table(made, path.with_suffix(".parquet"), identity=identity)
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
     tell("making a proxy", len(table), len(table))
     return made
 

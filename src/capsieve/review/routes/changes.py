@@ -7,6 +7,7 @@ same way as those of this one.
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
@@ -14,9 +15,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from capsieve.review.access import shown_secret
-from capsieve.review.decisions.log import changes_after, last_number
+from capsieve.review.decisions.following import heard_after
+from capsieve.review.decisions.log import last_number
+from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Here
+from capsieve.review.routes.given import Here, Who
+from capsieve.review.sessions import Reader
 
 __all__ = ["router"]
 
@@ -35,35 +39,44 @@ _MOST = 1000
 async def get_changes(
     request: Request,
     room: Here,
+    who: Who,
     after: Annotated[
         int | None, Query(ge=0, description="The last number that is known; now by default.")
     ] = None,
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
 ) -> StreamingResponse:
-    """Number and exam of every new entry, as server-sent events."""
-    start = last_event_id if last_event_id is not None else after
-    if start is None:
-        start = await run_in_threadpool(last_number, room.database)
+    """Number and exam of every new entry that this reader may know of, as server-sent events."""
+    said = last_event_id if last_event_id is not None else after
+    start = await run_in_threadpool(last_number, room.database) if said is None else said
+    # The last number of all is not told: in blind work it would say how much others wrote.
+    hello = f": from {'now' if said is None else said}\n\n"
     return StreamingResponse(
-        _events(request, room, start),
+        _events(request, room, who, start, hello=hello),
         media_type="text/event-stream",
         headers={"x-accel-buffering": "no"},
     )
 
 
-async def _events(request: Request, room: ReadingRoom, last: int) -> AsyncIterator[str]:
+async def _events(
+    request: Request, room: ReadingRoom, who: Reader, last: int, *, hello: str
+) -> AsyncIterator[str]:
     """Yield changes until the reader leaves, the session ends, or the server does."""
     secret = shown_secret(request.scope, room.door.cookie) or ""
-    yield f": from {last}\n\n"
+    yield hello
     quiet = 0.0
-    while not room.ending.is_set() and room.door.sessions.reader(secret, touch=False) is not None:
-        changes = await run_in_threadpool(changes_after, room.database, last, most=_MOST)
-        for number, exam in changes:
-            last = number
+    listening = partial(
+        heard_after, room.database, way=room.way, reader=who.name, role=who.role, most=_MOST
+    )
+    while not room.ending.is_set() and room.door.sessions.reader(secret, touch=False) == who:
+        try:
+            heard, last, more = await run_in_threadpool(listening, last)
+        except UnreachableError:  # whoever writes or reads is told; what is new is told later
+            heard, more = [], False
+        for number, exam in heard:
             yield f"id: {number}\ndata: {json.dumps({'number': number, 'exam': exam})}\n\n"
-        quiet = 0.0 if changes else quiet + _STEP
+        quiet = 0.0 if heard else quiet + _STEP
         if quiet >= _PULSE:
             quiet = 0.0
             yield ": here\n\n"
-        if len(changes) < _MOST:
+        if not more:
             await asyncio.sleep(_STEP)

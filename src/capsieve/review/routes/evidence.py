@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Response
 
 from capsieve.review import messages
 from capsieve.review.refusals import NotThereError
-from capsieve.review.routes.given import Chosen, FrameNumber, HeadNumber, Here, known_head
+from capsieve.review.routes.given import Chosen, FrameNumber, HeadNumber, Here, Wanted, known_head
 
 __all__ = ["router"]
 
@@ -15,10 +15,11 @@ router = APIRouter(tags=["Evidence"])
 
 @router.get("/exams/{exam}/evidence/{head}/{frame}")
 def get_evidence(
-    facts: Chosen, room: Here, head: HeadNumber, frame: FrameNumber
+    facts: Chosen, room: Here, head: HeadNumber, frame: FrameNumber, wanted: Wanted
 ) -> messages.Evidence:
     """Words, values with their bounds, shapes, and the names of maps."""
-    return room.evidence.evidence(facts, known_head(facts, head), frame).message
+    head = known_head(facts, head)
+    return room.evidence.evidence(facts, head, frame, wanted=wanted).message
 
 
 @router.get(
@@ -32,9 +33,11 @@ def get_evidence_map(
     head: HeadNumber,
     frame: FrameNumber,
     name: Annotated[str, Path(max_length=64)],
+    wanted: Wanted,
 ) -> Response:
     """A map as a transparent picture in the frame's own size."""
-    png = room.evidence.overlay(facts, known_head(facts, head), frame, name)
+    head = known_head(facts, head)
+    png = room.evidence.overlay(facts, head, frame, name, wanted=wanted)
     if png is None:
         raise NotThereError(f"there is no map {name!r} for frame {frame} of head {head}")
     return Response(png, media_type="image/png")

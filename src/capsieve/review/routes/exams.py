@@ -1,5 +1,7 @@
 """The room, its list of exams, and one exam's facts."""
 
+from importlib.util import find_spec
+
 from fastapi import APIRouter
 
 from capsieve._version import __version__
@@ -8,7 +10,7 @@ from capsieve.review.catalogue import ExamFacts
 from capsieve.review.exam_view import DISCLAIMER, exam_view
 from capsieve.review.head_facts import read_head_facts
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Chosen, Here, Who
+from capsieve.review.routes.given import Chosen, Here, Who, reading_results
 from capsieve.review.sessions import Reader
 
 __all__ = ["router"]
@@ -23,12 +25,15 @@ def get_room(room: Here, who: Who) -> messages.Room:
     names = [who.name] if users is None else list(users.readers)
     return messages.Room(
         version=__version__,
+        room=room.id,
         way=room.way,
         reader=who.name,
         role=who.role,
         readers=names,
         disclaimer=DISCLAIMER,
         exams=len(room.catalogue.exams()),
+        login=users is not None,
+        pdf=find_spec("weasyprint") is not None,
     )
 
 
@@ -43,7 +48,8 @@ def get_exams(room: Here, who: Who) -> list[messages.ExamRow]:
 def get_exam(facts: Chosen, room: Here) -> messages.Exam:
     """One exam: its heads, its events best first, and what it was screened with."""
     room.frames.prepare(facts)  # whoever asks for an exam will soon ask for its frames
-    return exam_view(facts, read_head_facts(facts.folder, facts.heads))
+    with reading_results():
+        return exam_view(facts, read_head_facts(facts.folder, facts.heads))
 
 
 def _row(facts: ExamFacts, room: ReadingRoom, who: Reader) -> messages.ExamRow:
@@ -63,7 +69,7 @@ def _row(facts: ExamFacts, room: ReadingRoom, who: Reader) -> messages.ExamRow:
         decided_events=summary.decided_events,
         findings=summary.findings,
         complete=facts.complete,
-        problems=list(facts.problems),
+        problems=[*facts.problems, *summary.problems],
         readers=[
             messages.ReaderState(reader=name, state=state)  # pyright: ignore[reportArgumentType]
             for name, state in summary.readers

@@ -1,7 +1,11 @@
-"""How far two readers agree, and decisions as files."""
+"""How far two readers agree, and decisions and reports as files."""
 
 from fastapi import APIRouter, Response
 
+from capsieve.errors import ParameterError
+from capsieve.report.reading_facts import gather_reading
+from capsieve.report.reading_pdf import pdf_bytes, require_pdf
+from capsieve.report.reading_report import reading_report
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.decisions.access import blind_readings, both_signed, own_reading, visible
@@ -17,9 +21,10 @@ from capsieve.review.decisions.export_labels import (
 from capsieve.review.decisions.log import load_entries
 from capsieve.review.decisions.reading import fold
 from capsieve.review.decisions.refusals import ConflictError
+from capsieve.review.decisions.screenings import load_foreign
 from capsieve.review.exam_events import flagged_events
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Chosen, Here, Responses, Who
+from capsieve.review.routes.given import Chosen, Here, Responses, Who, reading_results
 from capsieve.review.sessions import Reader
 
 __all__ = ["router"]
@@ -27,6 +32,7 @@ __all__ = ["router"]
 router = APIRouter(tags=["Out"])
 
 _CSV: Responses = {200: {"content": {"text/csv": {}}}}
+_REPORT: Responses = {200: {"content": {"text/html": {}, "application/pdf": {}}}}
 
 
 @router.get("/exams/{exam}/agreement")
@@ -38,7 +44,9 @@ def get_agreement(facts: Chosen, room: Here) -> messages.Agreement:
     if not both_signed(entries):
         raise ConflictError(f"the readings of {facts.exam} open when both readers have signed")
     a, b = [fold(each) for each in blind_readings(entries).values()][:2]
-    found = compare(a, b, events=flagged_events(facts.folder))
+    with reading_results():
+        events = flagged_events(facts.folder)
+    found = compare(a, b, events=events)
     return messages.Agreement.model_validate(found.to_json())
 
 
@@ -57,12 +65,41 @@ def get_labels(facts: Chosen, room: Here, who: Who) -> Response:
     return _file(labels_csv([_labels(facts, room, who, entries)]), "labels.csv")
 
 
+@router.get("/exams/{exam}/export/report.html", response_class=Response, responses=_REPORT)
+def get_report(facts: Chosen, room: Here, who: Who) -> Response:
+    """The report of the reading that this reader may see, as `capsieve report` writes it."""
+    return _file(_report(facts, room, who), "report.html", kind="text/html; charset=utf-8")
+
+
+@router.get("/exams/{exam}/export/report.pdf", response_class=Response, responses=_REPORT)
+def get_report_pdf(facts: Chosen, room: Here, who: Who) -> Response:
+    """The same as PDF; the room needs the extra `pdf` for it."""
+    require_pdf()  # before the work, not after it
+    return _file(pdf_bytes(_report(facts, room, who)), "report.pdf", kind="application/pdf")
+
+
+def _report(facts: ExamFacts, room: ReadingRoom, who: Reader) -> str:
+    try:
+        with reading_results():
+            told = gather_reading(facts.folder, database=room.database, account=who.name)
+    except ParameterError:  # the only one: blind work, and this reader has no part in it
+        raise ConflictError(
+            f"{who.name} has not read {facts.exam}; its report opens when both readers have signed"
+        ) from None
+    return reading_report(told).text
+
+
 def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, entries: list[Entry]) -> Labels:
     """Return one's own labels; those of both and of the consensus where readings are open."""
-    events = flagged_events(facts.folder)
+    with reading_results():
+        events = flagged_events(facts.folder)
 
     def labels_of(part: list[Entry]) -> Labels:
-        return reading_labels(fold(part), exam=facts.exam, events=events)
+        foreign = load_foreign(room.database, part, exam=facts.exam, screening=facts.screening)
+        reading = fold(part, foreign=foreign)
+        if reading.foreign:  # its frame numbers may be those of other pictures
+            raise ConflictError(f"there are no labels of {facts.exam}: {reading.foreign}")
+        return reading_labels(reading, exam=facts.exam, events=events)
 
     if room.way == "blind" and both_signed(entries):
         a, b = [labels_of(each) for each in blind_readings(entries).values()][:2]
@@ -71,10 +108,10 @@ def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, entries: list[Entr
     return labels_of(own_reading(entries, way=room.way, reader=who.name, role=who.role))
 
 
-def _file(content: str, name: str) -> Response:
+def _file(content: str | bytes, name: str, *, kind: str = "text/csv; charset=utf-8") -> Response:
     # The name is ours: a header made from an exam's name would have to be escaped.
     return Response(
         content,
-        media_type="text/csv; charset=utf-8",
+        media_type=kind,
         headers={"content-disposition": f'attachment; filename="{name}"'},
     )

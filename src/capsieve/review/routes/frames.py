@@ -1,5 +1,6 @@
 """Frames: one by one, in packs, small, and as columns of the timeline."""
 
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
@@ -7,14 +8,16 @@ from fastapi import APIRouter, Header, Query, Response
 from capsieve.review import messages
 from capsieve.review.decisions.refusals import EntryError
 from capsieve.review.frames import MEDIA_TYPES, MOST_TOGETHER, timeline_bytes
-from capsieve.review.refusals import NotThereError
+from capsieve.review.refusals import NotThereError, NotWantedError
 from capsieve.review.routes.given import (
     Chosen,
     FrameNumber,
     HeadNumber,
     Here,
     Responses,
+    Wanted,
     known_head,
+    reading_results,
 )
 
 __all__ = ["router"]
@@ -43,7 +46,9 @@ def get_preparing(facts: Chosen, room: Here) -> messages.Preparing:
 @router.get("/exams/{exam}/timeline", response_class=Response, responses=_BINARY)
 def get_timeline(facts: Chosen, head: Annotated[int, Query(ge=0, lt=2**15)] = 0) -> Response:
     """Every frame of a head as plain columns: time, score, label, colour, ..."""
-    content = timeline_bytes(facts.folder, head=known_head(facts, head))
+    head = known_head(facts, head)
+    with reading_results():
+        content = timeline_bytes(facts.folder, head=head)
     return Response(content, media_type="application/octet-stream")
 
 
@@ -72,6 +77,7 @@ def get_pack(
     facts: Chosen,
     room: Here,
     head: HeadNumber,
+    still_wanted: Wanted,
     first: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
     count: Annotated[int, Query(ge=1, le=MOST_TOGETHER)] = 1,
     step: Annotated[int, Query(ge=-1, le=1)] = 1,
@@ -90,17 +96,31 @@ def get_pack(
         wanted = exam.numbers(head, first, count, step)
     else:
         raise EntryError("say which frames: first and count, with a step of 1 or -1, or numbers")
-    return Response(exam.pack(head, wanted), media_type="application/octet-stream")
+    content = exam.pack(head, _while_wanted(wanted, still_wanted))
+    return Response(content, media_type="application/octet-stream")
 
 
 @router.get("/exams/{exam}/thumbnails/{head}", response_class=Response, responses=_BINARY)
 def get_thumbnails(
-    facts: Chosen, room: Here, head: HeadNumber, numbers: Annotated[str, _LIST]
+    facts: Chosen,
+    room: Here,
+    head: HeadNumber,
+    still_wanted: Wanted,
+    numbers: Annotated[str, _LIST],
 ) -> Response:
     """Small pictures of several frames, in the form of a pack."""
     exam = room.frames.frames(facts)
     wanted = _listed(numbers, facts.frames_by_head[known_head(facts, head)])
-    return Response(exam.thumbnails(head, wanted), media_type="application/octet-stream")
+    content = exam.thumbnails(head, _while_wanted(wanted, still_wanted))
+    return Response(content, media_type="application/octet-stream")
+
+
+def _while_wanted(numbers: list[int], still_wanted: Callable[[], bool]) -> Iterator[int]:
+    """Yield frames one by one, until whoever asked has gone."""
+    for number in numbers:
+        if not still_wanted():
+            raise NotWantedError
+        yield number
 
 
 def _listed(numbers: str, frames: int) -> list[int]:

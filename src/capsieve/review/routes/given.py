@@ -1,15 +1,30 @@
 """What routes are given: the room, who asks, and the exam that the address names."""
 
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 
+from capsieve.errors import FileError
 from capsieve.review.catalogue import ExamFacts
+from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.refusals import NotThereError
 from capsieve.review.room import ReadingRoom
 from capsieve.review.sessions import Reader
 
-__all__ = ["Chosen", "FrameNumber", "HeadNumber", "Here", "Responses", "Who", "known_head"]
+__all__ = [
+    "Chosen",
+    "FrameNumber",
+    "HeadNumber",
+    "Here",
+    "Responses",
+    "Wanted",
+    "Who",
+    "known_head",
+    "reading_results",
+]
 
 Responses = dict[int | str, dict[str, Any]]
 """What a route answers beside its message, for the documentation."""
@@ -28,8 +43,27 @@ async def the_reader(request: Request) -> Reader:
     return request.state.reader
 
 
+async def still_wanted(
+    request: Request, room: Annotated[ReadingRoom, Depends(the_room)]
+) -> Callable[[], bool]:
+    """Return what tells a working thread whether somebody waits for the answer.
+
+    A page that leafs on calls off what it asked for. Without this, the server would go on with all
+    of it, one frame after the other, before it came to the frame that is on the screen.
+    """
+    loop = asyncio.get_running_loop()
+
+    def wanted() -> bool:
+        if room.ending.is_set():
+            return False
+        return not asyncio.run_coroutine_threadsafe(request.is_disconnected(), loop).result()
+
+    return wanted
+
+
 Here = Annotated[ReadingRoom, Depends(the_room)]
 Who = Annotated[Reader, Depends(the_reader)]
+Wanted = Annotated[Callable[[], bool], Depends(still_wanted)]
 
 
 def the_exam(exam: str, room: Here) -> ExamFacts:
@@ -38,11 +72,26 @@ def the_exam(exam: str, room: Here) -> ExamFacts:
     if facts is None:
         raise NotThereError(f"there is no exam {exam!r} in this room")
     if not facts.readable:
-        raise NotThereError(f"the exam {exam} cannot be read: {facts.problems[0]}")
+        raise UnreachableError(f"the exam {exam} cannot be read: {facts.problems[0]}")
     return facts
 
 
 Chosen = Annotated[ExamFacts, Depends(the_exam)]
+
+
+@contextmanager
+def reading_results() -> Iterator[None]:
+    """Tell that an exam which is there cannot be read just now, where its files cannot.
+
+    Raises
+    ------
+    UnreachableError
+        A table or the record could not be read.
+    """
+    try:
+        yield
+    except FileError as error:
+        raise UnreachableError(str(error)) from error
 
 
 def known_head(facts: ExamFacts, head: int) -> int:

@@ -10,8 +10,8 @@ from capsieve.report.formats import plain
 from capsieve.review.access import LOGIN, Door, cookie, shown_secret
 from capsieve.review.exam_view import DISCLAIMER
 from capsieve.review.routes.given import Here
-from capsieve.review.sessions import Reader
 from capsieve.review.small_pages import small_page
+from capsieve.review.waiting import client_address
 from capsieve.review.way import ROLES
 
 __all__ = ["router"]
@@ -19,7 +19,6 @@ __all__ = ["router"]
 router = APIRouter(include_in_schema=False)
 
 _WRONG = "Name or password is wrong."
-_UNKNOWN = ""  # all names that nobody has wait together
 
 
 @router.get(LOGIN)
@@ -38,15 +37,17 @@ async def post_login(request: Request, room: Here) -> Response:
     name, password = (fields.get(field, [""])[0] for field in ("name", "password"))
     if door.users is None or door.waiting is None:
         return RedirectResponse("/", status_code=303)
-    counted = name if name in door.users.readers else _UNKNOWN
-    wait = door.waiting.left(counted)
+    address = client_address(request.scope)
+    wait = door.waiting.left(name, address)
     if wait > 0:
         return _form(
             name, f"Too many wrong passwords: try again in {wait:.0f} seconds.", status=429
         )
-    reader = await run_in_threadpool(_checked, door, name, password, counted)
+    door.waiting.failed(name, address)  # before looking: tries at the same time count as well
+    reader = await run_in_threadpool(door.users.reader, name, password)
     if reader is None:
         return _form(name, _WRONG, status=401)
+    door.waiting.passed(name, address)
     if reader.role not in ROLES[room.way]:
         roles = " and ".join(ROLES[room.way])
         return _form(
@@ -55,6 +56,8 @@ async def post_login(request: Request, room: Here) -> Response:
             status=403,
         )
     answer = RedirectResponse("/", status_code=303)
+    # Whoever was in by this browser is so no longer: what follows their changes ends, too.
+    _end_shown(request, door)
     secret = door.sessions.begin(reader)
     answer.headers.append("set-cookie", cookie(request.scope, door.cookie, secret))
     return answer
@@ -63,22 +66,17 @@ async def post_login(request: Request, room: Here) -> Response:
 @router.post("/logout")
 async def post_logout(request: Request, room: Here) -> Response:
     """End the session."""
-    secret = shown_secret(request.scope, room.door.cookie)
-    if secret:
-        room.door.sessions.end(secret)
+    _end_shown(request, room.door)
     answer = RedirectResponse("/", status_code=303)
     answer.headers.append("set-cookie", cookie(request.scope, room.door.cookie, ""))
     return answer
 
 
-def _checked(door: Door, name: str, password: str, counted: str) -> Reader | None:
-    assert door.users is not None
-    assert door.waiting is not None
-    door.waiting.failed(counted)  # before looking: tries at the same time count as well
-    reader = door.users.reader(name, password)
-    if reader is not None:
-        door.waiting.passed(counted)
-    return reader
+def _end_shown(request: Request, door: Door) -> None:
+    """End the session whose secret the browser's cookie holds."""
+    secret = shown_secret(request.scope, door.cookie)
+    if secret:
+        door.sessions.end(secret)
 
 
 def _form(name: str = "", problem: str = "", *, status: int = 200) -> Response:

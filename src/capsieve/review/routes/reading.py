@@ -6,26 +6,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from capsieve.review import messages
-from capsieve.review.catalogue import ExamFacts
-from capsieve.review.decisions.access import own_reading, visible
+from capsieve.review.catalogue import ExamFacts, screening_of
+from capsieve.review.decisions.access import both_signed, own_reading, visible
 from capsieve.review.decisions.entries import Entry, NewEntry
-from capsieve.review.decisions.log import load_entries
+from capsieve.review.decisions.log import is_known, load_entries
 from capsieve.review.decisions.reading import fold
 from capsieve.review.decisions.refusals import ConflictError, EntryError
+from capsieve.review.decisions.screenings import load_foreign
 from capsieve.review.decisions.sealing import sign
-from capsieve.review.decisions.seen import (
-    add_seen,
-    add_up,
-    count_seen,
-    load_seen,
-    own_seen,
-    seen_array,
-)
+from capsieve.review.decisions.seen import add_seen
 from capsieve.review.decisions.writing import append
 from capsieve.review.exam_events import signed_identity
 from capsieve.review.frames_there import check_speaks_of, check_there
+from capsieve.review.refusals import OtherReaderError
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Chosen, Here, Who
+from capsieve.review.routes.given import Chosen, Here, Who, reading_results
 from capsieve.review.sessions import Reader
 
 __all__ = ["router"]
@@ -45,23 +40,21 @@ def get_reading(
     """What the entries add up to: one's own reading, or where both have signed another's."""
     entries = load_entries(room.database, facts.exam)
     whose = who if reader in (None, who.name) or room.way != "blind" else Reader(reader, "reader")
-    if whose is not who:
-        shown = visible(entries, way=room.way, reader=who.name, role=who.role)
-        if len(shown) != len(entries):
-            raise ConflictError(
-                f"the reading of {whose.name} opens when both readers of {facts.exam} have signed"
-            )
+    if whose is not who and not both_signed(entries):
+        raise ConflictError(
+            f"the reading of {whose.name} opens when both readers of {facts.exam} have signed"
+        )
     own = own_reading(entries, way=room.way, reader=whose.name, role=whose.role)
-    reading = fold(own, reader=who.name if whose is who else None).to_json()
-    seen = own_seen(
-        load_seen(room.database, facts.exam), way=room.way, reader=whose.name, role=whose.role
-    )
-    looked_at = count_seen(add_up(seen))
+    foreign = load_foreign(room.database, own, exam=facts.exam, screening=facts.screening)
+    reading = fold(own, reader=who.name if whose is who else None, foreign=foreign)
+    seen = room.seen.looked_at(facts.exam, way=room.way, reader=whose.name, role=whose.role)
+    said = reading.to_json()
     return messages.Reading.model_validate(
-        reading
+        said
         | {
             "exam": facts.exam,
-            "seen": {"frames": min(looked_at, facts.frames), "of": facts.frames},
+            "problems": [*said["problems"], *seen.problems],
+            "seen": {"frames": min(seen.frames, facts.frames), "of": facts.frames},
         }
     )
 
@@ -82,16 +75,33 @@ def get_entries(
 @router.post("/exams/{exam}/entries")
 def post_entry(facts: Chosen, room: Here, who: Who, action: messages.Action) -> messages.Entry:
     """Write an action down. The answer comes when it is on the disk."""
+    _check_reader(who, action)
+    # What was written before the exam was screened anew is written, also if it is sent again.
+    if _is_old(facts, action) and not is_known(room.database, action.key):
+        raise _screened_anew(facts)
     if action.kind == "sign":
         return _entry(_signed(facts, room, who, action))
-    check_speaks_of(facts, action)
+    if not _is_old(facts, action):
+        check_speaks_of(facts, action)
     new = NewEntry(action.key, action.kind, action.subject, action.content, action.undoes)
-    return _entry(append(room.database, new, exam=facts.exam, reader=who.name, role=who.role))
+    return _entry(
+        append(
+            room.database,
+            new,
+            exam=facts.exam,
+            reader=who.name,
+            role=who.role,
+            screening=facts.screening,
+        )
+    )
 
 
 @router.post("/exams/{exam}/seen")
 def post_seen(facts: Chosen, room: Here, who: Who, batch: messages.SeenFrames) -> messages.Done:
     """Note which frames stood on the screen, and for how long."""
+    _check_reader(who, batch)
+    if _is_old(facts, batch):
+        raise _screened_anew(facts)
     for pair in batch.frames:
         check_there(facts, batch.head, pair[:1])
     add_seen(
@@ -109,25 +119,24 @@ def post_seen(facts: Chosen, room: Here, who: Who, batch: messages.SeenFrames) -
 @router.get("/exams/{exam}/seen")
 def get_seen(facts: Chosen, room: Here, who: Who) -> dict[int, messages.Seen]:
     """How long every frame stood on this reader's screen, for each head."""
-    batches = [
-        batch
-        for batch in load_seen(room.database, facts.exam)
-        if (batch.reader, batch.role) == (who.name, who.role)
-    ]
-    total = add_up(batches)
+    found = room.seen.milliseconds(
+        facts.exam, reader=who.name, role=who.role, frames_by_head=facts.frames_by_head
+    )
     return {
         head: messages.Seen(
-            milliseconds=base64.b64encode(
-                seen_array(total.get(head, {}), frames).astype("<f4").tobytes()
-            ).decode("ascii")
+            milliseconds=base64.b64encode(shown.astype("<f4").tobytes()).decode("ascii")
         )
-        for head, frames in facts.frames_by_head.items()
+        for head, shown in found.items()
     }
 
 
 def _signed(facts: ExamFacts, room: ReadingRoom, who: Reader, action: messages.Action) -> Entry:
     """Sign: the hash is worked out here, over what is stored."""
     statement, last = _statement(action)
+    with reading_results():
+        identity = signed_identity(facts.folder)
+    if screening_of(identity) != facts.screening:  # just now, while this was asked for
+        raise _screened_anew(facts)
     return sign(
         room.database,
         exam=facts.exam,
@@ -135,13 +144,43 @@ def _signed(facts: ExamFacts, room: ReadingRoom, who: Reader, action: messages.A
         role=who.role,
         key=action.key,
         statement=statement,
-        identity=signed_identity(facts.folder),
+        identity=identity,
+        screening=facts.screening,
         frames=facts.frames,
         last=last,
     )
 
 
-def _statement(action: messages.Action) -> tuple[str, int | None]:
+def _check_reader(who: Reader, sent: messages.Action | messages.SeenFrames) -> None:
+    """Refuse what a page sends in a session of somebody else, who logged in meanwhile.
+
+    Raises
+    ------
+    OtherReaderError
+        The page was opened by another, or in another role.
+    """
+    if sent.reader not in (None, who.name):
+        raise OtherReaderError(
+            f"this window was opened by {sent.reader}; log in again as {sent.reader}"
+        )
+    if sent.role not in (None, who.role):
+        raise OtherReaderError(
+            f"this window was opened by {who.name} as {sent.role}; log in again as {sent.role}"
+        )
+
+
+def _is_old(facts: ExamFacts, sent: messages.Action | messages.SeenFrames) -> bool:
+    """Whether a page speaks of another screening than the exam's."""
+    return sent.screening not in (None, facts.screening)
+
+
+def _screened_anew(facts: ExamFacts) -> ConflictError:
+    return ConflictError(
+        f"the exam {facts.exam} was screened anew after this page was opened; open it again"
+    )
+
+
+def _statement(action: messages.Action) -> tuple[str, int]:
     if action.subject != "exam" or action.undoes is not None:
         raise EntryError("a signature speaks of the exam, and undoes nothing")
     unknown = sorted(action.content.keys() - {"statement", "last"})
@@ -151,8 +190,8 @@ def _statement(action: messages.Action) -> tuple[str, int | None]:
             "that the signer saw"
         )
     last: Any = action.content.get("last")
-    if last is not None and (isinstance(last, bool) or not isinstance(last, int)):
-        raise EntryError("last must be the number of an entry")
+    if isinstance(last, bool) or not isinstance(last, int):
+        raise EntryError("a signature needs last: the number of the last entry that was seen")
     statement: Any = action.content.get("statement")
     if not isinstance(statement, str):
         raise EntryError("a signature needs a statement")

@@ -68,8 +68,8 @@ def read_labels(path: str | os.PathLike[str], *, layout: str | None = None) -> L
     Raises
     ------
     FileError
-        There is no such file, no layout fits, it cannot be read, or an exam, a frame or a polyp has
-        two patients.
+        There is no such file, no layout fits, it cannot be read, an exam, a frame or a polyp has
+        two patients, or two readers differ on a frame.
     ParameterError
         There is no layout of this name.
     """

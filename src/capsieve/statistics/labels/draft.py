@@ -37,7 +37,8 @@ class Draft:
     ----------
     columns
         Some or all of the columns of :data:`~capsieve.statistics.labels.label_set.LABELS`, all of
-        the same length and of any type; most often texts.
+        the same length and of any type; most often texts. And `reader`, where the source says who
+        labelled a frame.
     name_rows
         Says for rows, by their place, how a person finds them: "line 12".
     problems

@@ -11,6 +11,7 @@ from capsieve.errors import FileError
 from capsieve.statistics.labels.delimited import read_header, read_records, record_lines
 from capsieve.statistics.labels.draft import Draft, numbered
 from capsieve.statistics.labels.label_set import LABELS, LabelSet
+from capsieve.statistics.labels.readers import READER
 from capsieve.statistics.labels.settle import settle
 from capsieve.store.schema import SCHEMA
 
@@ -21,6 +22,7 @@ LOOKS = "a CSV or Parquet table with a column label, and file or exam and frame"
 
 _LAYOUT = "capsieve labels"
 _MAGIC = b"PAR1"
+_COLUMNS = (*LABELS.names, READER)
 
 
 def recognises(path: Path) -> bool:
@@ -41,7 +43,7 @@ def read(path: Path) -> LabelSet:
         It is no such table, broken, or written by a newer version.
     """
     draft, columns = _read_parquet(path) if is_parquet(path) else _read_text(path)
-    ignored = [name for name in columns if name and name not in LABELS.names]
+    ignored = [name for name in columns if name and name not in _COLUMNS]
     listed = ", ".join(map(repr, ignored))
     warnings = (f"columns that are not used: {listed}",) if ignored else ()
     return settle(draft, layout=_LAYOUT, path=os.fspath(path), warnings=warnings)
@@ -57,7 +59,7 @@ def _read_text(path: Path) -> tuple[Draft, Sequence[str]]:
         lines = record_lines(path, header, rows)
         return [f"line {lines.get(row, '?')}" for row in rows]
 
-    columns = {name: records.table[name] for name in header.columns if name in LABELS.names}
+    columns = {name: records.table[name] for name in header.columns if name in _COLUMNS}
     return Draft(columns, name_rows, records.problems), header.columns
 
 
@@ -72,14 +74,12 @@ def _read_parquet(path: Path) -> tuple[Draft, Sequence[str]]:
     names = _small(table.schema.names)
     if not _fits(names):
         raise _wrong(path)
-    for name in LABELS.names:
+    for name in _COLUMNS:
         if names.count(name) > 1:
             raise FileError(f"{path} has more than one column {name!r}; keep one of them")
     if not len(table):
         raise FileError(f"{path} holds no labels: it has no rows")
-    columns = {
-        name: table.column(place) for place, name in enumerate(names) if name in LABELS.names
-    }
+    columns = {name: table.column(place) for place, name in enumerate(names) if name in _COLUMNS}
     return Draft(columns, numbered("row")), names
 
 

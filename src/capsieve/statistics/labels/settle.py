@@ -21,6 +21,7 @@ from capsieve.statistics.labels.draft import (
 from capsieve.statistics.labels.label_set import LABELS, WORDS, LabelSet
 from capsieve.statistics.labels.ledger import Ledger, Say
 from capsieve.statistics.labels.owners import fill_patients, qualify_polyps, refuse_two_patients
+from capsieve.statistics.labels.readers import READER, refuse_two_readers
 from capsieve.statistics.labels.repeats import frame_groups, two_words
 from capsieve.statistics.labels.unite import Codes, unite_rows
 
@@ -55,7 +56,8 @@ def settle(
     Raises
     ------
     FileError
-        An exam, a frame or a polyp has two patients, or a column holds no texts.
+        An exam, a frame or a polyp has two patients, two readers differ on a frame, or a column
+        holds no texts.
     """
     try:
         table, ledger, lost = _settle(draft)
@@ -85,7 +87,9 @@ def _settle(draft: Draft) -> tuple[pa.Table, Ledger, tuple[str, ...]]:
     codes["label"] = _check_words(ledger, coded["label"], codes)
     names["label"] = Texts(pa.array(WORDS, pa.string()))
     groups = frame_groups(codes["exam"], codes["head"], codes["frame"], codes["file"])
-    _check_contradictions(ledger, groups, codes, names["polyp"])
+    readers = draft.columns.get(READER)
+    said_by = None if readers is None else codes_of(clean_text(readers, name=READER))
+    _check_contradictions(ledger, groups, codes, names["polyp"], said_by)
     codes["patient"] = _check_patients(ledger, codes, names)
     united, lost = unite_rows(
         ledger, groups, codes, patients=names["patient"], polyps=names["polyp"]
@@ -126,13 +130,19 @@ def _check_words(ledger: Ledger, label: Coded, codes: Codes) -> NDArray[np.int64
 
 
 def _check_contradictions(
-    ledger: Ledger, groups: NDArray[np.int64], codes: Codes, polyps: Texts
+    ledger: Ledger,
+    groups: NDArray[np.int64],
+    codes: Codes,
+    polyps: Texts,
+    readers: Coded | None,
 ) -> None:
     """Drop frames with two labels, and frames that are not labelled polyp yet name one."""
     words, polyp = codes["label"], codes["polyp"]
     keep = ledger.places()
     contrary = np.zeros(len(words), bool)
     contrary[keep] = two_words(groups[keep], words[keep])
+    if readers is not None:
+        refuse_two_readers(ledger, groups, words, contrary, readers)
     ledger.drop(contrary, TWO_LABELS, lambda row: f"{ledger.say(row)} is {WORDS[words[row]]}")
     ledger.drop(
         (polyp >= 0) & (words != _POLYP),

@@ -5,6 +5,7 @@ import { button, fill, h } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { frameSubject, placeOf } from "../../model/subjects.ts";
 import { clock, count, LANDMARKS, share } from "../../model/words.ts";
+import { draftOf, keepDraft } from "../../saving/drafts.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
@@ -18,19 +19,29 @@ export function aboutPanel(
   const cleanliness = h("div", { class: "cleanliness" });
   const notes = h("div", { class: "notes" });
   const text = h("textarea", { rows: 2, maxlength: 4000, "aria-label": "A new note", placeholder: "A new note" });
+  const name = session.exam.exam;
+  text.value = draftOf(name);
+  text.addEventListener("input", () => keepDraft(name, text.value));
   const add = (subject: string): void => {
     const words = text.value.trim();
     if (words === "") return text.focus();
-    deciding.note(subject, words);
+    if (!deciding.note(subject, words)) return;
     text.value = "";
+    keepDraft(name, "");
   };
-  const name = session.exam.exam;
+  const toExam = button("Add to the exam", () => add("exam"));
+  const toFrame = button("Add to this frame", () => {
+    const { head, frame } = screen.here();
+    add(frameSubject(head, frame));
+  });
+  const unreadable = h("div", { class: "problems" });
   const element = h(
     "div",
     { class: "about" },
-    h("h3", {}, "Landmarks ", h("kbd", {}, "G")),
+    unreadable,
+    h("h3", {}, "Landmarks ", h("kbd", { "aria-hidden": "true" }, "G")),
     landmarks,
-    h("h3", {}, "Cleanliness (CC-CLEAR) ", h("kbd", {}, "C")),
+    h("h3", {}, "Cleanliness (CC-CLEAR) ", h("kbd", { "aria-hidden": "true" }, "C")),
     cleanliness,
     h("h3", {}, "Notes"),
     notes,
@@ -38,16 +49,18 @@ export function aboutPanel(
     h(
       "div",
       { class: "row" },
-      button("Add to the exam", () => add("exam")),
-      button("Add to this frame", () => {
-        const { head, frame } = screen.here();
-        add(frameSubject(head, frame));
-      }),
+      toExam,
+      toFrame,
     ),
     h("h3", {}, "Out"),
     h(
       "p",
       { class: "small" },
+      h("a", { href: api.exportLink(name, "report.html"), download: `${name}.html` }, "Report (HTML)"),
+      " · ",
+      ...(session.room.pdf
+        ? [h("a", { href: api.exportLink(name, "report.pdf"), download: `${name}.pdf` }, "Report (PDF)"), " · "]
+        : []),
       h("a", { href: api.exportLink(name, "decisions.csv"), download: "" }, "Decisions (CSV)"),
       " · ",
       h("a", { href: api.exportLink(name, "labels.csv"), download: "" }, "Labels for evaluate and train (CSV)"),
@@ -58,22 +71,24 @@ export function aboutPanel(
   const show = (): void => {
     const reading = session.reading.get();
     const signed = reading.state === "signed";
+    fill(unreadable, ...(reading.problems ?? []).map((sentence) => h("p", { class: "small problem" }, sentence)));
     fill(
       landmarks,
       ...LANDMARKS.map(([landmark, words, letters], i) => {
         const mark = reading.landmarks[landmark];
         const time = mark && session.positions.get(mark.head)?.[mark.frame];
-        const where = mark ? (session.hasTimes && time !== undefined ? clock(time) : `frame ${count(mark.frame)}`) : "not marked";
+        const at = mark ? (session.hasTimes && time !== undefined ? clock(time) : `frame ${count(mark.frame)}`) : "not marked";
+        const where = mark && session.exam.heads.length > 1 ? `${at}, head ${mark.head}` : at;
         return h(
           "div",
           { class: "landmark" },
           h("span", { class: "flag", "aria-hidden": "true" }, letters),
           h("span", {}, words),
           mark
-            ? button(where, () => screen.jump(mark.head, mark.frame), { class: "link", title: "Go there" })
+            ? button(where, () => screen.jump(mark.head, mark.frame), { class: "link", name: `Go to ${words}, ${where}`, title: "Go there" })
             : h("span", { class: "soft small" }, where),
-          button("Here", () => deciding.landmark(landmark), { title: `G then ${i + 1}`, disabled: signed }),
-          mark ? button("✕", () => deciding.unmark(landmark), { class: "quiet", title: "Take it away", disabled: signed }) : h("span"),
+          button("Here", () => deciding.landmark(landmark), { name: `${words}: here`, title: `The frame on the screen is it (G, then ${i + 1})`, disabled: signed }),
+          mark ? button("✕", () => deciding.unmark(landmark), { class: "quiet", name: `Take away: ${words}`, title: "Take it away", disabled: signed }) : h("span"),
         );
       }),
     );
@@ -81,14 +96,19 @@ export function aboutPanel(
     const { sum, words } = judge(segments);
     fill(
       cleanliness,
-      ...SEGMENTS.map((segment) =>
+      ...SEGMENTS.map((segment, i) =>
         h(
           "div",
           { class: "segment", role: "group", "aria-label": SEGMENT_WORDS[segment] },
           h("span", {}, SEGMENT_WORDS[segment]),
-          ...GRADE_WORDS.map((title, grade) => {
+          ...GRADE_WORDS.map((words, grade) => {
             const pressed = segments[segment] === grade;
-            return button(String(grade), () => deciding.grade(segment, pressed ? null : grade), { title, pressed, disabled: signed });
+            return button(String(grade), () => deciding.grade(segment, pressed ? null : grade), {
+              name: `${SEGMENT_WORDS[segment]}: ${grade}, ${words}`,
+              title: `${words} (C, then ${i + 1}, then ${grade})`,
+              pressed,
+              disabled: signed,
+            });
           }),
         ),
       ),
@@ -112,7 +132,7 @@ export function aboutPanel(
         );
       }),
     );
-    text.disabled = signed;
+    text.disabled = toExam.disabled = toFrame.disabled = signed;
   };
   return { element, close: session.reading.watch(show) };
 }
@@ -124,7 +144,7 @@ function provenance(session: Session): HTMLElement {
     .slice(0, 14);
   return h(
     "details",
-    { class: "small" },
+    { class: "small", "aria-label": "Where this comes from" },
     h("summary", {}, "Where this comes from"),
     h("p", { class: "soft" }, `Detector: ${session.exam.detector}. Seen so far: ${share(seen.frames, seen.of)} of the frames.`),
     ...session.exam.warnings.map((sentence) => h("p", { class: "trouble" }, sentence)),

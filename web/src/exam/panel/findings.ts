@@ -1,7 +1,9 @@
 // Findings: the list, and the form of the chosen one. Every choice is saved at once.
 
 import type { Finding, FindingContent } from "../../api/types.ts";
+import { toast } from "../../dialog.ts";
 import { button, fill, h } from "../../dom.ts";
+import { withKeys } from "../../keymap.ts";
 import { clock, count, LOCATIONS, PARIS, SIZES } from "../../model/words.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Screen } from "../screen.ts";
@@ -22,9 +24,8 @@ export function findingsPanel(
     const now = JSON.stringify([findings, state, chosen]);
     if (now === drawn) return;
     drawn = now;
-    const focused = element.contains(document.activeElement)
-      ? (document.activeElement as HTMLElement).dataset["field"]
-      : undefined;
+    const writing = element.querySelector<HTMLTextAreaElement>("textarea[data-field=note]");
+    const draft = writing && writing.value !== writing.defaultValue ? { of: writing.dataset["finding"], text: writing.value } : null;
     fill(
       element,
       ...findings.map((finding, i) =>
@@ -35,7 +36,9 @@ export function findingsPanel(
         : null,
       button("Mark a missed polyp on this frame", deciding.missed, { key: "M", disabled: state === "signed" }),
     );
-    if (focused) element.querySelector<HTMLElement>(`[data-field="${focused}"]`)?.focus();
+    // A note that is being written outlives what others do meanwhile.
+    const note = element.querySelector<HTMLTextAreaElement>("textarea[data-field=note]");
+    if (draft && note && note.dataset["finding"] === draft.of) note.value = draft.text;
   };
 
   const where = (finding: Finding): string => {
@@ -68,17 +71,16 @@ export function findingsPanel(
     const set = (change: Partial<FindingContent>): void => deciding.change(finding.id, change);
     const here = (): number | null =>
       screen.here().head === finding.head ? screen.here().frame : null;
-    const note = h("textarea", { rows: 2, "data-field": "note", maxlength: 4000, disabled: signed });
-    note.value = finding.note;
+    const note = h("textarea", { rows: 2, "data-field": "note", "data-finding": finding.id, maxlength: 4000, disabled: signed }, finding.note);
     note.addEventListener("change", () => set({ note: note.value }));
     const urgent = h("input", { type: "checkbox", "data-field": "urgent", checked: finding.urgent, disabled: signed });
     urgent.addEventListener("change", () => set({ urgent: urgent.checked }));
     return h(
       "fieldset",
-      { class: "form", disabled: signed },
-      h("legend", {}, h("span", { class: "diamond" }, "◆"), ` Finding ${i + 1}, ${where(finding)}`),
+      { class: "form" },
+      h("legend", {}, h("span", { class: "diamond", "aria-hidden": "true" }, "◆"), ` Finding ${i + 1}, ${where(finding)}`),
       finding.missed_by_sieve ? h("p", { class: "small" }, "Missed by the sieve.") : null,
-      choices("Size", "S", SIZES, finding.size, (size) =>
+      choices("Size", "S", SIZES, finding.size, signed, (size) =>
         set({ size, size_frame: size === null ? null : (here() ?? finding.best_frame) }),
       ),
       finding.size_frame === null
@@ -89,8 +91,8 @@ export function findingsPanel(
             "judged on ",
             button(`frame ${count(finding.size_frame)}`, () => screen.jump(finding.head, finding.size_frame as number), { class: "link" }),
           ),
-      pick("Paris", "T", PARIS.map(([name, text]) => [name, `${name}, ${text}`] as const), finding.paris, (paris) => set({ paris })),
-      pick("Segment", "O", LOCATIONS, finding.segment, (segment) => set({ segment })),
+      pick("Paris", "T", PARIS.map(([name, text]) => [name, `${name}, ${text}`] as const), finding.paris, signed, (paris) => set({ paris })),
+      pick("Segment", "O", LOCATIONS, finding.segment, signed, (segment) => set({ segment })),
       h(
         "p",
         { class: "small soft" },
@@ -104,10 +106,13 @@ export function findingsPanel(
         button("Best frame: this one", () => {
           const frame = here();
           if (frame !== null) set({ best_frame: frame });
-        }, { key: "B" }),
-        button("Remove", () => deciding.remove(finding.id)),
-        session.room.role === "validator" ? button("Confirm", () => deciding.confirm(true), { key: "Y" }) : null,
-        session.room.role === "validator" ? button("Do not confirm", () => deciding.confirm(false)) : null,
+          else toast("The finding was made on the other head.");
+        }, { key: "B", disabled: signed }),
+        button("Remove", () => deciding.remove(finding.id), { title: "Ctrl+Z brings it back", disabled: signed }),
+        session.room.role === "validator" ? button("Confirm", () => deciding.confirm(true), { key: "Y", disabled: signed }) : null,
+        session.room.role === "validator"
+          ? button("Do not confirm", () => deciding.confirm(false), { title: withKeys("Do not confirm", "disagree"), disabled: signed })
+          : null,
         button("Close", () => session.finding.set(null), { key: "Esc" }),
       ),
     );
@@ -122,14 +127,15 @@ function choices<T extends string>(
   key: string,
   options: readonly (readonly [T, string])[],
   now: T | null,
+  disabled: boolean,
   set: (value: T | null) => void,
 ): HTMLElement {
   return h(
     "div",
     { class: "choices", role: "group", "aria-label": label },
-    h("span", { class: "label" }, label, h("kbd", {}, key)),
+    h("span", { class: "label" }, label, h("kbd", { "aria-hidden": "true" }, key)),
     ...options.map(([value, words]) => {
-      const one = button(words, () => set(value === now ? null : value), { pressed: value === now, title: value });
+      const one = button(words, () => set(value === now ? null : value), { pressed: value === now, title: value, disabled });
       one.dataset["field"] = `${label}-${value}`;
       return one;
     }),
@@ -141,16 +147,17 @@ function pick<T extends string>(
   key: string,
   options: readonly (readonly [T, string])[],
   now: T | null,
+  disabled: boolean,
   set: (value: T | null) => void,
 ): HTMLElement {
   const select = h(
     "select",
-    { "data-field": label },
+    { "data-field": label, disabled },
     h("option", { value: "" }, "not said"),
     ...options.map(([value, words]) => h("option", { value, selected: value === now }, words)),
   );
   select.addEventListener("change", () => set((select.value || null) as T | null));
-  return h("label", { class: "pick" }, h("span", { class: "label" }, label, h("kbd", {}, key)), select);
+  return h("label", { class: "pick" }, h("span", { class: "label" }, label, h("kbd", { "aria-hidden": "true" }, key)), select);
 }
 
 function words(finding: Finding): string {

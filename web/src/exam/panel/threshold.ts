@@ -33,7 +33,7 @@ export function thresholdPanel(
     "aria-label": "Threshold",
   });
   slider.value = String(set);
-  const numbers = h("div", { class: "work", role: "status" });
+  const numbers = h("div", { class: "work" });
   const place = h("div", { class: "curve", "aria-hidden": "true" });
   const reset = h("button", { type: "button", onclick: () => ((slider.value = String(set)), show()) }, "Back to the threshold in use");
   const element = h(
@@ -108,11 +108,12 @@ export function thresholdPanel(
       numbers,
       h("div", { class: "big" }, h("b", {}, plural(work.frames, "frame")), h("span", { class: "soft" }, ` ${share(work.frames, frames)} of all`)),
       h("div", { class: "big" }, h("b", {}, plural(work.events, "event")), h("span", { class: "soft" }, " by time alone")),
-      h("div", { class: "soft" }, `at ${value(at)}${same ? ", the threshold in use" : `: ${change >= 0 ? "+" : "−"}${plural(Math.abs(change), "frame")} against ${value(set)}`}`),
+      h("div", { class: "soft" }, `at ${value(same ? set : at)}${same ? ", the threshold in use" : `: ${change >= 0 ? "+" : "−"}${plural(Math.abs(change), "frame")} against ${value(set)}`}`),
     );
     reset.disabled = same;
     plot?.redraw(false);
-    changed(at);
+    changed(same ? set : at);
+    slider.setAttribute("aria-valuetext", `${value(same ? set : at)}: ${plural(work.frames, "frame")}, ${plural(work.events, "event")}`);
   };
   slider.addEventListener("input", show);
   const resize = new ResizeObserver(() => place.clientWidth > 0 && draw());

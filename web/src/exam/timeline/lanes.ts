@@ -8,12 +8,20 @@ import { LANDMARKS, REJECTING } from "../../model/words.ts";
 import { colour } from "../../theme.ts";
 import type { Session } from "../session.ts";
 
-export const COLOUR = 20; // heights in pixels
-export const SEEN = 5;
-export const EVENTS = 16;
-export const FINDINGS = 18;
+const COLOUR = 20; // heights in pixels
+const SEEN = 5;
+const EVENTS = 16;
+const FINDINGS = 18;
 
-export const lanesHeight = (heads: number): number => heads * (COLOUR + SEEN + 2) + EVENTS + FINDINGS;
+/** The lanes of one head: its colours, what was seen of it, its events. */
+const HEAD = COLOUR + SEEN + 2 + EVENTS;
+
+export const lanesHeight = (heads: number): number => heads * HEAD + FINDINGS;
+
+/** Whose lane of events lies at this height; -1: none. */
+export function eventLane(y: number): number {
+  return y % HEAD >= COLOUR + SEEN + 2 ? Math.floor(y / HEAD) : -1;
+}
 
 export function drawLanes(
   context: CanvasRenderingContext2D,
@@ -27,10 +35,10 @@ export function drawLanes(
   for (const { head } of session.exam.heads) {
     drawColours(context, session, head, view, width, top);
     drawSeen(context, session, head, view, width, top + COLOUR + 1);
-    top += COLOUR + SEEN + 2;
+    drawEvents(context, session, head, reading, view, width, top + COLOUR + SEEN + 2, chosen);
+    top += HEAD;
   }
-  drawEvents(context, session, reading, view, width, top, chosen);
-  drawFindings(context, session, reading, view, width, top + EVENTS);
+  drawFindings(context, session, reading, view, width, top);
 }
 
 function drawColours(
@@ -103,6 +111,7 @@ function drawSeen(
 function drawEvents(
   context: CanvasRenderingContext2D,
   session: Session,
+  head: number,
   reading: Reading,
   view: View,
   width: number,
@@ -111,7 +120,7 @@ function drawEvents(
 ): void {
   session.events.forEach((event, place) => {
     const positions = session.positions.get(event.head);
-    if (!positions) return;
+    if (!positions || event.head !== head) return;
     const left = toPixel(view, positions[event.first_frame] as number, width);
     const right = toPixel(view, positions[event.last_frame] as number, width);
     if (right < 0 || left > width) return;
@@ -152,9 +161,10 @@ function drawFindings(
     const x = at(mark.head, mark.frame);
     context.fillStyle = colour("landmark");
     context.fillRect(x - 0.5, 0, 1, top + FINDINGS);
-    context.fillRect(x - 0.5, top + 3, 19, FINDINGS - 5);
+    const left = Math.min(x - 0.5, width - 19); // at the end of the exam the flag blows backwards
+    context.fillRect(left, top + 3, 19, FINDINGS - 5);
     context.fillStyle = colour("ground");
-    context.fillText(letters, x + 2.5, middle + 0.5);
+    context.fillText(letters, left + 3, middle + 0.5);
   }
   for (const finding of reading.findings) {
     const x = at(finding.head, finding.best_frame);

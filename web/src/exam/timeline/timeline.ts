@@ -5,10 +5,10 @@ import { h } from "../../dom.ts";
 import { cleaner } from "../../emitter.ts";
 import { follow, pan, span, toPixel, toPosition, zoom, type View } from "../../model/axis.ts";
 import { nearest } from "../../model/positions.ts";
-import { clock, count } from "../../model/words.ts";
+import { clock } from "../../model/words.ts";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
-import { drawLanes, lanesHeight, SEEN, COLOUR } from "./lanes.ts";
+import { drawLanes, eventLane, lanesHeight } from "./lanes.ts";
 import { GUTTER, makeScorePlot, MARGIN } from "./score.ts";
 
 export interface Timeline {
@@ -34,25 +34,30 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
   const names = h(
     "div",
     { class: "lanenames soft", "aria-hidden": "true" },
-    ...heads.map(({ head }) => h("span", { class: "two" }, heads.length > 1 ? `head ${head}` : "colour")),
-    h("span", {}, "events"),
+    ...heads.flatMap(({ head }) => [
+      h("span", { class: "two" }, heads.length > 1 ? `head ${head}` : "colour"),
+      h("span", {}, "events"),
+    ]),
     h("span", { class: "three" }, "marks"),
   );
+  const scoreName = h("span", { class: "scorename soft", "aria-hidden": "true" }, "score");
   const score = h("div", { class: "score" });
   const line = h("div", { class: "playhead" });
   const element = h(
-    "section",
+    "div",
     {
       class: "timeline",
       role: "slider",
       tabindex: 0,
       "aria-label": "Place in the exam",
+      "aria-valuenow": 0,
       "aria-valuemin": 0,
       "aria-valuemax": 1,
     },
     names,
     canvas,
     score,
+    scoreName,
     line,
   );
   const context = canvas.getContext("2d") as CanvasRenderingContext2D;
@@ -119,9 +124,9 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
   });
 
   const eventUnder = (x: number, y: number): number => {
-    const top = heads.length * (COLOUR + SEEN + 2);
-    if (y < top || y > top + 16) return -1;
+    const head = heads[eventLane(y)]?.head;
     return session.events.findIndex((event) => {
+      if (event.head !== head) return false;
       const positions = session.positions.get(event.head) as Float64Array;
       const left = toPixel(view, positions[event.first_frame] as number, width);
       const right = toPixel(view, positions[event.last_frame] as number, width);
@@ -157,22 +162,33 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
 
   clean.add(session.reading.watch(later));
   clean.add(session.event.watch(later));
-  clean.add(screen.head.watch((head) => plot.setHead(head)));
+  clean.add(
+    screen.head.watch((head) => {
+      plot.setHead(head);
+      if (heads.length > 1) scoreName.textContent = `score, head ${head}`;
+      later();
+    }),
+  );
   clean.add(
     screen.player.shown.watch(() => {
       const at = position();
       const moved = follow(view, at, whole);
       if (moved !== view) look(moved);
       moveLine();
-      const { frame } = screen.here();
-      element.setAttribute("aria-valuemax", String(session.columns.get(screen.head.get())?.frames ?? 1));
-      element.setAttribute("aria-valuenow", String(frame));
-      element.setAttribute(
-        "aria-valuetext",
-        `frame ${frame}${session.hasTimes ? `, ${clock(at)}` : ""} of ${count(whole.high)}`,
-      );
+      sayValue();
     }),
   );
+  clean.add(screen.player.playing.watch(() => sayValue()));
+  // Not while it plays: whoever hears the value would hear thirty a second.
+  function sayValue(): void {
+    if (screen.player.playing.get() !== 0 || screen.player.shown.get() === null) return;
+    const { head, frame } = screen.here();
+    const last = (session.columns.get(head)?.frames ?? 1) - 1;
+    const time = session.hasTimes ? `, ${clock(position())} of ${clock(whole.high)}` : "";
+    element.setAttribute("aria-valuemax", String(last));
+    element.setAttribute("aria-valuenow", String(frame));
+    element.setAttribute("aria-valuetext", `frame ${frame} of ${last}${time}`);
+  }
   const ticking = setInterval(later, 1500); // the lane of what was seen grows while one reads
   clean.add(() => clearInterval(ticking));
   document.addEventListener("themechange", later);

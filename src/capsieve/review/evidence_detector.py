@@ -1,0 +1,71 @@
+"""The very detector that screened an exam, and no other: its evidence must be that of the flags."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from capsieve.detectors import Detector, load_detector
+from capsieve.engine.identity import is_out_of_fold, same_detector
+from capsieve.errors import FileError
+from capsieve.parameters import Parameters
+from capsieve.store.record import Record
+
+__all__ = ["screening_detector"]
+
+_HASH = 12  # letters of it that are told
+
+
+def screening_detector(folder: Path, record: Record) -> Detector:
+    """Return the detector that screened an exam, with the parameters of then.
+
+    A model that is no part of capsieve is looked for by its name, where the room was started and in
+    the folders around the results, and known by its hash.
+
+    Parameters
+    ----------
+    folder, record
+        The exam's.
+
+    Raises
+    ------
+    FileError
+        It is not there, or another one has taken its place.
+    MissingExtraError
+        What it runs with is not installed.
+    """
+    screened, exam = record["detector"], record["exam"]
+    if is_out_of_fold(screened):
+        raise FileError(
+            f"the exam {exam} holds out-of-fold scores, of models that were not kept: there is no "
+            "evidence for its flags"
+        )
+    name: str | Path = str(screened.get("name", "paper"))
+    if "model" in screened and str(name).endswith(".onnx"):
+        name = _model(folder, str(name), exam)
+    detector = load_detector(name, parameters=Parameters.from_dict(record["parameters"]))
+    if not same_detector(screened, detector.identity):
+        raise FileError(
+            f"the exam {exam} was screened with {_brief(screened)}, and what is here by that name "
+            f"is {_brief(detector.identity)}: its evidence would not be that of the flags; put the "
+            "other one back, or screen the exam again"
+        )
+    return detector
+
+
+def _model(folder: Path, name: str, exam: str) -> Path:
+    """Find the file of a model; records have its name without a folder."""
+    around = [Path(), *folder.absolute().parents[:3]]
+    found = next((place / name for place in around if (place / name).is_file()), None)
+    if found is None:
+        raise FileError(
+            f"the exam {exam} was screened with the model {name}, which is not here; put it beside "
+            "the results to see why frames were flagged"
+        )
+    return found
+
+
+def _brief(identity: Mapping[str, Any]) -> str:
+    """Name a detector; a model with the beginning of its hash."""
+    name = identity.get("name", "paper")
+    known = next((identity[key] for key in ("model", "informative") if key in identity), None)
+    return f"{name}" if known is None else f"{name} (SHA-256 {str(known)[:_HASH]}...)"

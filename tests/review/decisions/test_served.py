@@ -1,0 +1,57 @@
+"""The command itself on a database of PostgreSQL."""
+
+import json
+import signal
+
+import pytest
+
+from review_exam import EVENTS_OF_SMALL
+from served_room import WAIT, free_port, served
+
+pytestmark = pytest.mark.slow
+EVENT = "event:0:{}-{}".format(*EVENTS_OF_SMALL[0])
+
+
+def decide(client, verdict, key):
+    body = {"kind": "verdict", "subject": EVENT, "content": {"verdict": verdict}}
+    answer = client.post("/api/exams/small/entries", json=body | {"key": f"verdict-{key:08d}"})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def verdict(client):
+    return client.get("/api/exams/small/reading").json()["verdicts"][EVENT]["verdict"]
+
+
+def test_what_was_decided_stands_after_the_server_was_killed(results, postgresql_place, tmp_path):
+    port = free_port()
+    with served(results, postgresql_place, "--port", port, state=tmp_path) as (process, client):
+        first = decide(client, "accept", 1)
+        process.send_signal(signal.SIGKILL)
+        process.wait(WAIT)
+    with served(results, postgresql_place, "--port", port, state=tmp_path) as (process, client):
+        assert verdict(client) == "accept"
+        assert decide(client, "accept", 1) == first  # sent again, as the page does: still one entry
+        decide(client, "reject", 2)
+        assert verdict(client) == "reject"
+        assert len(client.get("/api/exams/small/entries").json()) == 2
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=WAIT)
+        assert (process.returncode, errors) == (0, "The reading room is closed.\n")
+    assert not (results / "decisions.sqlite").exists()
+
+
+def test_two_servers_on_one_database_see_each_other(results, postgresql_place, tmp_path):
+    with (
+        served(results, postgresql_place, state=tmp_path / "one") as (_, one),
+        served(results, postgresql_place, state=tmp_path / "other") as (_, other),
+        one.stream("GET", "/api/changes?after=0") as changes,
+    ):
+        lines = changes.iter_lines()
+        assert next(lines) == ": from 0"
+        number = decide(other, "unsure", 1)["number"]
+        data = next(line for line in lines if line.startswith("data: "))
+        assert json.loads(data.removeprefix("data: ")) == {"number": number, "exam": "small"}
+        assert verdict(one) == "unsure"
+        decide(one, "accept", 2)
+        assert verdict(other) == "accept"

@@ -1,0 +1,92 @@
+"""The hash of a signature, worked out as docs/review.md tells it, with nothing of capsieve."""
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from made_reading import Scribe, choose_way
+from review_exam import write_small_exam
+
+
+def canonical(value: Any) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8")
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def of_rows(rows: list[tuple[Any, ...]]) -> str:
+    return sha256(b"".join(canonical(list(row)) + b"\n" for row in rows))
+
+
+def by_hand(exam: Path, number: int, *, blind: bool = False) -> tuple[dict[str, Any], str]:
+    """Return the parts and the hash that the signature in this entry should have."""
+    with closing(sqlite3.connect(exam.parent / "decisions.sqlite")) as database:
+        entries, seen = (
+            database.execute(
+                f"SELECT * FROM {table} WHERE exam = ? ORDER BY number", (exam.name,)
+            ).fetchall()
+            for table in ("capsieve_entries", "capsieve_seen")
+        )
+    [signature] = [row for row in entries if row[0] == number]
+    content = json.loads(signature[9])
+    if blind and signature[5] == "reader":
+        entries, seen = (
+            [row for row in rows if row[4:6] == signature[4:6]] for rows in (entries, seen)
+        )
+    record = json.loads((exam / "exam.json").read_text(encoding="utf-8"))
+    named = ("head", "kind", "stream", "names", "sha256", "bytes")
+    identity = {name: record[name] for name in ("exam", "tables", "identity", "versions")}
+    identity["sources"] = [{name: each[name] for name in named} for each in record["sources"]]
+    parts = {
+        "identity": sha256(canonical(identity)),
+        "entries": of_rows([row for row in entries if row[0] < number]),
+        "seen": of_rows([row for row in seen if row[0] <= content["seen_through"]]),
+    }
+    rest = {name: value for name, value in content.items() if name != "hash"} | {"parts": parts}
+    whole = {"signature": 1, "signer": list(signature[:7]), "content": rest}
+    return parts, sha256(canonical(whole))
+
+
+@pytest.fixture
+def exam(tmp_path: Path) -> Path:
+    return write_small_exam(tmp_path / "out", tmp_path / "source")
+
+
+def test_the_hash_is_what_the_documentation_says(exam: Path) -> None:
+    anna = Scribe(exam, "Ánna")
+    anna.find("a", 3, note='first line\nsecond "line" – ½', place={"row": 1.5, "col": 2})
+    anna.look(range(4), 12.345)
+    first = anna.sign()
+    anna.look(range(6))
+    anna.write("reopen", "exam", reason="again")
+    anna.write("note", "exam", text="second")
+    second = anna.sign()
+    for entry in (first, second):
+        parts, whole = by_hand(exam, entry.number)
+        assert entry.content["parts"] == parts
+        assert entry.content["hash"] == whole
+
+
+def test_in_blind_work_it_is_over_ones_own_rows_and_for_a_consensus_over_all(exam: Path) -> None:
+    choose_way(exam, "blind")
+    anna, ben = Scribe(exam, "anna"), Scribe(exam, "ben")
+    carl = Scribe(exam, "carl", "consensus")
+    anna.find("a", 3)
+    ben.look(range(3))
+    ben.find("b", 4)
+    anna.look(range(5))
+    signed = [anna.sign(), ben.sign()]
+    carl.find("c", 4)
+    signed.append(carl.sign())
+    for entry in signed:
+        parts, whole = by_hand(exam, entry.number, blind=True)
+        assert entry.content["parts"] == parts
+        assert entry.content["hash"] == whole

@@ -1,0 +1,62 @@
+// What the server did not take: told until it was read, and kept over a reload.
+
+import { openDialog } from "../dialog.ts";
+import { button, h } from "../dom.ts";
+import { entryWords } from "../model/telling.ts";
+import { plural } from "../model/words.ts";
+import type { Parcel, Status } from "../saving/outbox.ts";
+import type { Saver } from "../saving/saver.ts";
+
+/** "2 actions not taken"; where it is only the ledger's, that. */
+export function refusedWords(refused: Status["refused"]): string {
+  const actions = refused.filter(({ parcel }) => parcel.kind === "entry").length;
+  return actions > 0 ? `${plural(actions, "action")} not taken` : "what was seen was not taken";
+}
+
+/** One line each for actions; batches of frames seen are one line for an exam and a reason. */
+export function refusedLines(refused: Status["refused"]): { exam: string; what: string; why: string }[] {
+  const lines = refused.map(({ parcel, refusal }) => ({
+    exam: parcel.exam,
+    what: parcel.kind === "seen" ? "what was seen" : entryWords(saidIn(parcel)),
+    why: refusal.sentence,
+    seen: parcel.kind === "seen",
+  }));
+  return lines
+    .filter((line, at) => !line.seen || lines.findIndex((one) => one.seen && one.exam === line.exam && one.why === line.why) === at)
+    .map(({ exam, what, why }) => ({ exam, what, why }));
+}
+
+function saidIn({ body }: Parcel): Parameters<typeof entryWords>[0] {
+  const content = (body["content"] ?? {}) as Record<string, unknown>;
+  return { kind: String(body["kind"]), subject: String(body["subject"] ?? ""), content };
+}
+
+export function showRefused(saver: Saver): void {
+  const { refused } = saver.status.get();
+  const outdated = [...new Set(refused.filter(({ refusal }) => refusal.outdated).map(({ parcel }) => parcel.exam))];
+  const dialog = openDialog("What the server did not take", [
+    ...refusedLines(refused).map(({ exam, what, why }) => h("p", {}, h("b", {}, `${exam}: ${what}. `), why)),
+    h("p", { class: "soft" }, "It counts for nothing, and stays in this browser until you have read it."),
+    h(
+      "div",
+      { class: "row" },
+      ...outdated.map((exam) =>
+        button(`Open ${exam} anew`, () => {
+          dialog.close();
+          openAnew(exam);
+        }),
+      ),
+      button("I have read this", () => {
+        for (const { parcel } of refused) saver.forget(parcel.body.key);
+        dialog.close();
+      }),
+    ),
+  ]);
+}
+
+/** Take an exam from the server once more. The window stays, and with it notes that were begun. */
+function openAnew(exam: string): void {
+  const address = `#/exam/${encodeURIComponent(exam)}`;
+  if (location.hash === address) dispatchEvent(new Event("hashchange"));
+  else location.hash = address;
+}
