@@ -13,6 +13,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
+from room_pictures import room_pictures
 
 from capsieve.phantom.exam import PhantomFrame, render_frame
 from capsieve.phantom.still import polyp_frame
@@ -64,6 +65,17 @@ def evaluation() -> None:
         photograph(Path(folder) / "evaluation" / "report.html", "evaluation.png")
 
 
+def reading_room() -> None:
+    """Read a little in the reading room, and photograph it."""
+    if shutil.which("chromium") is None:
+        print("docs/images/room-*.png stay as they are: they need the Debian package chromium")
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        write_study(plan_study("demo"), Path(folder) / "study")
+        capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
+        room_pictures(Path(folder) / "results", save_small)
+
+
 def photograph(page: Path, name: str) -> None:
     """Take a picture of the top of a page."""
     browser = shutil.which("chromium")
@@ -75,8 +87,12 @@ def photograph(page: Path, name: str) -> None:
     command = [browser, *BROWSER, profile, f"--screenshot={picture}", page.as_uri()]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
     with Image.open(picture) as shot:
-        # A palette takes half of the bytes, and the eye sees no difference.
-        shot.convert("RGB").quantize(256, kmeans=2).save(IMAGES / name, optimize=True)
+        save_small(shot, name)
+
+
+def save_small(shot: Image.Image, name: str) -> None:
+    """Save a picture: a palette takes half of the bytes, and the eye sees no difference."""
+    shot.convert("RGB").quantize(256, kmeans=2).save(IMAGES / name, optimize=True)
 
 
 def contact_sheet() -> None:
@@ -128,4 +144,5 @@ if __name__ == "__main__":
     nine_panels()
     report()
     evaluation()
+    reading_room()
     contact_sheet()
