@@ -14,6 +14,21 @@ from room_client import PORT, RoomClient
 Opener = Callable[..., ReadingRoom]
 
 
+class Clock:
+    """Stands still until somebody sets it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """OUT with one exam of 24 images."""

@@ -1,23 +1,8 @@
 """Sessions end."""
 
-import pytest
-
 from capsieve.review.sessions import Reader, Sessions
 
 ANNA = Reader("anna", "reader")
-
-
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 def test_a_session_ends_when_it_is_idle_and_in_any_case(clock):

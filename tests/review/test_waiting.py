@@ -8,19 +8,6 @@ from capsieve.review.waiting import Waiting, client_address
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 def test_each_further_wrong_password_doubles_the_wait(clock):
     waiting = Waiting(free=3, longest=20, clock=clock)
     waits = []
