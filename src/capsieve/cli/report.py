@@ -66,7 +66,7 @@ def command(
     file that needs no network. What is not signed is marked as a draft.
 
     Exit code 3: the report was written, and says on top why it must not be relied on: its
-    signature does not hold, or decisions are missing or cannot be read.
+    signature does not hold, or decisions are missing, cannot be read, or are of another screening.
     """
     from capsieve.review.extra import require_review
 
