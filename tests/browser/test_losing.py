@@ -11,6 +11,15 @@ DOWN = "net::ERR_|401"
 """What the console shows while the server is down, and before its link is opened again."""
 
 
+@pytest.fixture
+def anna(serve, enter, screened):
+    """Somebody in front of the first event of an exam."""
+    person = enter(serve())
+    person.read(VIDEO)
+    person.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+    return person
+
+
 def test_what_is_decided_while_the_server_is_dead_arrives_once(serve, enter, screened):
     server = serve()
     anna = enter(server)
@@ -43,42 +52,30 @@ def test_what_is_decided_while_the_server_is_dead_arrives_once(serve, enter, scr
     assert len({entry.key for entry in entries}) == 4
 
 
-def test_what_waits_survives_the_end_of_the_window(serve, enter, screened):
-    server = serve()
-    anna = enter(server)
-    anna.read(VIDEO)
-    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+def test_what_waits_survives_the_end_of_the_window(anna):
     anna.expect(DOWN)
-    server.kill()
+    anna.server.kill()
     anna.press("Shift+R")
     anna.see(".save:has-text('1 action waiting')")
     anna.page.close()
-    server.start()
-    anna.page = anna.window(server.link)
+    anna.server.start()
+    anna.page = anna.window(anna.server.link)
     anna.read(VIDEO)
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in server.entries(VIDEO)] == ["reject"]
+    assert [entry.content["verdict"] for entry in anna.server.entries(VIDEO)] == ["reject"]
 
 
 @pytest.mark.parametrize("status", [500, 507])
-def test_what_a_full_disk_refuses_waits_and_arrives(serve, enter, screened, status):
-    server = serve()
-    anna = enter(server)
-    anna.read(VIDEO)
-    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+def test_what_a_full_disk_refuses_waits_and_arrives(anna, status):
     anna.refuse("**/entries", status, "The disk is full.")
     anna.press("Shift+R")
     anna.see(".save:has-text('The disk is full: 1 action waiting')")
     anna.listen("**/entries")
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in server.entries(VIDEO)] == ["reject"]
+    assert [entry.content["verdict"] for entry in anna.server.entries(VIDEO)] == ["reject"]
 
 
-def test_what_is_not_allowed_is_told_and_holds_nothing_up(serve, enter, screened):
-    server = serve()
-    anna = enter(server)
-    anna.read(VIDEO)
-    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+def test_what_is_not_allowed_is_told_and_holds_nothing_up(anna):
     anna.refuse("**/entries", 403, "Only the validator signs the exam.")
     anna.press("Shift+R")
     anna.see(".save:has-text('1 action not taken')").get_by_role("button").click()
@@ -87,14 +84,10 @@ def test_what_is_not_allowed_is_told_and_holds_nothing_up(serve, enter, screened
     anna.listen("**/entries")
     anna.press("Shift+U")
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in server.entries(VIDEO)] == ["unsure"]
+    assert [entry.content["verdict"] for entry in anna.server.entries(VIDEO)] == ["unsure"]
 
 
-def test_what_was_refused_is_told_after_a_reload_until_it_was_read(serve, enter, screened):
-    server = serve()
-    anna = enter(server)
-    anna.read(VIDEO)
-    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
+def test_what_was_refused_is_told_after_a_reload_until_it_was_read(anna):
     anna.refuse("**/entries", 422, "There is no such frame.")
     anna.press("Shift+R")
     anna.see(".save:has-text('1 action not taken')")
@@ -108,7 +101,7 @@ def test_what_was_refused_is_told_after_a_reload_until_it_was_read(serve, enter,
     anna.until_saved()
     anna.page.reload()
     anna.until_saved()
-    assert server.entries(VIDEO) == []
+    assert anna.server.entries(VIDEO) == []
 
 
 def test_an_exam_that_was_screened_anew_is_opened_again(serve, enter, screened):
@@ -148,15 +141,11 @@ def test_an_ended_room_has_another_link(serve):
     assert server.link != link
 
 
-def test_a_second_window_follows_the_first(serve, enter, screened):
-    server = serve()
-    anna = enter(server)
-    anna.read(VIDEO)
-    anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
-    other = anna.window(f"{server.address}/#/exam/{VIDEO}")
+def test_a_second_window_follows_the_first(anna):
+    other = anna.window(f"{anna.server.address}/#/exam/{VIDEO}")
     first = other.locator(".card").first
     first.wait_for()
     anna.press("r")
     other.locator(".card[aria-label*='rejected']").wait_for()
-    listed = anna.window(server.address)
+    listed = anna.window(anna.server.address)
     listed.locator("tr:has-text('in reading')").wait_for()
