@@ -125,3 +125,7 @@ def test_findings_meet_on_a_common_frame_of_the_same_head() -> None:
         ("finding:a", "finding", "nothing"),
         ("finding:b", "nothing", "finding"),
     ]
+
+
+def test_agreement_as_chance_would_have_it_is_zero_and_no_rounding_error():
+    assert cohen_kappa([[1, 1, 0], [1, 1, 0], [0, 1, 0]]).value == 0.0

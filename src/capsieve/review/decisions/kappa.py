@@ -69,7 +69,9 @@ def cohen_kappa(table: ArrayLike, *, level: float = 0.95) -> Kappa:
     chance = float(rows @ cols)
     if math.isclose(chance, 1.0):
         return Kappa(None, None, "both readers said the same one thing of everything")
-    kappa = (float(np.trace(p)) - chance) / (1 - chance)
+    # From the counts, which are whole: from shares, no agreement beyond chance becomes -9.3e-17.
+    crossed = counts.sum(axis=1) @ counts.sum(axis=0)
+    kappa = float((n * np.trace(counts) - crossed) / (n**2 - crossed))
     both = np.diag(p)
     on = float(both @ (1 - (rows + cols) * (1 - kappa)) ** 2)
     # p_ij (p_.i + p_j.)^2: the column's share of the row's word, and the row's of the column's.
