@@ -147,8 +147,22 @@ def test_a_refused_training_lets_go_of_its_model(tmp_path):
     with open_work(tmp_path / "one.onnx", tmp_path / "work", fresh=False):
         with pytest.raises(OccupiedError), open_work(out, tmp_path / "work", fresh=False):
             pass
+        assert not (tmp_path / "two.onnx.work").exists()
         with open_work(out, None, fresh=False):
             pass
+
+
+def test_a_refused_training_keeps_what_an_earlier_one_left(tmp_path):
+    folds = tmp_path / "two.onnx.work" / "folds.csv"
+    folds.parent.mkdir()
+    folds.write_text("kept")
+    with (
+        open_work(tmp_path / "one.onnx", tmp_path / "work", fresh=False),
+        pytest.raises(OccupiedError),
+        open_work(tmp_path / "two.onnx", tmp_path / "work", fresh=False),
+    ):
+        pass
+    assert folds.read_text() == "kept"
 
 
 def test_the_models_own_folder_may_be_named_in_another_way(tmp_path):

@@ -99,18 +99,11 @@ def command(
     from capsieve.cli.output import say_first_run
     from capsieve.cli.progress import exam_progress
     from capsieve.engine.screening import screen
-    from capsieve.errors import ParameterError
     from capsieve.parameters import Parameters
 
     if workers is not None and cluster is not None:
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
-    if detector == "paper" and parameters is not None and parameters.score_threshold is not None:
-        raise ParameterError(
-            "score_threshold",
-            "the paper's detector does not read it, for its threshold is radius_threshold; name "
-            f"the detector that {parameters_file} was made for with --detector",
-        )
     if timeline:
         parameters = replace(parameters or Parameters(), flag_by="timeline")
     say_first_run()

@@ -148,6 +148,12 @@ def _detector(
 
     flag_by: FlagBy = "frame" if parameters is None else parameters.flag_by
     if isinstance(detector, str | Path):
+        if str(detector) == "paper" and parameters and parameters.score_threshold is not None:
+            raise ParameterError(
+                "score_threshold",
+                "the paper's detector does not read it, for its threshold is radius_threshold; "
+                "name the detector that these parameters were made for (--detector)",
+            )
         alone = None if parameters is None else replace(parameters, flag_by="frame")
         detector = load_detector(detector, parameters=alone)
     elif parameters is None:

@@ -114,12 +114,9 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
     """
     own = model.with_name(f"{model.name}.work").absolute()
     shared = own if work is None else work.absolute()
-    try:
-        for folder in (own, shared):
-            folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make the folder {error.filename}: {error.strerror}") from error
     with ExitStack() as stack:
+        for folder in (own, shared):
+            _make(stack, folder)
         _lock(stack, own, f"writing {model}", "give another file with -o")
         if not shared.samefile(own):
             _lock(stack, shared, f"working in {work}", "name another folder with --work")
@@ -127,6 +124,20 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
         if fresh:
             _remove(found)
         yield found
+
+
+def _make(stack: ExitStack, folder: Path) -> None:
+    """Make a folder; when the stack is closed and nothing came into it, it goes again."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {error.filename}: {error.strerror}") from error
+
+    def remove_empty() -> None:
+        with suppress(OSError):  # something is in it
+            folder.rmdir()
+
+    stack.callback(remove_empty)
 
 
 def _lock(stack: ExitStack, folder: Path, doing: str, otherwise: str) -> None:

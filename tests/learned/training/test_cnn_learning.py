@@ -160,8 +160,14 @@ def test_loss_over_other_findings_moves_their_outputs() -> None:
 
 
 def test_torch_is_left_as_it_was() -> None:
-    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    state = torch.random.get_rng_state()
+    def options() -> tuple[int, bool, bool]:
+        return (
+            torch.get_num_threads(),
+            torch.are_deterministic_algorithms_enabled(),
+            torch.utils.deterministic.fill_uninitialized_memory,
+        )
+
+    before, state = options(), torch.random.get_rng_state()
     run()
-    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
+    assert options() == before
     assert torch.equal(torch.random.get_rng_state(), state)

@@ -208,11 +208,19 @@ def _state(
 @contextmanager
 def _reproducible(torch: Any, threads: int) -> Iterator[None]:
     """Hold torch to algorithms that always give the same bits; leave it as it was."""
-    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    options = torch.utils.deterministic
+    before = (
+        torch.get_num_threads(),
+        torch.are_deterministic_algorithms_enabled(),
+        options.fill_uninitialized_memory,
+    )
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
+    # It would write every tensor twice, for code that reads what it never wrote: not this.
+    options.fill_uninitialized_memory = False
     try:
         yield
     finally:
         torch.set_num_threads(before[0])
         torch.use_deterministic_algorithms(before[1])
+        options.fill_uninitialized_memory = before[2]
