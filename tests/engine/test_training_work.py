@@ -165,6 +165,18 @@ def test_a_refused_training_keeps_what_an_earlier_one_left(tmp_path):
     assert folds.read_text() == "kept"
 
 
+def test_an_empty_folder_of_the_users_own_stays(tmp_path):
+    mine = tmp_path / "two.onnx.work"
+    mine.mkdir()
+    with (
+        open_work(tmp_path / "one.onnx", tmp_path / "work", fresh=False),
+        pytest.raises(OccupiedError),
+        open_work(tmp_path / "two.onnx", tmp_path / "work", fresh=False),
+    ):
+        pass
+    assert mine.is_dir()
+
+
 def test_the_models_own_folder_may_be_named_in_another_way(tmp_path):
     own = tmp_path / "model.onnx.work"
     own.mkdir()

@@ -127,7 +127,8 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
 
 
 def _make(stack: ExitStack, folder: Path) -> None:
-    """Make a folder; when the stack is closed and nothing came into it, it goes again."""
+    """Make a folder; one that was not there goes again if nothing is in it at the end."""
+    was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -137,7 +138,8 @@ def _make(stack: ExitStack, folder: Path) -> None:
         with suppress(OSError):  # something is in it
             folder.rmdir()
 
-    stack.callback(remove_empty)
+    if not was_there:
+        stack.callback(remove_empty)
 
 
 def _lock(stack: ExitStack, folder: Path, doing: str, otherwise: str) -> None:
