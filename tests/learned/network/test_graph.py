@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from capsieve.learned.network.graph import LinearHead, lower_graph, network_graph
+from capsieve.learned.network.graph import SLOPE, LinearHead, Member, lower_graph, network_graph
 from capsieve.learned.network.running import Runner, as_input
 
 pytest.importorskip("onnx")
@@ -63,39 +63,113 @@ def test_lower_blocks_are_what_their_definition_says(drawn: Weights) -> None:
     assert found.std() > 0.1
 
 
+def members(weights: Weights, *, count: int) -> list[Member]:
+    """Return networks that differ above the fifth bottleneck, and in their heads."""
+    found = [Member(weights, HEAD)]
+    for number in range(1, count):
+        rng = np.random.default_rng(number)
+        own = {
+            name: array * rng.uniform(0.9, 1.1, array.shape).astype(np.float32)
+            for name, array in weights.items()
+            if name.startswith(("5.", "14.", "head."))
+        }
+        head = LinearHead(HEAD.weight + rng.normal(0, 0.01, 1280).astype(np.float32), -0.2)
+        found.append(Member({**weights, **own}, head))
+    return found
+
+
+def runner(of: list[Member], *, second_look: float | None = None) -> Runner:
+    return Runner(network_graph(of, frozen=5, prefix="net.", second_look=second_look))
+
+
 def test_mean_of_the_map_and_bias_are_the_logit(drawn: Weights) -> None:
-    logit, evidence = Runner(network_graph(drawn, HEAD, prefix="net."))(image(96))
+    logit, evidence = runner(members(drawn, count=1))(image(96))
     assert logit.shape == (2, 1)
     assert evidence.shape == (2, 3, 3)
     assert evidence.std() > 0.01
     np.testing.assert_allclose(logit[:, 0], evidence.mean((1, 2)) + HEAD.bias, atol=1e-5)
 
 
-def test_mirrored_network_takes_the_mean_of_both_sides(drawn: Weights) -> None:
+def test_members_that_look_once_speak_with_the_mean_of_their_voices(drawn: Weights) -> None:
+    x, several = image(96), members(drawn, count=3)
+    logits = [runner([each])(x)[0] for each in several]
+    joined, evidence = runner(several)(x)
+    np.testing.assert_allclose(joined, np.mean(logits, axis=0), atol=1e-5)
+    np.testing.assert_allclose(joined[:, 0], evidence.mean((1, 2)) + HEAD.bias, atol=1e-5)
+    assert np.ptp(logits, axis=0).min() > 1e-2
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_frames_in_question_are_the_mean_of_all_looks(drawn: Weights, count: int) -> None:
+    several = members(drawn, count=count)
+    x = image(96, frames=5)
+    x[1::2] *= 0.5
+    turned = np.ascontiguousarray(x[:, :, ::-1, ::-1])
+    looks, maps = [], []
+    for each in several:
+        run, offset = runner([each]), each.head.bias - HEAD.bias
+        for picture, step in ((x, 1), (turned, -1)):
+            logit, evidence = run(picture)
+            looks.append(logit)
+            maps.append(evidence[:, ::step, ::step] + offset)
+    bound = float(np.sort(looks[0][:, 0])[1:3].mean())
+    share = np.clip((looks[0] - bound) / SLOPE, 0, 1)
+    found, found_map = runner(several, second_look=bound)(x)
+    expected = looks[0] + share * (np.mean(looks, axis=0) - looks[0])
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    expected_map = maps[0] + share[:, :, None] * (np.mean(maps, axis=0) - maps[0])
+    np.testing.assert_allclose(found_map, expected_map, atol=1e-5)
+    assert (share == 0).sum() == 2
+    assert np.abs(found - looks[0]).max() > 1e-4
+
+
+def test_nothing_changes_where_no_frame_is_in_question(drawn: Weights) -> None:
+    x, several = image(96), members(drawn, count=2)
+    for found, expected in zip(
+        runner(several, second_look=1e3)(x), runner(several[:1])(x), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_what_is_no_number_is_not_in_question_and_stays_none(drawn: Weights) -> None:
     x = image(96)
-    plain = Runner(network_graph(drawn, HEAD, prefix="net."))
-    logit, evidence = plain(x)
-    turned_logit, turned_evidence = plain(np.ascontiguousarray(x[..., ::-1]))
-    found, found_map = Runner(network_graph(drawn, HEAD, prefix="net.", mirrored=True))(x)
-    np.testing.assert_allclose(found, (logit + turned_logit) / 2, atol=1e-5)
-    np.testing.assert_allclose(found_map, (evidence + turned_evidence[..., ::-1]) / 2, atol=1e-5)
-    assert abs(turned_logit - logit).max() > 1e-4
+    x[1] = np.nan
+    logit, evidence = runner(members(drawn, count=2), second_look=-1e3)(x)
+    assert np.isfinite(logit[0]).all()
+    assert np.isfinite(evidence[0]).all()
+    assert np.isnan(logit[1]).all()
+
+
+def test_frozen_blocks_are_stored_once_and_each_member_once(drawn: Weights) -> None:
+    def size(count: int) -> int:
+        of = members(drawn, count=count)
+        part = network_graph(of, frozen=5, prefix="", second_look=0.0)
+        return sum(int(np.prod(tensor.dims)) for tensor in part.weights)
+
+    upper = size(2) - size(1)
+    assert size(3) - size(2) == upper
+    assert upper < size(1) < 1.05 * upper
 
 
 def test_batches_do_not_mix_frames(drawn: Weights) -> None:
-    run = Runner(network_graph(drawn, HEAD, prefix="net."))
+    run = runner(members(drawn, count=2), second_look=-1.0)
     x = image(frames=3)
     together = run(x)[0]
-    alone = np.concatenate([run(x[row : row + 1])[0] for row in range(3)])
+    alone = np.concatenate([run(x[i : i + 1])[0] for i in range(3)])
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mirrored", [False, True])
-def test_parts_with_two_prefixes_stand_in_one_model(drawn: Weights, mirrored: bool) -> None:
+@pytest.mark.parametrize("second_look", [None, 0.0])
+def test_parts_with_two_prefixes_stand_in_one_model(
+    drawn: Weights, second_look: float | None
+) -> None:
     pytest.importorskip("sklearn")
     from capsieve.learned.training.assemble import assemble
 
-    parts = [network_graph(drawn, HEAD, prefix=name, mirrored=mirrored) for name in ("a.", "b.")]
+    parts = [
+        network_graph(members(drawn, count=2), frozen=5, prefix=name, second_look=second_look)
+        for name in ("a.", "b.")
+    ]
     model = assemble(parts, [1.0, 0.5], 0.0, image_size=64, value_count=0)
     assert {output.name for output in model.graph.output} == {"logit", "probability", "map"}

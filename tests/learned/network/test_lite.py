@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from capsieve.learned.network.architecture import lower_blocks, upper_blocks
-from capsieve.learned.network.graph import LinearHead, lower_graph, network_graph
+from capsieve.learned.network.graph import LinearHead, Member, lower_graph, network_graph
 from capsieve.learned.network.lite import feature_map, normalised, pooled_logits
 from capsieve.learned.network.running import Runner, as_input
 
@@ -67,7 +67,9 @@ def test_onnx_gives_the_numbers_of_the_reference(pretrained: Weights) -> None:
     check_lower(Runner(lower_graph(pretrained, 5))(picture())[0])
     for channel, mean in zip(CHANNELS, MEANS, strict=True):
         head = LinearHead((np.arange(1280) == channel).astype(np.float32), 0.0)
-        logit, _ = Runner(network_graph(pretrained, head, prefix="net."))(picture())
+        logit, _ = Runner(network_graph([Member(pretrained, head)], frozen=5, prefix="net."))(
+            picture()
+        )
         assert logit.item() == pytest.approx(mean, abs=1e-4)
 
 

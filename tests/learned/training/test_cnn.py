@@ -23,7 +23,7 @@ FRAMES = disc_frames(24)
 ALL = np.arange(24)
 TINY = NetworkSettings(
     size=64, frozen=15, polyp_versions=2, negative_versions=1, steps=4, batch=4, checkpoint=2,
-    threads=1,
+    threads=1, members=2,
 )  # fmt: skip
 
 
@@ -53,15 +53,17 @@ def test_it_is_a_trainer_that_looks_at_images() -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", [3, 7], ids=["first member", "second member"])
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, step: int) -> None:
     whole = fit(tmp_path / "whole" / "fold")
     with pytest.raises(Killed):
-        fit(tmp_path / "killed" / "fold", kill_at=3)
+        fit(tmp_path / "killed" / "fold", kill_at=step)
     again = fit(tmp_path / "killed" / "fold")
-    assert whole.head.bias == again.head.bias
-    assert np.array_equal(whole.head.weight, again.head.weight)
-    for name, array in whole.weights.items():
-        assert np.array_equal(array, again.weights[name]), name
+    for one, other in zip(whole.members, again.members, strict=True):
+        assert one.head.bias == other.head.bias
+        assert np.array_equal(one.head.weight, other.head.weight)
+        for name, array in one.weights.items():
+            assert np.array_equal(array, other.weights[name]), name
 
 
 def test_finished_work_is_read_and_not_done_again(tmp_path: Path) -> None:
@@ -69,7 +71,7 @@ def test_finished_work_is_read_and_not_done_again(tmp_path: Path) -> None:
     (cache,) = tmp_path.glob("lower-*.npy")
     cache.unlink()
     again = fit(tmp_path / "fold", kill_at=1)
-    assert np.array_equal(first.head.weight, again.head.weight)
+    assert np.array_equal(first.members[1].head.weight, again.members[1].head.weight)
     assert not cache.exists()
 
 
@@ -91,12 +93,19 @@ def test_a_folder_of_other_work_is_refused(tmp_path: Path) -> None:
 
 
 def test_how_it_is_run_may_change_after_training(tmp_path: Path) -> None:
-    plain = fit(tmp_path / "fold")
-    both = fit(tmp_path / "fold", settings=replace(TINY, mirrored=True), kill_at=1)
+    plain = fit(tmp_path / "fold", settings=replace(TINY, second_look=None))
+    both = fit(tmp_path / "fold", settings=replace(TINY, second_look=-1e3), kill_at=1)
     assert FRAMES.crops is not None
-    turned = replace(FRAMES, crops=np.ascontiguousarray(FRAMES.crops[:, :, ::-1]))
+    turned = replace(FRAMES, crops=np.ascontiguousarray(FRAMES.crops[:, ::-1, ::-1]))
     expected = (plain.logits(FRAMES, ALL) + plain.logits(turned, ALL)) / 2
     np.testing.assert_allclose(both.logits(FRAMES, ALL), expected, atol=1e-4)
+
+
+def test_members_learn_on_their_own_and_the_first_does_not_know_of_others(tmp_path: Path) -> None:
+    first, second = fit(tmp_path / "two").members
+    (alone,) = fit(tmp_path / "one", settings=replace(TINY, members=1)).members
+    assert np.array_equal(first.head.weight, alone.head.weight)
+    assert not np.array_equal(first.head.weight, second.head.weight)
 
 
 def test_logits_are_those_of_the_graph_in_the_order_asked_for(tmp_path: Path) -> None:
@@ -113,7 +122,7 @@ def test_logits_are_those_of_the_graph_in_the_order_asked_for(tmp_path: Path) ->
 def test_frozen_blocks_keep_their_weights_and_upper_ones_do_not(tmp_path: Path) -> None:
     from capsieve.learned.network.weights import load_pretrained
 
-    before, after = load_pretrained(), fit(tmp_path / "fold").weights
+    before, after = load_pretrained(), fit(tmp_path / "fold").members[1].weights
     assert before.keys() == after.keys()
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     trained = ("weight", "gamma", "beta")
@@ -123,8 +132,8 @@ def test_frozen_blocks_keep_their_weights_and_upper_ones_do_not(tmp_path: Path) 
 
 def test_other_findings_may_be_learned_beside(tmp_path: Path) -> None:
     fitted = fit(tmp_path / "fold", settings=replace(TINY, auxiliary=0.5))
-    assert fitted.head.weight.shape == (1280,)
-    with np.load(tmp_path / "fold" / CHECKPOINT) as stored:
+    assert fitted.members[0].head.weight.shape == (1280,)
+    with np.load(tmp_path / "fold" / "member-1" / CHECKPOINT) as stored:
         assert stored["averaged/linear.weight"].shape == (3, 1280)
 
 

@@ -1,5 +1,6 @@
 """The network, or its lower blocks alone, as nodes of an ONNX graph (opset 17)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,21 @@ from capsieve.learned.training.trainer import GraphPart
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["IMAGE", "OPSET", "LinearHead", "lower_graph", "network_graph", "require_onnx"]
+__all__ = [
+    "IMAGE",
+    "OPSET",
+    "SLOPE",
+    "LinearHead",
+    "Member",
+    "lower_graph",
+    "network_graph",
+    "require_onnx",
+]
 
 IMAGE = "image"
 OPSET = 17
+SLOPE = 0.5
+"""Over which a logit passes from one look to the mean of all looks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +44,14 @@ class LinearHead:
 
     weight: NDArray[np.float32]
     bias: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A trained network: all its weights, and its head."""
+
+    weights: Weights
+    head: LinearHead
 
 
 def require_onnx() -> Any:
@@ -74,40 +94,60 @@ def lower_graph(weights: Weights, frozen: int, *, prefix: str = "") -> GraphPart
 
 
 def network_graph(
-    weights: Weights, head: LinearHead, *, prefix: str, mirrored: bool = False
+    members: Sequence[Member],
+    *,
+    frozen: int,
+    prefix: str,
+    second_look: float | None = None,
 ) -> GraphPart:
-    """Return the whole network.
+    """Return networks that were trained from the same frozen blocks, joined to one.
 
-    The map is the class activation map (Zhou et al., 2016, arXiv:1512.04150): the head's weights
-    applied at every place of the last feature map. Its mean plus the head's bias is the logit.
+    The parts outputs are the logit, N x 1, and the map, N x rows x columns: what each place of the
+    feature map adds to the logit. The logit is the mean of the map and a constant.
+
+    The first member looks at every frame. Where its logit says that a frame may matter, all members
+    look at it, straight and upside down, and the mean of all looks counts: nearly what it would
+    cost to look once, and nearly what it would bring to look at every frame so often. Between one
+    look and the mean of all there is a slope, not a step: a frame must not change its place by
+    a rounding error.
 
     Parameters
     ----------
-    weights
-        See :mod:`capsieve.learned.network.weights`.
-    head
-        Applied to the mean of the last feature map.
+    members
+        One or more.
+    frozen
+        Number of bottlenecks in which no member differs from the first.
     prefix
         Of every name but the input's.
-    mirrored
-        Whether the mean of the frame's and its mirror image's logit and map is taken.
+    second_look
+        The logit of the first member from which on all looks count, by and by: fully from
+        :data:`SLOPE` above it. None: each member looks at every frame, once.
     """
     drawing = _Drawing(prefix)
-    image = drawing.with_mirror_image(IMAGE) if mirrored else IMAGE
-    features = drawing.blocks(drawing.normalised(image), lower_blocks(0) + upper_blocks(0), weights)
-    weighed = drawing.node(
-        "Conv",
-        [features, drawing.weight("head.linear", head.weight.reshape(1, -1, 1, 1))],
-        "evidence",
-    )
-    if mirrored:
-        weighed = drawing.mean_with_mirror_image(weighed)
-    pooled = drawing.node("ReduceMean", [weighed], "pooled", axes=[2, 3], keepdims=0)
-    bias = drawing.weight("head.offset", np.array([head.bias], np.float32))
-    logit = drawing.node("Add", [pooled, bias], "logit")
+    first = members[0]
+    lower = drawing.lower(IMAGE, first.weights, frozen)
+    evidence = drawing.evidence(lower, members, 0, frozen)
+    others = range(1, len(members))
+    if second_look is None:
+        looks = [drawing.evidence(lower, members, number, frozen) for number in others]
+        evidence = drawing.node("Mean", [evidence, *looks], "joined")
+    else:
+        least = second_look - first.head.bias
+        rows = drawing.rows_in_question(evidence, least)
+        usual = drawing.node("Gather", [evidence, rows], "again.usual")
+        below = drawing.node("Gather", [lower, rows], "again.lower")
+        looks = [drawing.evidence(below, members, number, frozen) for number in others]
+        frames = drawing.node("Gather", [IMAGE, rows], "again.frames")
+        turned = drawing.upside_down(frames, "again.turned")
+        below = drawing.lower(turned, first.weights, frozen, name="turned.")
+        for number in range(len(members)):
+            look = drawing.evidence(below, members, number, frozen, name="turned.")
+            looks.append(drawing.upside_down(look, f"again.straight{number}"))
+        evidence = drawing.replaced(evidence, rows, usual, looks, least)
+    bias = drawing.weight("head.offset", np.array([first.head.bias], np.float32))
+    logit = drawing.node("Add", [drawing.pooled(evidence, "pooled"), bias], "logit")
     axis = drawing.weight("axis.channel", np.array([1], np.int64))
-    evidence = drawing.node("Squeeze", [weighed, axis], "map")
-    return drawing.part(logit, evidence)
+    return drawing.part(logit, drawing.node("Squeeze", [evidence, axis], "map"))
 
 
 class _Drawing:
@@ -137,15 +177,80 @@ class _Drawing:
         )
         return output
 
-    def normalised(self, image: str) -> str:
+    def lower(self, image: str, weights: Weights, frozen: int, *, name: str = "") -> str:
+        """Return what the frozen blocks give; `name` begins the names of nodes."""
+        return self.blocks(self.normalised(image, name), lower_blocks(frozen), weights, name=name)
+
+    def evidence(
+        self, lower: str, members: Sequence[Member], number: int, frozen: int, *, name: str = ""
+    ) -> str:
+        """Return the evidence of a member at every place, N x 1 x rows x columns.
+
+        The member's own constant is in it, as far as it differs from that of the first.
+        """
+        member, owner = members[number], f"member{number}."
+        blocks = upper_blocks(frozen)
+        features = self.blocks(lower, blocks, member.weights, name=name + owner, owner=owner)
+        linear = self.weight(f"{owner}linear", member.head.weight.reshape(1, -1, 1, 1))
+        offset = np.array([member.head.bias - members[0].head.bias], np.float32)
+        inputs = [features, linear, self.weight(f"{owner}offset", offset)]
+        return self.node("Conv", inputs, f"{name}{owner}evidence")
+
+    def rows_in_question(self, evidence: str, least: float) -> str:
+        """Return the numbers of frames whose mean evidence is at least so much."""
+        bound = self.weight("again.least", np.array(least, np.float32))
+        flat = self.weight("again.flat", np.array([-1], np.int64))
+        mean = self.node("Reshape", [self.pooled(evidence, "first"), flat], "first.mean")
+        found = self.node("NonZero", [self.node("GreaterOrEqual", [mean, bound], "doubt")], "found")
+        return self.node("Reshape", [found, flat], "again.rows")
+
+    def replaced(
+        self, evidence: str, rows: str, usual: str, looks: Sequence[str], least: float
+    ) -> str:
+        """Return the evidence, that of some rows moved from the usual to the mean with looks."""
+        bound = self.weight("again.least", np.array(least, np.float32))
+        steep = self.weight("again.steepness", np.array(1 / SLOPE, np.float32))
+        low = self.weight("again.none", np.array(0, np.float32))
+        high = self.weight("again.all", np.array(1, np.float32))
+        column = self.weight("again.column", np.array([-1, 1], np.int64))
+        pooled = self.node("ReduceMean", [usual], "again.pooled", axes=[2, 3], keepdims=1)
+        above = self.node("Sub", [pooled, bound], "again.above")
+        way = self.node("Mul", [above, steep], "again.way")
+        share = self.node("Clip", [way, low, high], "again.share")
+        mean = self.node("Mean", [usual, *looks], "again.mean")
+        change = self.node("Mul", [self.node("Sub", [mean, usual], "again.new"), share], "change")
+        moved = self.node("Add", [usual, change], "again.moved")
+        places = self.node("Reshape", [rows, column], "again.places")
+        return self.node("ScatterND", [evidence, places, moved], "joined")
+
+    def pooled(self, evidence: str, name: str) -> str:
+        return self.node("ReduceMean", [evidence], name, axes=[2, 3], keepdims=0)
+
+    def upside_down(self, x: str, name: str) -> str:
+        """Turn pictures or maps by 180 degrees."""
+        # From the last (-1) to before the first, which a number below all sizes stands for.
+        lowest = np.iinfo(np.int64).min
+        numbers = {"from": [-1, -1], "to": [lowest, lowest], "axes": [2, 3], "steps": [-1, -1]}
+        inputs = [self.weight(f"turn.{key}", np.array(of)) for key, of in numbers.items()]
+        return self.node("Slice", [x, *inputs], name)
+
+    def normalised(self, image: str, name: str = "") -> str:
         # Division by a power of two and multiplication by its inverse give the same bits.
         centre = self.weight("image.centre", np.array(IMAGE_CENTRE, np.float32))
         factor = self.weight("image.factor", np.array(1 / IMAGE_SCALE, np.float32))
-        return self.node(
-            "Mul", [self.node("Sub", [image, centre], "image.centred"), factor], "image.scaled"
-        )
+        centred = self.node("Sub", [image, centre], f"{name}image.centred")
+        return self.node("Mul", [centred, factor], f"{name}image.scaled")
 
-    def blocks(self, x: str, blocks: tuple[Block, ...], weights: Weights) -> str:
+    def blocks(
+        self,
+        x: str,
+        blocks: tuple[Block, ...],
+        weights: Weights,
+        *,
+        name: str = "",
+        owner: str = "",
+    ) -> str:
+        """Run blocks; `name` begins the names of nodes, and `owner` those of weights."""
         kernels = folded(weights, blocks)
         low = self.weight("clip.low", np.array(0, np.float32))
         high = self.weight("clip.high", np.array(6, np.float32))
@@ -156,40 +261,20 @@ class _Drawing:
                 first, last = layer.padding
                 inputs = [
                     x,
-                    self.weight(f"{layer.name}.weight", kernel),
-                    self.weight(f"{layer.name}.bias", bias),
+                    self.weight(f"{owner}{layer.name}.weight", kernel),
+                    self.weight(f"{owner}{layer.name}.bias", bias),
                 ]
                 x = self.node(
                     "Conv",
                     inputs,
-                    f"{layer.name}.filtered",
+                    f"{name}{layer.name}.filtered",
                     kernel_shape=[layer.kernel, layer.kernel],
                     strides=[layer.stride, layer.stride],
                     pads=[first, first, last, last],
                     group=layer.groups,
                 )
                 if layer.clipped:
-                    x = self.node("Clip", [x, low, high], f"{layer.name}.clipped")
+                    x = self.node("Clip", [x, low, high], f"{name}{layer.name}.clipped")
             if block.residual:
-                x = self.node("Add", [before, x], f"{block.layers[-1].name}.added")
+                x = self.node("Add", [before, x], f"{name}{block.layers[-1].name}.added")
         return x
-
-    def with_mirror_image(self, image: str) -> str:
-        """Append the mirror images after the frames, so that both go through the same nodes."""
-        return self.node("Concat", [image, self._mirror_image(image, "image")], "both", axis=0)
-
-    def mean_with_mirror_image(self, x: str) -> str:
-        names = [self._prefix + name for name in ("evidence.straight", "evidence.mirrored")]
-        self._nodes.append(
-            self._onnx.helper.make_node("Split", [x], names, name=f"{self._prefix}apart", axis=0)
-        )
-        return self.node("Mean", [names[0], self._mirror_image(names[1], "evidence")], "joined")
-
-    def _mirror_image(self, x: str, name: str) -> str:
-        # From the last column (-1) to before the first, which a number below all sizes stands for.
-        numbers = {"start": -1, "end": np.iinfo(np.int64).min, "axis": 3, "step": -1}
-        inputs = [
-            self.weight(f"mirror.{key}", np.array([number], np.int64))
-            for key, number in numbers.items()
-        ]
-        return self.node("Slice", [x, *inputs], f"{name}.turned")

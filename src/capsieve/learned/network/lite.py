@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsieve.learned.network.architecture import IMAGE_CENTRE, IMAGE_SCALE, Block
+from capsieve.learned.network.depthwise import depthwise
 from capsieve.learned.network.weights import folded, require_torch
 
 __all__ = ["feature_map", "normalised", "pooled_logits"]
@@ -45,7 +46,10 @@ def feature_map(
             if first != last:
                 x = functional.pad(x, (first, last, first, last))
             padding = first if first == last else 0
-            x = functional.conv2d(x, weight, bias, layer.stride, padding, 1, layer.groups)
+            if layer.groups > 1:
+                x = depthwise(x, weight, bias, stride=layer.stride, padding=padding)
+            else:
+                x = functional.conv2d(x, weight, bias, layer.stride, padding)
             if layer.clipped:
                 x = functional.relu6(x)
         if block.residual:

@@ -1,6 +1,7 @@
 """``capsieve train --model cnn``: the compact network, fine-tuned on labelled frames."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.learned.network.graph import LinearHead, network_graph, require_onnx
+from capsieve.learned.network.graph import LinearHead, Member, network_graph, require_onnx
 from capsieve.learned.network.running import Runner
 from capsieve.learned.network.weights import Weights, digest, load_pretrained
 from capsieve.learned.training.cnn_batches import Pools, auxiliary_targets, draw_rows, pools
@@ -35,20 +36,17 @@ _BATCH = 16  # frames in one run of a trained network
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedNetwork:
-    """A trained network.
+    """Trained networks that speak with one voice.
 
     Attributes
     ----------
-    weights
-        Of all layers, see :mod:`capsieve.learned.network.weights`.
-    head
-        Its linear head.
+    members
+        Each with all its weights.
     settings
-        It was trained with.
+        They were trained with.
     """
 
-    weights: Weights
-    head: LinearHead
+    members: tuple[Member, ...]
     settings: NetworkSettings
 
     def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -59,9 +57,12 @@ class FittedNetwork:
         return np.concatenate([np.zeros(0), *found]).astype(np.float64)
 
     def graph(self, prefix: str) -> GraphPart:
-        """Return the network from ``image`` to logit and map."""
+        """Return the networks from ``image`` to one logit and one map."""
         return network_graph(
-            self.weights, self.head, prefix=prefix, mirrored=self.settings.mirrored
+            self.members,
+            frozen=self.settings.frozen,
+            prefix=prefix,
+            second_look=self.settings.second_look,
         )
 
 
@@ -77,7 +78,7 @@ class NetworkTrainer:
 
     settings: NetworkSettings = field(default_factory=NetworkSettings)
 
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
 
     @property
     def name(self) -> str:
@@ -129,24 +130,63 @@ class NetworkTrainer:
         weights = load_pretrained()
         truth = _truth(examples, chosen, settings)
         plan = plan_cache(examples, settings, weights)
-        folder.mkdir(parents=True, exist_ok=True)
-        work = _work(plan, drawn_from, truth, weights, settings, seed=seed)
-        state = read_checkpoint(folder, work=work)
-        if state is None:
-            state = initial_state(weights, truth.shape[1], settings, seed=seed)
-        if state.step < settings.steps:
-            lower = fill_cache(plan, examples, settings, weights, folder=folder.parent, tell=tell)
-            tell("steps of training", state.step, settings.steps)
-            state = learn(
-                state,
-                weights,
-                lambda rng: _batch(lower, drawn_from, truth, settings, rng),
-                settings,
-                seed=seed,
-                keep=lambda state: write_checkpoint(state, folder, work=work),
-                tell=lambda step: tell("steps of training", step, settings.steps),
-            )
-        return _fitted(state, weights, settings)
+        members: list[Member] = []
+        for number in range(settings.members):
+            own_seed = _member_seed(seed, number)
+            own_folder = folder / f"member-{number + 1}"
+            own_folder.mkdir(parents=True, exist_ok=True)
+            work = _work(plan, drawn_from, truth, weights, settings, seed=own_seed)
+            state = read_checkpoint(own_folder, work=work)
+            if state is None:
+                state = initial_state(weights, truth.shape[1], settings, seed=own_seed)
+            if state.step < settings.steps:
+                lower = fill_cache(
+                    plan, examples, settings, weights, folder=folder.parent, tell=tell
+                )
+                state = _learned(
+                    state,
+                    weights,
+                    lambda rng, lower=lower: _batch(lower, drawn_from, truth, settings, rng),
+                    settings,
+                    number=number,
+                    seed=own_seed,
+                    keep=lambda state, to=own_folder, work=work: write_checkpoint(
+                        state, to, work=work
+                    ),
+                    tell=tell,
+                )
+            members.append(_member(state, weights))
+        return FittedNetwork(tuple(members), settings)
+
+
+def _learned(
+    state: State,
+    weights: Weights,
+    batch: Callable[[np.random.Generator], Batch],
+    settings: NetworkSettings,
+    *,
+    number: int,
+    seed: int,
+    keep: Callable[[State], None],
+    tell: Tell,
+) -> State:
+    """Take a member to its last step; steps are told over all members."""
+    before, total = number * settings.steps, settings.members * settings.steps
+    tell("steps of training", before + state.step, total)
+    return learn(
+        state,
+        weights,
+        batch,
+        settings,
+        seed=seed,
+        keep=keep,
+        tell=lambda step: tell("steps of training", before + step, total),
+    )
+
+
+def _member_seed(seed: int, number: int) -> int:
+    """Return a seed of each member's own; the first has that of the training."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0]) if number else seed
 
 
 def _crops(examples: Examples, settings: NetworkSettings) -> NDArray[np.uint8]:
@@ -185,7 +225,7 @@ def _work(
     """Return a digest of all that the weights depend on."""
     arrays = {f"rows {kind}": rows for kind, rows in drawn_from.rows.items()}
     chances = {f"chances {kind}": values for kind, values in drawn_from.chances.items()}
-    without = ("checkpoint", "mirrored")  # nor do the weights depend on them
+    without = ("checkpoint", "members", "second_look")  # nor do the weights depend on them
     content = {
         "settings": {name: of for name, of in settings.as_dict().items() if name not in without},
         "seed": seed,
@@ -207,7 +247,7 @@ def _batch(
     return Batch(lower.draw(rows, rng), truth[rows])
 
 
-def _fitted(state: State, weights: Weights, settings: NetworkSettings) -> FittedNetwork:
+def _member(state: State, weights: Weights) -> Member:
     """Return the network of the averaged weights; what tells other findings apart is left out."""
     head = LinearHead(state.averaged[HEAD_WEIGHT][0], float(state.averaged[HEAD_BIAS][0]))
     upper = {
@@ -215,4 +255,4 @@ def _fitted(state: State, weights: Weights, settings: NetworkSettings) -> Fitted
         for name, array in state.averaged.items()
         if name not in (HEAD_WEIGHT, HEAD_BIAS)
     }
-    return FittedNetwork({**weights, **upper}, head, settings)
+    return Member({**weights, **upper}, head)

@@ -48,8 +48,12 @@ class NetworkSettings:
         Parameter of the beta distribution by which pairs of frames are mixed; 0 for none.
     smoothing
         What the truth of 0 and 1 is drawn in by.
-    mirrored
-        Whether a trained network takes the mean over a frame and its mirror image.
+    members
+        Networks that are trained from seeds of their own and joined to one.
+    second_look
+        The logit of the first member from which on all members look, straight and upside down, and
+        the mean of all looks counts; None for one look of each member at every frame. See
+        :func:`~capsieve.learned.network.graph.network_graph`.
     checkpoint
         Steps from one checkpoint to the next.
     threads
@@ -78,7 +82,8 @@ class NetworkSettings:
     auxiliary: float = 0.9
     mixup: float = 0.0
     smoothing: float = 0.0
-    mirrored: bool = False
+    members: int = 2
+    second_look: float | None = -1.0
     checkpoint: int = 100
     threads: int = 2
 
@@ -89,7 +94,7 @@ class NetworkSettings:
             raise ParameterError("frozen", f"must be 0 to {len(BLOCKS)}")
         for name in ("polyp_versions", "negative_versions", "foreign_versions", "steps"):
             _at_least(name, getattr(self, name), 1)
-        for name in ("batch", "checkpoint", "threads"):
+        for name in ("batch", "checkpoint", "members", "threads"):
             _at_least(name, getattr(self, name), 1)
         for name in ("rate", "decay", "auxiliary", "mixup", "run_balance", "augmentation_seed"):
             _at_least(name, getattr(self, name), 0)
