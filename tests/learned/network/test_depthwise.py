@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -35,19 +37,22 @@ def test_gradients_are_sums_over_frames_and_places(size: int, stride: int, paddi
     x, g = drawn(3, size, size, 2 * LANES), drawn(3, steps, steps, 2 * LANES, seed=1)
     found = np.empty((2 * LANES, SIDE, SIDE), np.float32)
     tap_gradients(x, g, stride, padding, found)
-    np.testing.assert_allclose(found, literal_gradients(x, g, stride, padding), rtol=1e-5, atol=2e-5)
+    np.testing.assert_allclose(
+        found, literal_gradients(x, g, stride, padding), rtol=1e-5, atol=2e-5
+    )
 
 
 @pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format])
 @pytest.mark.parametrize(("side", "channels"), [(5, 32), (5, 20), (3, 32)])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_all_gradients_are_those_of_torch(
-    side: int, channels: int, stride: int, layout: "torch.memory_format"
+    side: int, channels: int, stride: int, layout: Any
 ) -> None:
     def gradients(ours: bool) -> list[NDArray[np.float32]]:
         x = torch.tensor(drawn(2, channels, 9, 9)).contiguous(memory_format=layout)
         weight, bias = (
-            torch.tensor(drawn(*shape, seed=1)) for shape in ((channels, 1, side, side), (channels,))
+            torch.tensor(drawn(*shape, seed=1))
+            for shape in ((channels, 1, side, side), (channels,))
         )
         inputs = [tensor.requires_grad_() for tensor in (x, weight, bias)]
         if ours:

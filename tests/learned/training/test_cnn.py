@@ -22,7 +22,7 @@ pytest.importorskip("onnxruntime")
 FRAMES = disc_frames(24)
 ALL = np.arange(24)
 TINY = NetworkSettings(
-    size=64, frozen=15, polyp_versions=2, negative_versions=1, steps=4, batch=4, checkpoint=2,
+    size=64, frozen=15, polyp_versions=2, normal_versions=1, steps=4, batch=4, checkpoint=2,
     threads=1, members=2,
 )  # fmt: skip
 
@@ -152,7 +152,7 @@ def test_crops_that_do_not_fit_are_refused(
 @pytest.mark.slow
 def test_discs_are_learned_in_a_few_steps(tmp_path: Path) -> None:
     settings = replace(
-        TINY, frozen=13, steps=15, batch=16, polyp_versions=4, negative_versions=4, average=0.8
+        TINY, frozen=13, steps=15, batch=16, polyp_versions=4, normal_versions=4, average=0.8
     )
     fitted = fit(tmp_path / "fold", settings=settings, examples=disc_frames(60))
     others = disc_frames(60, seed=1)

@@ -81,11 +81,19 @@ def test_polyp_frames_without_a_name_count_as_polyps_of_their_own() -> None:
     assert np.ptp(drawn.chances["polyps"]) == 0
 
 
-def test_other_findings_can_have_a_share_of_their_own() -> None:
-    drawn = pools(FRAMES, ALL, NetworkSettings(others=0.125))
+def test_other_findings_have_their_share_of_the_negatives() -> None:
+    drawn = pools(FRAMES, ALL, NetworkSettings(others=0.3))
     other = FRAMES.truth[drawn.rows["negatives"]] == OTHER
-    # An eighth of the batch is a quarter of its negatives.
-    assert drawn.chances["negatives"][other].sum() == pytest.approx(0.25)
+    assert drawn.chances["negatives"][other].sum() == pytest.approx(0.3)
+    assert drawn.chances["negatives"].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kept", [NORMAL, OTHER])
+def test_negatives_of_one_kind_have_all(kept: int) -> None:
+    chosen = ALL[np.isin(FRAMES.truth, (POLYP, kept))]
+    chances = pools(FRAMES, chosen, NetworkSettings(others=0.0)).chances["negatives"]
+    assert chances.sum() == pytest.approx(1)
+    assert np.ptp(chances) == 0
 
 
 @pytest.mark.parametrize("kept", [POLYP, NORMAL])

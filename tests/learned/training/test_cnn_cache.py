@@ -12,14 +12,16 @@ from capsieve.learned.network.running import Runner, as_input
 from capsieve.learned.training.augmentation import Augmentation, augment
 from capsieve.learned.training.cnn_cache import LowerFeatures, fill_cache, plan_cache
 from capsieve.learned.training.cnn_settings import NetworkSettings
-from capsieve.statistics.judged import POLYP, UNLABELLED
+from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED
 from learned.training.disc_frames import disc_frames
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 FRAMES = disc_frames(24)
-SETTINGS = NetworkSettings(size=64, frozen=0, polyp_versions=5, negative_versions=3, threads=1)
+SETTINGS = NetworkSettings(
+    size=64, frozen=0, polyp_versions=5, normal_versions=3, other_versions=2, threads=1
+)
 
 
 def stem_weights(seed: int = 0) -> dict[str, NDArray[np.float32]]:
@@ -44,11 +46,11 @@ def filled(folder: Path) -> LowerFeatures:
     return fill_cache(PLAN, FRAMES, SETTINGS, WEIGHTS, folder=folder, tell=silent)
 
 
-def test_polyps_have_more_versions_and_foreign_frames_none() -> None:
-    polyp, foreign = FRAMES.truth == POLYP, FRAMES.source == 1
-    assert (PLAN.versions[polyp] == 5).all()
+def test_each_kind_has_its_versions_and_foreign_frames_none() -> None:
+    foreign = FRAMES.source == 1
     assert (PLAN.versions[foreign] == 0).all()
-    assert (PLAN.versions[~polyp & ~foreign] == 3).all()
+    for kind, versions in ((POLYP, 5), (NORMAL, 3), (OTHER, 2)):
+        assert (PLAN.versions[(FRAMES.truth == kind) & ~foreign] == versions).all()
     assert PLAN.total == PLAN.first[-1] + PLAN.versions[-1]
 
 

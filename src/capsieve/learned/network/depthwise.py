@@ -1,4 +1,4 @@
-"""Filters that look at one channel each, in torch, with a gradient of our own where that is faster."""
+"""Filters of one channel each, in torch, with a gradient of our own where that is faster."""
 
 from functools import cache
 from typing import Any
@@ -51,7 +51,9 @@ def _function() -> Any:
             channels = len(weight)
             steps = [stride, stride], [padding, padding], [1, 1], False, [0, 0], channels
             mask = [ctx.needs_input_grad[0], False, False]
-            of_x, _, _ = torch.ops.aten.convolution_backward(gradient, x, weight, None, *steps, mask)
+            of_x, _, _ = torch.ops.aten.convolution_backward(
+                gradient, x, weight, None, *steps, mask
+            )
             taps = np.empty((channels, SIDE, SIDE), np.float32)
             tap_gradients(_channels_last(x), _channels_last(gradient), stride, padding, taps)
             of_weight = torch.from_numpy(taps).reshape(weight.shape)

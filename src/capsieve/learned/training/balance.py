@@ -11,8 +11,12 @@ from capsieve.statistics.judged import NORMAL, OTHER, POLYP
 
 __all__ = ["OTHER_SHARE", "balanced_weights", "polyp_weights", "usable"]
 
-OTHER_SHARE = 0.5
-"""Of the weight of the negatives, what other findings have."""
+OTHER_SHARE = 0.125
+"""Of the weight of the negatives, what other findings have.
+
+Little: they are findings too, and look more like polyps than normal frames do. A model that must
+tell polyps from them above all tells polyps from normal frames less well.
+"""
 
 
 def usable(examples: Examples, chosen: NDArray[Any]) -> NDArray[np.bool_]:

@@ -121,12 +121,10 @@ def _run_sizes(examples: Examples, polyps: NDArray[np.int64]) -> NDArray[np.floa
 
 def _split(other: NDArray[np.bool_], settings: NetworkSettings) -> NDArray[np.float64]:
     """Return the chances among the negatives of a source."""
-    chances = np.full(len(other), 1 / len(other))
-    if settings.others is not None and other.any() and not other.all():
-        share = min(settings.others * settings.batch / settings.counts()["negatives"], 1)
-        chances[other] = share / other.sum()
-        chances[~other] = (1 - share) / (~other).sum()
-    return chances
+    if other.all() or not other.any():
+        return np.full(len(other), 1 / len(other))
+    shares = np.where(other, settings.others, 1 - settings.others)
+    return shares / np.where(other, other.sum(), (~other).sum())
 
 
 def _normed(chances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -81,7 +81,8 @@ def plan_cache(examples: Examples, settings: NetworkSettings, weights: Weights) 
     everything = np.arange(len(examples))
     foreign = foreign_frames(examples, everything)
     versions = np.zeros(len(examples), np.int64)
-    versions[np.isin(examples.truth, (NORMAL, OTHER))] = settings.negative_versions
+    versions[examples.truth == NORMAL] = settings.normal_versions
+    versions[examples.truth == OTHER] = settings.other_versions
     versions[foreign] = settings.foreign_versions if settings.foreign else 0
     versions[examples.truth == POLYP] = settings.polyp_versions
     used = {

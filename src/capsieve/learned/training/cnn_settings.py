@@ -6,6 +6,7 @@ from typing import Any
 from capsieve.errors import ParameterError
 from capsieve.learned.network.architecture import BLOCKS, STRIDE
 from capsieve.learned.training.augmentation import Augmentation
+from capsieve.learned.training.balance import OTHER_SHARE
 
 __all__ = ["NetworkSettings"]
 
@@ -21,8 +22,9 @@ class NetworkSettings:
     frozen
         The stem and so many of the 16 bottlenecks keep the weights of everyday images. What they
         give is computed once per version of a frame and kept.
-    polyp_versions, negative_versions, foreign_versions
-        Versions per polyp frame, per negative, and per frame of a source without polyps.
+    polyp_versions, normal_versions, other_versions, foreign_versions
+        Versions per frame of each kind, about in proportion to how often one is drawn; foreign are
+        negatives of a source without polyps.
     augmentation, augmentation_seed
         How the versions differ from the frame.
     steps, batch
@@ -37,9 +39,11 @@ class NetworkSettings:
         Share of the 1280 features that the head does not see in a step.
     drop_path
         Share of frames for which the last bottleneck is skipped; in proportion for those before.
-    polyps, others, foreign
-        Shares of a batch: polyp frames; other findings (None: as they come among the negatives);
-        frames of sources without polyps. The rest is normal.
+    polyps, foreign
+        Shares of a batch: polyp frames, and frames of sources without polyps. The rest are
+        negatives.
+    others
+        Share of the negatives that other findings have; the rest is normal.
     run_balance
         0 draws all polyp frames alike, 1 all polyps alike.
     auxiliary
@@ -63,7 +67,8 @@ class NetworkSettings:
     size: int = 160
     frozen: int = 5
     polyp_versions: int = 16
-    negative_versions: int = 2
+    normal_versions: int = 4
+    other_versions: int = 1
     foreign_versions: int = 1
     augmentation: Augmentation = field(default_factory=Augmentation)
     augmentation_seed: int = 0
@@ -76,8 +81,8 @@ class NetworkSettings:
     dropout: float = 0.3
     drop_path: float = 0.0
     polyps: float = 0.5
-    others: float | None = None
     foreign: float = 0.0
+    others: float = OTHER_SHARE
     run_balance: float = 0.0
     auxiliary: float = 0.9
     mixup: float = 0.0
@@ -92,20 +97,20 @@ class NetworkSettings:
             raise ParameterError("size", f"must be a multiple of {STRIDE}, at least {2 * STRIDE}")
         if not 0 <= self.frozen <= len(BLOCKS):
             raise ParameterError("frozen", f"must be 0 to {len(BLOCKS)}")
-        for name in ("polyp_versions", "negative_versions", "foreign_versions", "steps"):
+        for name in ("polyp_versions", "normal_versions", "other_versions", "foreign_versions"):
             _at_least(name, getattr(self, name), 1)
-        for name in ("batch", "checkpoint", "members", "threads"):
+        for name in ("steps", "batch", "checkpoint", "members", "threads"):
             _at_least(name, getattr(self, name), 1)
         for name in ("rate", "decay", "auxiliary", "mixup", "run_balance", "augmentation_seed"):
             _at_least(name, getattr(self, name), 0)
         for name in ("average", "dropout", "drop_path", "foreign", "smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(name, "must be at least 0 and below 1")
+        if not 0 <= self.others <= 1:
+            raise ParameterError("others", "must be between 0 and 1")
         for name in ("warm_up", "polyps"):
             if not 0 < getattr(self, name) < 1:
                 raise ParameterError(name, "must be above 0 and below 1")
-        if self.others is not None and self.others < 0:
-            raise ParameterError("others", "must be at least 0, or None")
         counts = self.counts()
         if counts["polyps"] < 1 or counts["negatives"] < 1:
             raise ParameterError(

@@ -30,7 +30,7 @@ _FUSED = ("contract",)  # a multiply and an add may become one instruction
 
 @machine_code
 def _add_products(typingctx, x, g, sums, rows, cols, x_cols, stride):
-    """Add to sums (taps x LANES) what one frame's x (padded) and g, both of LANES channels, give."""
+    """Add to sums (taps x LANES) what x (padded) and g of one frame give, for LANES channels."""
     i = types.intp
     signature = types.void(x, g, sums, i, i, i, i)
 
