@@ -88,7 +88,7 @@ class NetworkSettings:
     mixup: float = 0.0
     smoothing: float = 0.0
     members: int = 2
-    second_look: float | None = -1.0
+    second_look: float | None = 0.0
     checkpoint: int = 100
     threads: int = 2
 
