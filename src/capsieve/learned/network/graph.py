@@ -102,14 +102,14 @@ def network_graph(
 ) -> GraphPart:
     """Return networks that were trained from the same frozen blocks, joined to one.
 
-    The parts outputs are the logit, N x 1, and the map, N x rows x columns: what each place of the
-    feature map adds to the logit. The logit is the mean of the map and a constant.
+    The outputs are the logit, N x 1, and the map, N x rows x columns: what each place of the
+    feature map adds to the logit, which is the mean of the map and a constant.
 
     The first member looks at every frame. Where its logit says that a frame may matter, all members
-    look at it, straight and upside down, and the mean of all looks counts: nearly what it would
-    cost to look once, and nearly what it would bring to look at every frame so often. Between one
-    look and the mean of all there is a slope, not a step: a frame must not change its place by
-    a rounding error.
+    look at it, straight and upside down, and the mean of all looks counts. That costs little more
+    than one look at every frame, and brings nearly what all looks at every frame would bring.
+    Between one look and the mean of all there is a slope, not a step: no frame may change its
+    place by a rounding error.
 
     Parameters
     ----------
@@ -127,27 +127,42 @@ def network_graph(
     first = members[0]
     lower = drawing.lower(IMAGE, first.weights, frozen)
     evidence = drawing.evidence(lower, members, 0, frozen)
-    others = range(1, len(members))
     if second_look is None:
+        others = range(1, len(members))
         looks = [drawing.evidence(lower, members, number, frozen) for number in others]
         evidence = drawing.node("Mean", [evidence, *looks], "joined")
     else:
         least = second_look - first.head.bias
-        rows = drawing.rows_in_question(evidence, least)
-        usual = drawing.node("Gather", [evidence, rows], "again.usual")
-        below = drawing.node("Gather", [lower, rows], "again.lower")
-        looks = [drawing.evidence(below, members, number, frozen) for number in others]
-        frames = drawing.node("Gather", [IMAGE, rows], "again.frames")
-        turned = drawing.upside_down(frames, "again.turned")
-        below = drawing.lower(turned, first.weights, frozen, name="turned.")
-        for number in range(len(members)):
-            look = drawing.evidence(below, members, number, frozen, name="turned.")
-            looks.append(drawing.upside_down(look, f"again.straight{number}"))
-        evidence = drawing.replaced(evidence, rows, usual, looks, least)
+        evidence = _looked_at_again(drawing, lower, evidence, members, frozen, least)
     bias = drawing.weight("head.offset", np.array([first.head.bias], np.float32))
     logit = drawing.node("Add", [drawing.pooled(evidence, "pooled"), bias], "logit")
     axis = drawing.weight("axis.channel", np.array([1], np.int64))
     return drawing.part(logit, drawing.node("Squeeze", [evidence, axis], "map"))
+
+
+def _looked_at_again(
+    drawing: "_Drawing",
+    lower: str,
+    evidence: str,
+    members: Sequence[Member],
+    frozen: int,
+    least: float,
+) -> str:
+    """Return the evidence, that of frames with a mean of at least `least` by all looks.
+
+    The frames in question are gathered, so that the others cost nothing.
+    """
+    rows = drawing.rows_in_question(evidence, least)
+    usual = drawing.node("Gather", [evidence, rows], "again.usual")
+    below = drawing.node("Gather", [lower, rows], "again.lower")
+    frames = drawing.node("Gather", [IMAGE, rows], "again.frames")
+    turned = drawing.upside_down(frames, "again.turned")
+    below_turned = drawing.lower(turned, members[0].weights, frozen, name="turned.")
+    looks = [drawing.evidence(below, members, number, frozen) for number in range(1, len(members))]
+    for number in range(len(members)):
+        look = drawing.evidence(below_turned, members, number, frozen, name="turned.")
+        looks.append(drawing.upside_down(look, f"again.straight{number}"))
+    return drawing.replaced(evidence, rows, usual, looks, least)
 
 
 class _Drawing:
