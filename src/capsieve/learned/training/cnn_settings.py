@@ -72,7 +72,7 @@ class NetworkSettings:
     foreign_versions: int = 1
     augmentation: Augmentation = field(default_factory=Augmentation)
     augmentation_seed: int = 0
-    steps: int = 1000
+    steps: int = 900
     batch: int = 32
     rate: float = 6e-4
     warm_up: float = 0.15
