@@ -110,7 +110,9 @@ def extras(*wanted):
 
 @pytest.mark.parametrize(
     "package",
-    sorted({*extras("train", "torch"), "numpy", "numba", "opencv-python-headless", "scipy"}),
+    sorted(
+        {*extras("train", "torch"), "numpy", "numba", "llvmlite", "opencv-python-headless", "scipy"}
+    ),
 )
 def test_another_version_of_what_fits_has_another_folder(tmp_path, monkeypatch, package):
     before = folder(tmp_path)

@@ -13,7 +13,7 @@ BASES = ("cnn", "boosting", "svm")
 
 MODELS = {
     "boosting": "boosted trees on features of the frame",
-    "cnn": "a compact network, fine-tuned on the frames",
+    "cnn": "two compact networks, fine-tuned on the frames and joined",
     "forest": "a forest of random trees on features of the frame",
     "fusion": f"several joined: {', '.join(BASES)}",
     "linear": "logistic regression on features of the frame",

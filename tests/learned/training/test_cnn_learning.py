@@ -19,19 +19,22 @@ torch = pytest.importorskip("torch")
 
 Weights = dict[str, NDArray[np.float32]]
 SHAPES = {
+    "14.expand": (1152, 192, 1, 1),
+    "14.depthwise": (1152, 1, 5, 5),
+    "14.project": (192, 1152, 1, 1),
     "15.expand": (1152, 192, 1, 1),
     "15.depthwise": (1152, 1, 3, 3),
     "15.project": (320, 1152, 1, 1),
     "head": (1280, 320, 1, 1),
 }
 SETTINGS = NetworkSettings(
-    size=64, frozen=15, steps=6, batch=8, checkpoint=2, threads=1, average=0.5
+    size=64, frozen=14, steps=6, batch=8, checkpoint=2, threads=1, average=0.5
 )  # fmt: skip
 
 
 def weights() -> Weights:
-    """Return drawn weights of the last bottleneck and the head."""
-    assert [layer.name for layer in layers_of(upper_blocks(15))] == list(SHAPES)
+    """Return drawn weights of the last bottlenecks and the head."""
+    assert [layer.name for layer in layers_of(upper_blocks(14))] == list(SHAPES)
     rng = np.random.default_rng(0)
     found: dict[str, NDArray[np.float64]] = {}
     for name, shape in SHAPES.items():
@@ -117,7 +120,7 @@ def test_progress_counts_every_step() -> None:
 
 def test_the_mean_of_the_weights_lags_behind_them() -> None:
     settings = NetworkSettings(
-        size=64, frozen=15, steps=1, batch=8, threads=1, average=0.99, rate=1e-2
+        size=64, frozen=14, steps=1, batch=8, threads=1, average=0.99, rate=1e-2
     )
     start = initial_state(WEIGHTS, 1, settings, seed=0)
     last = run(settings)[0]
@@ -150,7 +153,7 @@ def test_loss_over_other_findings_moves_their_outputs() -> None:
         return Batch(one.features, np.hstack([one.truth, 1 - one.truth]))
 
     settings = NetworkSettings(
-        size=64, frozen=15, steps=2, batch=8, threads=1, auxiliary=1.0, decay=0.0
+        size=64, frozen=14, steps=2, batch=8, threads=1, auxiliary=1.0, decay=0.0
     )
     start = initial_state(WEIGHTS, 2, settings, seed=0)
     last = learn(start, WEIGHTS, two, settings, seed=0, keep=lambda _: None, tell=lambda _: None)

@@ -25,9 +25,15 @@ def depthwise(x: Any, weight: Any, bias: Any, *, stride: int, padding: int) -> A
     from capsieve.learned.network.kernels.depthwise import LANES, SIDE
 
     torch = require_torch()
-    if weight.shape[-1] != SIDE or len(weight) % LANES or not torch.is_grad_enabled():
-        return torch.nn.functional.conv2d(x, weight, bias, stride, padding, 1, len(weight))
-    return _function().apply(x, weight, bias, stride, padding)
+    ours = (
+        torch.is_grad_enabled()
+        and (x.dtype, x.device.type) == (torch.float32, "cpu")
+        and weight.shape[-1] == SIDE
+        and len(weight) % LANES == 0
+    )
+    if ours:
+        return _function().apply(x, weight, bias, stride, padding)
+    return torch.nn.functional.conv2d(x, weight, bias, stride, padding, 1, len(weight))
 
 
 @cache
@@ -45,6 +51,7 @@ def _function() -> Any:
             return torch.nn.functional.conv2d(x, weight, bias, stride, padding, 1, len(weight))
 
         @staticmethod
+        @torch.autograd.function.once_differentiable
         def backward(ctx: Any, gradient: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
             x, weight = ctx.saved_tensors
             stride, padding = ctx.steps

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IMAGE",
     "OPSET",
-    "SLOPE",
+    "PASSAGE",
     "LinearHead",
     "Member",
     "lower_graph",
@@ -34,8 +34,8 @@ __all__ = [
 
 IMAGE = "image"
 OPSET = 17
-SLOPE = 0.5
-"""Over which a logit passes from one look to the mean of all looks."""
+PASSAGE = 0.5
+"""Width of the range of logits over which one look gives way to the mean of all looks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,10 +106,9 @@ def network_graph(
     feature map adds to the logit, which is the mean of the map and a constant.
 
     The first member looks at every frame. Where its logit says that a frame may matter, all members
-    look at it, straight and upside down, and the mean of all looks counts. That costs little more
-    than one look at every frame, and brings nearly what all looks at every frame would bring.
-    Between one look and the mean of all there is a slope, not a step: no frame may change its
-    place by a rounding error.
+    look at it, straight and turned by 180 degrees, and the mean of all looks counts: the others
+    will not be flagged, so that more looks at them would change nothing. One look gives way to the
+    mean by and by, not in a step: no frame may change its place by a rounding error.
 
     Parameters
     ----------
@@ -121,7 +120,7 @@ def network_graph(
         Of every name but the input's.
     second_look
         The logit of the first member from which on all looks count, by and by: fully from
-        :data:`SLOPE` above it. None: each member looks at every frame, once.
+        :data:`PASSAGE` above it. None: each member looks at every frame, once.
     """
     drawing = _Drawing(prefix)
     first = members[0]
@@ -156,12 +155,12 @@ def _looked_at_again(
     usual = drawing.node("Gather", [evidence, rows], "again.usual")
     below = drawing.node("Gather", [lower, rows], "again.lower")
     frames = drawing.node("Gather", [IMAGE, rows], "again.frames")
-    turned = drawing.upside_down(frames, "again.turned")
+    turned = drawing.half_turned(frames, "again.turned")
     below_turned = drawing.lower(turned, members[0].weights, frozen, name="turned.")
     looks = [drawing.evidence(below, members, number, frozen) for number in range(1, len(members))]
     for number in range(len(members)):
         look = drawing.evidence(below_turned, members, number, frozen, name="turned.")
-        looks.append(drawing.upside_down(look, f"again.straight{number}"))
+        looks.append(drawing.half_turned(look, f"again.straight{number}"))
     return drawing.replaced(evidence, rows, usual, looks, least)
 
 
@@ -224,7 +223,7 @@ class _Drawing:
     ) -> str:
         """Return the evidence, that of some rows moved from the usual to the mean with looks."""
         bound = self.weight("again.least", np.array(least, np.float32))
-        steep = self.weight("again.steepness", np.array(1 / SLOPE, np.float32))
+        steep = self.weight("again.steepness", np.array(1 / PASSAGE, np.float32))
         low = self.weight("again.none", np.array(0, np.float32))
         high = self.weight("again.all", np.array(1, np.float32))
         column = self.weight("again.column", np.array([-1, 1], np.int64))
@@ -241,7 +240,7 @@ class _Drawing:
     def pooled(self, evidence: str, name: str) -> str:
         return self.node("ReduceMean", [evidence], name, axes=[2, 3], keepdims=0)
 
-    def upside_down(self, x: str, name: str) -> str:
+    def half_turned(self, x: str, name: str) -> str:
         """Turn pictures or maps by 180 degrees."""
         # From the last (-1) to before the first, which a number below all sizes stands for.
         lowest = np.iinfo(np.int64).min

@@ -44,7 +44,7 @@ class BoostingTrainer(ValuesTrainer):
     share: float = 0.3
 
     MODEL = "boosting"
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     DOING = "boosting trees"
 
     def learn(self, lesson: Lesson) -> "BoostedTrees":

@@ -1,8 +1,9 @@
-"""``capsieve train --model cnn``: the compact network, fine-tuned on labelled frames."""
+"""``capsieve train --model cnn``: compact networks, fine-tuned on labelled frames and joined."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
@@ -15,7 +16,7 @@ from capsieve.learned.network.graph import LinearHead, Member, network_graph, re
 from capsieve.learned.network.running import Runner
 from capsieve.learned.network.weights import Weights, digest, load_pretrained
 from capsieve.learned.training.cnn_batches import Pools, auxiliary_targets, draw_rows, pools
-from capsieve.learned.training.cnn_cache import CachePlan, LowerFeatures, fill_cache, plan_cache
+from capsieve.learned.training.cnn_cache import LowerFeatures, fill_cache, plan_cache
 from capsieve.learned.training.cnn_checkpoint import State, read_checkpoint, write_checkpoint
 from capsieve.learned.training.cnn_learning import (
     HEAD_BIAS,
@@ -128,60 +129,93 @@ class NetworkTrainer:
         drawn_from = pools(examples, chosen, settings)
         require_onnx()
         weights = load_pretrained()
-        truth = _truth(examples, chosen, settings)
         plan = plan_cache(examples, settings, weights)
-        members: list[Member] = []
-        for number in range(settings.members):
-            own_seed = _member_seed(seed, number)
-            own_folder = folder / f"member-{number + 1}"
-            own_folder.mkdir(parents=True, exist_ok=True)
-            work = _work(plan, drawn_from, truth, weights, settings, seed=own_seed)
-            state = read_checkpoint(own_folder, work=work)
-            if state is None:
-                state = initial_state(weights, truth.shape[1], settings, seed=own_seed)
-            if state.step < settings.steps:
-                lower = fill_cache(
+        course = _Course(
+            settings=settings,
+            weights=weights,
+            drawn_from=drawn_from,
+            truth=_truth(examples, chosen, settings),
+            features_key=plan.key,
+            # Not before a member needs it, and once for all.
+            lower=cache(
+                lambda: fill_cache(
                     plan, examples, settings, weights, folder=folder.parent, tell=tell
                 )
-                state = _learned(
-                    state,
-                    weights,
-                    lambda rng, lower=lower: _batch(lower, drawn_from, truth, settings, rng),
-                    settings,
-                    number=number,
-                    seed=own_seed,
-                    keep=lambda state, to=own_folder, work=work: write_checkpoint(
-                        state, to, work=work
-                    ),
-                    tell=tell,
-                )
-            members.append(_member(state, weights))
+            ),
+        )
+        members = [
+            _trained(course, number, seed=seed, folder=folder / f"member-{number + 1}", tell=tell)
+            for number in range(settings.members)
+        ]
         return FittedNetwork(tuple(members), settings)
 
 
-def _learned(
-    state: State,
-    weights: Weights,
-    batch: Callable[[np.random.Generator], Batch],
-    settings: NetworkSettings,
-    *,
-    number: int,
-    seed: int,
-    keep: Callable[[State], None],
-    tell: Tell,
-) -> State:
-    """Take a member to its last step; steps are told over all members."""
-    before, total = number * settings.steps, settings.members * settings.steps
-    tell("steps of training", before + state.step, total)
-    return learn(
-        state,
-        weights,
-        batch,
-        settings,
-        seed=seed,
-        keep=keep,
-        tell=lambda step: tell("steps of training", before + step, total),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class _Course:
+    """What all members of a fit learn from.
+
+    Attributes
+    ----------
+    settings, weights
+        How, and from which weights on.
+    drawn_from, truth
+        Which frames batches are drawn from, and what each shows.
+    features_key
+        Digest of all that the features of the frozen blocks depend on.
+    lower
+        Returns these features; the first call may take minutes.
+    """
+
+    settings: NetworkSettings
+    weights: Weights
+    drawn_from: Pools
+    truth: NDArray[np.float32]
+    features_key: str
+    lower: Callable[[], LowerFeatures]
+
+    def batch(self, rng: np.random.Generator) -> Batch:
+        rows = draw_rows(self.drawn_from, self.settings, rng)
+        return Batch(self.lower().draw(rows, rng), self.truth[rows])
+
+    def work(self, seed: int) -> str:
+        """Return a digest of all that the weights of a member depend on."""
+        rows = {f"rows {kind}": rows for kind, rows in self.drawn_from.rows.items()}
+        chances = {f"chances {kind}": of for kind, of in self.drawn_from.chances.items()}
+        without = ("checkpoint", "members", "second_look")  # nor do the weights depend on them
+        settings = self.settings.as_dict()
+        content = {
+            "settings": {name: of for name, of in settings.items() if name not in without},
+            "seed": seed,
+            "features": self.features_key,
+            "frames": digest({**rows, **chances, "truth": self.truth}),
+            "weights": digest(self.weights),
+        }
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _trained(course: _Course, number: int, *, seed: int, folder: Path, tell: Tell) -> Member:
+    """Return a member, trained in its folder; steps are told over all members."""
+    settings = course.settings
+    seed = _member_seed(seed, number)
+    work = course.work(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    state = read_checkpoint(folder, work=work)
+    if state is None:
+        state = initial_state(course.weights, course.truth.shape[1], settings, seed=seed)
+    if state.step < settings.steps:
+        course.lower()
+        before, total = number * settings.steps, settings.members * settings.steps
+        tell("steps of training", before + state.step, total)
+        state = learn(
+            state,
+            course.weights,
+            course.batch,
+            settings,
+            seed=seed,
+            keep=lambda state: write_checkpoint(state, folder, work=work),
+            tell=lambda step: tell("steps of training", before + step, total),
+        )
+    return _member(state, course.weights)
 
 
 def _member_seed(seed: int, number: int) -> int:
@@ -211,40 +245,6 @@ def _truth(
     if not settings.auxiliary:
         return polyp
     return np.hstack([polyp, auxiliary_targets(examples, chosen)[1]])
-
-
-def _work(
-    plan: CachePlan,
-    drawn_from: Pools,
-    truth: NDArray[np.float32],
-    weights: Weights,
-    settings: NetworkSettings,
-    *,
-    seed: int,
-) -> str:
-    """Return a digest of all that the weights depend on."""
-    arrays = {f"rows {kind}": rows for kind, rows in drawn_from.rows.items()}
-    chances = {f"chances {kind}": values for kind, values in drawn_from.chances.items()}
-    without = ("checkpoint", "members", "second_look")  # nor do the weights depend on them
-    content = {
-        "settings": {name: of for name, of in settings.as_dict().items() if name not in without},
-        "seed": seed,
-        "features": plan.key,
-        "frames": digest({**arrays, **chances, "truth": truth}),
-        "weights": digest(weights),
-    }
-    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _batch(
-    lower: LowerFeatures,
-    drawn_from: Pools,
-    truth: NDArray[np.float32],
-    settings: NetworkSettings,
-    rng: np.random.Generator,
-) -> Batch:
-    rows = draw_rows(drawn_from, settings, rng)
-    return Batch(lower.draw(rows, rng), truth[rows])
 
 
 def _member(state: State, weights: Weights) -> Member:

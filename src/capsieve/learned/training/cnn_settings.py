@@ -1,5 +1,6 @@
 """Every choice in the training of the network, in one place."""
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -55,9 +56,9 @@ class NetworkSettings:
     members
         Networks that are trained from seeds of their own and joined to one.
     second_look
-        The logit of the first member from which on all members look, straight and upside down, and
-        the mean of all looks counts; None for one look of each member at every frame. See
-        :func:`~capsieve.learned.network.graph.network_graph`.
+        The logit of the first member from which on all members look, straight and turned by 180
+        degrees, and the mean of all looks counts; None for one look of each member at every frame.
+        See :func:`~capsieve.learned.network.graph.network_graph`.
     checkpoint
         Steps from one checkpoint to the next.
     threads
@@ -106,6 +107,8 @@ class NetworkSettings:
         for name in ("average", "dropout", "drop_path", "foreign", "smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(name, "must be at least 0 and below 1")
+        if self.second_look is not None and not math.isfinite(self.second_look):
+            raise ParameterError("second_look", "must be a finite number, or None")
         if not 0 <= self.others <= 1:
             raise ParameterError("others", "must be between 0 and 1")
         for name in ("warm_up", "polyps"):

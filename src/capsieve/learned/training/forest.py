@@ -44,7 +44,7 @@ class ForestTrainer(ValuesTrainer):
     share: float = 0.3
 
     MODEL = "forest"
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     DOING = "growing a forest"
 
     def learn(self, lesson: Lesson) -> "Forest":

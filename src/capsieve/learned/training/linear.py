@@ -29,7 +29,7 @@ class LinearTrainer(ValuesTrainer):
     ridge: float = 0.3
 
     MODEL = "linear"
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     DOING = "fitting weights"
 
     def learn(self, lesson: Lesson) -> "WeightedSum":

@@ -45,7 +45,7 @@ class SvmTrainer(ValuesTrainer):
     width: float = 1.0
 
     MODEL = "svm"
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     DOING = "fitting support vectors"
 
     def learn(self, lesson: Lesson) -> "SupportVectors":

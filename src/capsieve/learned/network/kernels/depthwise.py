@@ -1,10 +1,11 @@
 """The gradient of filters that look at one channel each, in vector registers.
 
 For each channel c and tap (a, b) it is the sum over all frames and places of
-x[i * stride + a, j * stride + b, c] * g[i, j, c]. torch's own takes ten times as long as the filter
-itself for sides of 5. Here 16 channels are copied to a small place of their own, where they lie
-side by side, and the sums of all 25 taps stay in registers while the places pass by. It is written
-as portable LLVM vectors.
+x[i * stride + a, j * stride + b, c] * g[i, j, c], where x has its zeros around it. torch's own
+takes ten times as long as the filter itself for sides of 5. Here 16 channels are copied to a small
+place of their own, where they lie side by side, and the sums of all 25 taps stay in registers while
+the places pass by. It is written as portable LLVM vectors: where a processor has fewer registers
+than AVX-512, the compiler keeps some of the sums in memory.
 """
 
 from typing import Any
