@@ -103,7 +103,9 @@ def learned_panels(
             )
         if weights:
             place = 1 if evidence.map is None else 2
-            _draw_weights(middle, weights, words, place, body, f"({next(letters)})")
+            # Where there is a map, the picture counts too, and has no bar.
+            title = "what weighed most" if evidence.map is None else "beside the picture"
+            _draw_weights(middle, weights, words, place, body, f"({next(letters)})  {title}")
         _draw_footer(below, result)
     return figure
 
@@ -233,7 +235,7 @@ def _draw_weights(
     words: Mapping[str, str] | None,
     place: int,
     body: float,
-    letter: str,
+    title: str,
 ) -> None:
     """Bars to the right for a polyp, to the left against; names and values on their left."""
     left = _MARGIN + place * (_PANEL + _MARGIN) + (_BAR if place == 2 else 0.2)
@@ -250,7 +252,7 @@ def _draw_weights(
     middle.text(
         left / _WIDTH,
         (body - _TITLE + 4 / 72) / body,
-        f"{letter}  what weighed most",
+        title,
         fontsize=9.5,
         va="baseline",
     )
