@@ -5,8 +5,10 @@ import pytest
 from numpy.typing import NDArray
 
 from capsieve.learned.network.architecture import layers_of, upper_blocks
+from capsieve.learned.network.lite import feature_map, pooled_logits
 from capsieve.learned.training.cnn_checkpoint import State
 from capsieve.learned.training.cnn_learning import (
+    HEAD_BIAS,
     HEAD_WEIGHT,
     Batch,
     initial_state,
@@ -102,7 +104,7 @@ def test_the_same_seed_gives_the_same_weights() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [SETTINGS, replace(SETTINGS, drop_path=0.5, mixup=0.4, smoothing=0.05)],
+    [SETTINGS, replace(SETTINGS, drop_path=0.5, mixup=0.4, smoothing=0.05, style=0.9)],
     ids=["plain", "with all chance"],
 )
 def test_a_run_that_goes_on_ends_at_the_same_bits(settings: NetworkSettings) -> None:
@@ -160,6 +162,23 @@ def test_loss_over_other_findings_moves_their_outputs() -> None:
     # The second is the opposite of the first, and is learned as such.
     first, second = last.trained[HEAD_WEIGHT] - start.trained[HEAD_WEIGHT]
     assert first @ second < -0.5 * np.linalg.norm(first) * np.linalg.norm(second)
+
+
+def separation(state: State) -> float:
+    """Return how much higher the polyps of a new batch come out than the rest."""
+    new = batch(np.random.default_rng(99))
+    trained = {name: torch.tensor(array) for name, array in (WEIGHTS | state.trained).items()}
+    with torch.no_grad():
+        features = feature_map(torch.tensor(new.features), upper_blocks(14), trained)
+        logits = pooled_logits(features, trained[HEAD_WEIGHT], trained[HEAD_BIAS]).numpy()[:, 0]
+    return float(logits[new.truth[:, 0] == 1].mean() - logits[new.truth[:, 0] == 0].mean())
+
+
+def test_frames_that_swap_their_looks_teach_less_of_the_look() -> None:
+    # The classes of `batch` differ in their means alone.
+    settings = replace(SETTINGS, steps=12, style_beta=1e-3)
+    plain, swapped = (separation(run(replace(settings, style=style))[0]) for style in (0, 1))
+    assert swapped < 0.5 * plain
 
 
 def test_torch_is_left_as_it_was() -> None:

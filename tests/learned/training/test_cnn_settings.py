@@ -14,6 +14,7 @@ from capsieve.learned.training.cnn_settings import NetworkSettings
         ("rate", float("nan")), ("dropout", 1.0), ("polyps", 0.0), ("warm_up", 1.0),
         ("others", -0.1), ("others", 1.1), ("members", 0), ("polyp_versions", 0),
         ("threads", 0), ("augmentation_seed", -1), ("second_look", float("nan")),
+        ("style", 1.5), ("style", float("nan")), ("style_beta", 0.0),
     ],
 )  # fmt: skip
 def test_values_out_of_bounds_are_named(name: str, value: Any) -> None:

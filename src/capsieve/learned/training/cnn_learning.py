@@ -15,6 +15,7 @@ from capsieve.learned.network.lite import feature_map, pooled_logits
 from capsieve.learned.network.weights import TRAINED, Weights, require_torch
 from capsieve.learned.training.cnn_checkpoint import Arrays, State
 from capsieve.learned.training.cnn_settings import NetworkSettings
+from capsieve.learned.training.cnn_style import mix_styles
 
 __all__ = ["HEAD_BIAS", "HEAD_WEIGHT", "Batch", "initial_state", "learn", "one_cycle"]
 
@@ -134,6 +135,8 @@ def _loss(
     rng: np.random.Generator,
 ) -> Any:
     x, y = batch.features, batch.truth
+    if settings.style:
+        x = mix_styles(x, rng, chance=settings.style, beta=settings.style_beta)
     if settings.mixup:
         share, order = np.float32(rng.beta(settings.mixup, settings.mixup)), rng.permutation(len(x))
         x, y = share * x + (1 - share) * x[order], share * y + (1 - share) * y[order]

@@ -49,6 +49,9 @@ class NetworkSettings:
         0 draws all polyp frames alike, 1 all polyps alike.
     auxiliary
         Weight of the loss that tells the other findings apart; 0 for none.
+    style, style_beta
+        Chance of a frame to be shown with the look of another, and how much of it; 0 for none. See
+        :func:`~capsieve.learned.training.cnn_style.mix_styles`.
     mixup
         Parameter of the beta distribution by which pairs of frames are mixed; 0 for none.
     smoothing
@@ -86,6 +89,8 @@ class NetworkSettings:
     others: float = OTHER_SHARE
     run_balance: float = 0.0
     auxiliary: float = 0.9
+    style: float = 0.5
+    style_beta: float = 0.3
     mixup: float = 0.0
     smoothing: float = 0.0
     members: int = 2
@@ -111,6 +116,10 @@ class NetworkSettings:
             raise ParameterError("second_look", "must be a finite number, or None")
         if not 0 <= self.others <= 1:
             raise ParameterError("others", "must be between 0 and 1")
+        if not 0 <= self.style <= 1:
+            raise ParameterError("style", "must be between 0 and 1")
+        if not self.style_beta > 0:
+            raise ParameterError("style_beta", "must be above 0")
         for name in ("warm_up", "polyps"):
             if not 0 < getattr(self, name) < 1:
                 raise ParameterError(name, "must be above 0 and below 1")
