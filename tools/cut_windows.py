@@ -62,18 +62,33 @@ def _sums(
     return table[low, right] - table[rows, right] - table[low, cols] + table[rows, cols]
 
 
+def picture(path: Path, how: int) -> Any:
+    """Read an image, or end with a sentence."""
+    found: Any = cv2.imread(str(path), how)
+    if found is None:
+        sys.exit(f"{path} cannot be read as an image; mend the table, or bring the file")
+    return found
+
+
 def main(table: Path, out: Path) -> None:
     """Write windows and labels, and say how many."""
+    if not table.is_file():
+        sys.exit(f"{table} is no file; name the table of the frames")
+    if out.exists():
+        sys.exit(f"{out} exists; choose another folder")
     with table.open(newline="", encoding="utf-8") as file:
         listed = list(csv.DictReader(file))
+    if not listed or not {"file", "mask", "sequence"} <= listed[0].keys():
+        sys.exit(f"{table} must have rows, and the columns file, mask and sequence")
     out.mkdir(parents=True)
     labels: list[tuple[str, str, str, str]] = []
     for row in listed:
-        pixels: Any = cv2.imread(str(table.parent / row["file"]))
-        mask: Any = cv2.imread(str(table.parent / row["mask"]), cv2.IMREAD_GRAYSCALE)
-        polyp = np.asarray(mask) > 127
+        pixels = picture(table.parent / row["file"], cv2.IMREAD_COLOR)
+        polyp = picture(table.parent / row["mask"], cv2.IMREAD_GRAYSCALE) > 127
+        if polyp.shape != pixels.shape[:2] or not polyp.any():
+            sys.exit(f"{row['mask']} is no outline of a polyp in {row['file']}")
         side = len(polyp) // 2
-        beside = window_beside_polyp(polyp, np.asarray(pixels).max(2) > DARK, side)
+        beside = window_beside_polyp(polyp, pixels.max(2) > DARK, side)
         if beside is None:
             continue
         name, sequence = Path(row["file"]).stem, row["sequence"]

@@ -1,4 +1,4 @@
-"""The look of one frame with the content of another.
+"""The content of one frame with the look of another.
 
 Mean and spread of each channel of early features carry the light, the colours and the contrast of
 an exam or a device; what stands where in the picture is in the rest. A network that is shown frames
