@@ -32,6 +32,14 @@ def test_a_split_is_written_and_its_parts_are_printed(run, labels, tmp_path):
     assert set(read_splits(tmp_path / "splits.csv").parts) == {"train", "test"}
 
 
+def test_neighbours_stay_together_where_asked_for(run, labels, tmp_path):
+    result = run("splits", labels, "-o", tmp_path / "fifths.csv", "--folds", "5", "--in-order")
+    assert result.exit_code == 0, result.output
+    rows = read_splits(tmp_path / "fifths.csv").table.to_pylist()
+    parts = {row["exam"]: row["part"] for row in rows}
+    assert [parts[f"exam-{patient}"] for patient in range(10)] == list("1122334455")
+
+
 def test_folds_as_json(run, labels, tmp_path):
     result = run("splits", labels, "-o", tmp_path / "folds.csv", "--folds", "5", "--json")
     content = json.loads(result.stdout)
@@ -52,7 +60,7 @@ def test_a_split_by_frames_is_not_offered(run, labels, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [("--by", "colour"), ("--folds", "3", "--test", "0.2"), ("--test", "1"), ("--folds", "1"),
-     ("--seed", "-1")],
+     ("--seed", "-1"), ("--in-order", "--seed", "1")],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(run, labels, tmp_path, options):
     assert run("splits", labels, "-o", tmp_path / "splits.csv", *options).exit_code == 2

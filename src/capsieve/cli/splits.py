@@ -16,6 +16,7 @@ _EXAMPLE = """\b
 Example:
   capsieve splits labels.csv -o splits.csv --test 0.3
   capsieve splits labels.csv -o folds.csv --folds 5 --seed 1
+  capsieve splits labels.csv -o fifths.csv --folds 5 --in-order
 """
 
 SCHEMA = 1
@@ -70,6 +71,12 @@ def _kind_of_group(context: click.Context, option: click.Parameter, value: str) 
     metavar="N",
     help="Frames per block, about; 300 by default. A polyp is never cut.",
 )
+@click.option(
+    "--in-order",
+    is_flag=True,
+    help="Groups that follow each other go into the same part, instead of being dealt out. For "
+    "blocks: fewer exams can be in two parts.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed, another split.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and only that.")
 def command(
@@ -79,6 +86,7 @@ def command(
     test: float | None,
     by: Any,
     block_size: int | None,
+    in_order: bool,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -95,6 +103,8 @@ def command(
         raise click.UsageError("--folds makes equal parts, --test a part apart: say one.")
     if seed < 0:
         raise click.UsageError("--seed must be 0 or more.")
+    if in_order and seed:
+        raise click.UsageError("--in-order leaves nothing to chance: leave out --seed.")
     _spare(out)
     labels = read_labels(labels_path)
     plan = plan_splits(
@@ -103,6 +113,7 @@ def command(
         test=_DEFAULT_TEST if folds is None and test is None else test,
         by=by,
         block_size=block_size or BLOCK_SIZE,
+        in_order=in_order,
         seed=seed,
     )
     write_splits(plan.splits, out)

@@ -11,6 +11,7 @@ from capsieve.errors import ParameterError
 from capsieve.statistics.blocks import cut_blocks, uncuttable
 from capsieve.statistics.codes import as_codes
 from capsieve.statistics.dealing import deal
+from capsieve.statistics.following import follow
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP
 from capsieve.statistics.labels.label_set import LabelSet
 from capsieve.statistics.row_names import RowNames, name_rows
@@ -57,6 +58,7 @@ def plan_splits(
     test: float | None = None,
     by: By = "patient",
     block_size: int = BLOCK_SIZE,
+    in_order: bool = False,
     seed: int = 0,
 ) -> SplitPlan:
     """Split labelled frames by whole groups.
@@ -78,6 +80,11 @@ def plan_splits(
         only, for labels without patients. "exam": whole exams, or folders of files.
     block_size
         About how many frames a block has, where the labels name no blocks.
+    in_order
+        Groups that follow each other in a source go into the same part, instead of being dealt
+        out so that each part has its share of everything. Where blocks stand in for patients,
+        fewer patients can then be in two parts: figures are lower, and nearer to those of new
+        exams. Nothing is left to chance.
     seed
         Another seed, another split.
 
@@ -92,14 +99,17 @@ def plan_splits(
         raise ParameterError("block_size", f"must be 1 or more, not {block_size}")
     table, names = labels.table, name_rows(labels.table)
     groups, code, kinds = _group(table, names, by, block_size)
-    contents, weights = _contents(table, names, code, len(groups))
     if len(groups) < len(parts):
         raise ParameterError(
             "test" if folds is None else "folds",
             f"{len(parts)} parts need as many groups, and there are {len(groups)} "
             f"({_joined(kinds)}); ask for fewer parts, for smaller blocks, or label more patients",
         )
-    dealt = deal(contents, shares, weights=weights, seed=seed)
+    if in_order:
+        dealt = follow(table, code, shares)
+    else:
+        contents, weights = _contents(table, names, code, len(groups))
+        dealt = deal(contents, shares, weights=weights, seed=seed)
     part = dealt[code]
     texts = {"group": groups, "kind": kinds, "part": [parts[number] for number in dealt]}
     columns = [
