@@ -50,6 +50,16 @@ def test_every_part_has_its_share_of_every_source():
     assert part.tolist() == np.repeat(np.arange(5), 2).tolist() * 2
 
 
+def test_folders_of_single_exams_are_taken_together():
+    rows = [
+        {"label": "normal", "file": f"exam-{exam}/{frame}.jpg", "frame": frame}
+        for exam in range(10)
+        for frame in range(20)
+    ]
+    part = follow(label_table(rows), np.repeat(np.arange(10), 20), FIFTHS)
+    assert part.tolist() == np.repeat(np.arange(5), 2).tolist()
+
+
 def test_a_part_without_a_group_is_refused():
     with pytest.raises(ParameterError, match="2 of 5 parts would stay empty"):
         follow(*frames_of([700, 100, 100, 100]), FIFTHS)

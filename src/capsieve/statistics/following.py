@@ -23,6 +23,8 @@ def follow(
 
     A group comes where its first frame does. It goes into the part in which the middle of its
     frames lies, so that parts have their shares of the frames as nearly as whole groups allow.
+    Sources of fewer groups than there are parts are taken together, one after the other: folders
+    of a single exam, most often.
 
     Parameters
     ----------
@@ -46,7 +48,10 @@ def follow(
     ordered = [sequence.rows for sequence in order_rows(table, np.arange(len(code)))]
     rows = np.concatenate([np.zeros(0, np.int64), *ordered])
     groups, first = np.unique(code[rows], return_index=True)
-    source = source_of(table)[1][rows[first]]
+    _, source, sizes = np.unique(
+        source_of(table)[1][rows[first]], return_inverse=True, return_counts=True
+    )
+    source = np.where(sizes[source] < len(shares), -1, source)
     frames = np.bincount(code, minlength=len(groups))
     ends = np.cumsum(shares)[:-1]
     part = np.empty(len(groups), dtype=np.int64)
