@@ -2,6 +2,7 @@
 
 SHELL := /bin/sh
 PYTHON ?= python3
+JOBS ?= auto
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 
@@ -10,29 +11,33 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup torch demo test lint types pytest soak bench web docs reference learned format lock upgrade clean
+.PHONY: help setup torch demo test test-fast lint types pytest soak bench web docs reference learned format lock upgrade clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/.dev ## make the environment in .venv, from the lock file, with all tools
 
 torch: .venv/.torch ## add what training a network needs, which the lock file leaves out
 
-demo: .venv/.demo ## install the core and the reading room, render a synthetic study, screen and judge it
+demo: .venv/.demo ## install capsieve, then render, screen and evaluate a synthetic study
 	.venv/bin/capsieve demo
 
-test: lint types pytest ## check style, formatting and types, and run all tests
+test: lint types pytest ## check style, layers and types, and run all tests
 
-lint: .venv/.dev ## check style and formatting
+test-fast: .venv/.dev ## run the tests without the slow ones
+	$(PY) -m pytest -n $(JOBS) --dist loadfile -m "not slow and not soak"
+
+lint: .venv/.dev ## check style, formatting and the layers of the packages
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
+	.venv/bin/lint-imports
 
 types: .venv/.dev ## check types
 	$(PY) -m pyright
 
 pytest: .venv/.dev .venv/.torch .venv/.debian ## run the tests, the slow ones too
-	$(PY) -m pytest --durations=10
+	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=10
 
 soak: .venv/.dev .venv/.debian ## run the tests that take too long for CI
 	@$(PY) -m pytest -m soak; status=$$?; \
@@ -66,8 +71,8 @@ format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff format
 
 lock: .venv/.dev ## bring the lock files in line with pyproject.toml
-	$(COMPILE) --extra cluster --extra learned --extra pdf --extra postgresql --extra review --extra search --extra train --extra dev --output-file requirements/dev.lock pyproject.toml
-	$(COMPILE) --constraint requirements/dev.lock --extra review --output-file requirements/demo.lock pyproject.toml
+	$(COMPILE) --extra cluster --extra learned --extra pdf --extra postgresql --extra review --extra train --extra dev --output-file requirements/dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements/dev.lock --extra learned --extra review --output-file requirements/demo.lock pyproject.toml
 	$(COMPILE) --constraint requirements/dev.lock --output-file requirements/core.lock pyproject.toml
 
 upgrade: ## lock the newest versions
