@@ -35,7 +35,6 @@ def test_defaults_are_those_of_the_papers_table() -> None:
         "vignetting": True,
         "extension_slope": 1.0,
         "score_threshold": None,
-        "preselection": "texture",
     }
 
 
@@ -163,12 +162,6 @@ def test_flags_go_by_frame_or_timeline_and_frames_need_no_word() -> None:
     assert refused("flag_by", flag_by="exam") == ("must be one of 'frame', 'timeline', not 'exam'")
     assert "flag_by" not in Parameters(flag_by="frame").to_dict()
     assert Parameters(flag_by="timeline").to_dict()["flag_by"] == "timeline"
-
-
-def test_the_preselection_is_one_of_two() -> None:
-    assert refused("preselection", preselection="both") == (
-        "must be one of 'texture', 'learned', not 'both'"
-    )
 
 
 @pytest.mark.parametrize("value", ["grey", "GRAY", "", None, 1, ["gray"]])

@@ -100,7 +100,6 @@ def test_the_vocabulary_is_that_of_the_stored_tables() -> None:
         "polyp",
         "texture-low",
         "texture-high",
-        "uninformative",
         "no-feature",
         "radius-low",
         "score-low",

@@ -90,14 +90,7 @@ class PaperDetector:
         parameters = self.parameters.to_dict()
         # It is not read here: results do not become others for it.
         del parameters["score_threshold"]
-        identity: dict[str, Any] = {"name": self.name, "parameters": parameters}
-        if self.parameters.preselection == "learned":
-            from capsieve.learned.informative.classifier import shipped
-
-            identity["informative"] = shipped().digest
-        else:  # the paper's own way: results from before there was another are the same
-            del parameters["preselection"]
-        return identity
+        return {"name": self.name, "parameters": parameters}
 
     @property
     def reference(self) -> ReferenceRange:

@@ -16,10 +16,9 @@ from typing import Any, Literal, get_args
 from capsieve.errors import FileError, ParameterError
 from capsieve.whole_file import whole_file
 
-__all__ = ["Channel", "Derived", "FlagBy", "Parameters", "PARAMETERS_SCHEMA", "Preselection"]
+__all__ = ["Channel", "Derived", "FlagBy", "Parameters", "PARAMETERS_SCHEMA"]
 
 Channel = Literal["gray", "red", "lab-a"]
-Preselection = Literal["texture", "learned"]
 FlagBy = Literal["frame", "timeline"]
 
 PARAMETERS_SCHEMA = 1
@@ -33,7 +32,6 @@ _LARGEST_RADIUS = 10_000
 _ANY_THRESHOLD = 0.5  # an example: every detector has its own
 _NAMED_CHOICES = {
     "channel": get_args(Channel),
-    "preselection": get_args(Preselection),
     "flag_by": get_args(FlagBy),
 }
 _SMALLEST_SIDE = 16  # the compiled filters work on 16 pixels at a time
@@ -109,9 +107,6 @@ class Parameters:
         "least score that detectors other than the paper's flag",
         None,
         unset="the detector's own",
-    )
-    preselection: Preselection = _symbol(
-        "-", 'who pre-selects: "texture" (T_L and T_U) or "learned" (the classifier)', "texture"
     )
     flag_by: FlagBy = _symbol(
         "-",

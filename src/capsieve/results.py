@@ -26,14 +26,12 @@ Reason = Literal[
     "polyp",
     "texture-low",
     "texture-high",
-    "uninformative",
     "no-feature",
     "radius-low",
     "score-low",
 ]
 """The rule that decided: the first one that the frame failed, or "polyp".
 
-"uninformative" is the rule of the learned pre-selection, which takes the place of the two on T_max.
 "score-low" is the rule of detectors other than the paper's: the score is below the threshold.
 """
 

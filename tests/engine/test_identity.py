@@ -108,7 +108,7 @@ FITS = {"name": "boosting", "out of fold": True, "fits": ["boosting-aa"], "neste
         (MODEL, MODEL | {"threshold": 0.7}),
         (MODEL, MODEL | {"name": "copy.onnx"}),
         (FITS, FITS),
-        ({"name": "paper"}, {"name": "paper", "informative": "c" * 64}),
+        ({"name": "paper"}, {"name": "paper"}),
     ],
 )
 def test_the_same_detector_is_known_again(one, other):

@@ -25,7 +25,6 @@ def a_head(time: Any, **changes: Any) -> HeadFrames:
         "flagged": none,
         "smooth": none,
         "busy": none,
-        "uninformative": none,
         "colour": np.full((time.size, 3), 100, dtype=np.float32),
     }
     return HeadFrames(**(values | changes))
@@ -92,11 +91,11 @@ def test_reasons_are_shaded_apart() -> None:
     assert "smooth" not in drawing
 
 
-def test_uninformative_frames_are_shaded_where_they_lie() -> None:
-    late = a_head(np.arange(100.0), uninformative=np.arange(100) >= 50)
+def test_rejected_frames_are_shaded_where_they_lie() -> None:
+    late = a_head(np.arange(100.0), smooth=np.arange(100) >= 50)
     (shade,) = re.findall(r'class="smooth most" d="M([\d.]+) ', timeline([late], []))
     assert float(shade) > 500
-    some = a_head(np.arange(1000.0) / 10, uninformative=np.arange(1000) % 2 == 0)
+    some = a_head(np.arange(1000.0) / 10, smooth=np.arange(1000) % 2 == 0)
     assert 'class="smooth many"' in timeline([some], [])
 
 

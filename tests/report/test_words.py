@@ -23,11 +23,6 @@ PAPER = Parameters()
             "Normal: the texture is too strong. T_max = 11.02, above T_U = 8.",
         ),
         (
-            {"reason": "uninformative", "label": "normal"},
-            "Normal: the frame shows too little of the wall. The learned pre-selection rejects it: "
-            "blurred, covered, too dark or too bright.",
-        ),
-        (
             {"reason": "radius-low", "label": "normal", "radius_max": 35},
             "Normal: the best-fit ball is too small. R_max = 35, below R_P = 37.",
         ),

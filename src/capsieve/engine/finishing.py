@@ -30,7 +30,7 @@ from capsieve.store.record import (
 from capsieve.store.schema import SCHEMA, SEGMENT
 from capsieve.store.shown_evidence import best_evidence
 from capsieve.store.tables import FirstPass, Rows, first_pass, write_tables
-from capsieve.store.tally import LEARNED_REJECTIONS, PAPER_REJECTIONS, SCORE_REJECTIONS, total
+from capsieve.store.tally import PAPER_REJECTIONS, SCORE_REJECTIONS, total
 from capsieve.store.unfinished import Unfinished
 from capsieve.whole_file import reach_the_disk
 
@@ -93,8 +93,6 @@ def finish(
         staging.mkdir(exist_ok=True)
         paper = detector.name == "paper"
         rejections = PAPER_REJECTIONS if paper else SCORE_REJECTIONS
-        if paper and detector.parameters.preselection == "learned":
-            rejections = LEARNED_REJECTIONS
         probability = is_probability(detector.identity)
         final, caution = rows, ""
         if identity["settings"].get("flag_by") == "timeline":

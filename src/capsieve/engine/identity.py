@@ -21,7 +21,7 @@ __all__ = [
     "versions",
 ]
 
-_KNOWN_BY = ("model", "spec", "fits", "nested", "informative", "constants")
+_KNOWN_BY = ("model", "spec", "fits", "nested", "constants")
 """Hashes and constants in a detector's identity that decide about its scores."""
 
 

@@ -175,10 +175,6 @@ def search(
             "target_specificity", f"must be between 0 and 1, not {target_specificity:g}"
         )
     base = Parameters() if parameters is None else parameters
-    if base.preselection != "texture":
-        raise ParameterError(
-            "preselection", 'the search is over T_L and T_U: begin with preselection = "texture"'
-        )
     held = gather_frames(
         [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs),
         labels,

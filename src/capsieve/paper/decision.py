@@ -8,15 +8,8 @@ from capsieve.results import Feature, Label, Reason
 __all__ = ["decide", "preselection"]
 
 
-def preselection(
-    texture_max: float, parameters: Parameters, *, informative: bool | None = None
-) -> Reason | None:
-    """Return the rule of pre-selection that a frame fails, or None if it passes.
-
-    The rule is T_L <= T_max <= T_U; or, where a classifier was asked, what it says alone.
-    """
-    if informative is not None:
-        return None if informative else "uninformative"
+def preselection(texture_max: float, parameters: Parameters) -> Reason | None:
+    """Return which bound of T_L <= T_max <= T_U a frame fails, or None if it passes."""
     if texture_max < parameters.texture_low:
         return "texture-low"
     return "texture-high" if texture_max > parameters.texture_high else None

@@ -34,8 +34,6 @@ __all__ = ["STAGES", "Geometry", "Stage", "Stages", "analyze_each", "fields_read
 
 Value = TypeVar("Value")
 
-_PAPER = Parameters()
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -66,8 +64,7 @@ STAGES = {
         ("pre-processing",),
         keeps=1024,  # plain numbers
     ),
-    # The classifier reads no parameter: it is asked about the frame as the paper's table sees it.
-    "pre-selection": Stage(("texture_low", "texture_high", "preselection"), ("texture",)),
+    "pre-selection": Stage(("texture_low", "texture_high"), ("texture",)),
     "coarse": Stage(("midpass_coarse",), ("pre-processing",), keeps=4),
     "fine": Stage(("midpass_fine",), ("pre-processing",), keeps=8),
     "mid-pass": Stage((), ("coarse", "fine"), keeps=1),
@@ -180,7 +177,6 @@ class Stages:
         self._keep_smoothed = keep_smoothed
         self._images = images
         self._memory: dict[str, dict[Any, Any]] = {stage: {} for stage in STAGES}
-        self._informative: bool | None = None
 
     def __enter__(self) -> "Stages":
         return self
@@ -200,16 +196,13 @@ class Stages:
         """Raise a FrameError where the frame cannot be analysed under a setting."""
         _check_kind(parameters)
         rows, cols = self.pixels.shape[:2]
-        for each in (parameters, _PAPER) if _learned(parameters) else (parameters,):
-            check_room(rows, cols, self.placement(each), _derived(each).smallest_side)
+        check_room(rows, cols, self.placement(parameters), _derived(parameters).smallest_side)
 
     def result(self, parameters: Parameters) -> FrameResult:
         """Return what :func:`capsieve.analyze` returns under a setting."""
-        # The classifier comes first: it works on planes and images that are this setting's after.
-        informative = self.informative() if _learned(parameters) else None
         texture_max = self.texture_max(parameters)
         placement = self.placement(parameters)
-        failed = preselection(texture_max, parameters, informative=informative)
+        failed = preselection(texture_max, parameters)
         if failed:
             return FrameResult(
                 label="normal",
@@ -253,16 +246,6 @@ class Stages:
         """Return T_max (step 2)."""
         key = _KEYS["texture"](parameters)
         return self._recall("texture", key, lambda: self._texture(parameters))
-
-    def informative(self) -> bool:
-        """Return what the learned pre-selection says; one answer for all settings."""
-        if self._informative is None:
-            # Late, and only here: what learned from the paper's steps is built on them.
-            from capsieve.learned.informative.classifier import shipped
-
-            classifier = shipped()
-            self._informative = classifier.of(self) >= classifier.threshold
-        return self._informative
 
     def geometry(self, parameters: Parameters) -> Geometry:
         """Return features and balls, whatever pre-selection says (steps 3 to 5)."""
@@ -373,10 +356,6 @@ def _neighbours_together(settings: Sequence[Parameters]) -> Sequence[int]:
 @lru_cache(maxsize=1024)
 def _derived(parameters: Parameters) -> Derived:
     return parameters.derived
-
-
-def _learned(parameters: Parameters) -> bool:
-    return parameters.preselection == "learned"
 
 
 def _check_kind(parameters: object) -> None:

@@ -53,7 +53,7 @@ class Bins:
         The largest; NaN where none was scored.
     flagged
         Whether a frame is flagged.
-    smooth, busy, uninformative
+    smooth, busy
         Shares of the frames that pre-selection set aside.
     undecodable
         How many frames could not be decoded.
@@ -66,7 +66,6 @@ class Bins:
     flagged: NDArray[np.bool_]
     smooth: NDArray[np.float64]
     busy: NDArray[np.float64]
-    uninformative: NDArray[np.float64]
     undecodable: NDArray[np.int64]
     colour: NDArray[np.float64]
 
@@ -135,7 +134,7 @@ def bins_of(head: HeadFrames, scale: Scale, *, columns: int) -> Bins:
     ]
     shares = [
         _ratio(np.bincount(column, flags, columns), frames, 0.0)
-        for flags in (head.smooth, head.busy, head.uninformative)
+        for flags in (head.smooth, head.busy)
     ]
     bins = Bins(
         frames=frames,
@@ -143,7 +142,6 @@ def bins_of(head: HeadFrames, scale: Scale, *, columns: int) -> Bins:
         flagged=np.bincount(column, head.flagged, columns) > 0,
         smooth=shares[0],
         busy=shares[1],
-        uninformative=shares[2],
         undecodable=np.bincount(column[head.undecodable], minlength=columns),
         colour=np.stack(colour, axis=1),
     )
@@ -175,7 +173,6 @@ def _bridged(bins: Bins, where: NDArray[np.float64], scale: Scale, columns: int)
         flagged=spread(bins.flagged),
         smooth=spread(bins.smooth),
         busy=spread(bins.busy),
-        uninformative=spread(bins.uninformative),
         undecodable=spread(bins.undecodable),
         colour=spread(bins.colour),
     )

@@ -127,7 +127,6 @@ def exam_report(
         threshold=threshold,
         paper=record["detector"].get("name") == "paper",
         by_texture=bool({"texture-low", "texture-high"} & rejected.keys()),
-        by_classifier="uninformative" in rejected,
         probability=probability,
         threshold_text=shown,
         mapped=any(card.map for card in cards),

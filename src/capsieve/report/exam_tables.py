@@ -49,9 +49,9 @@ class HeadFrames:
         NaN where the frame was not scored.
     timeline
         The timeline score; NaN where there is none, or where it was not read.
-    undecodable, flagged, smooth, busy, uninformative
-        What became of each frame; the last three are those that pre-selection set aside: because
-        of too little and of too much texture, or by the learned one.
+    undecodable, flagged, smooth, busy
+        The result of each frame; smooth and busy are those that pre-selection rejected because of
+        too little or too much texture.
     colour
         Mean red, green and blue, 0..255; NaN where unknown.
     """
@@ -65,7 +65,6 @@ class HeadFrames:
     flagged: NDArray[np.bool_]
     smooth: NDArray[np.bool_]
     busy: NDArray[np.bool_]
-    uninformative: NDArray[np.bool_]
     colour: NDArray[np.float32]
 
 
@@ -133,7 +132,6 @@ def read_heads(folder: Path, *, timeline: bool = False) -> list[HeadFrames]:
                 "flagged": _equal(batch["label"], "polyp"),
                 "smooth": _equal(batch["reason"], "texture-low"),
                 "busy": _equal(batch["reason"], "texture-high"),
-                "uninformative": _equal(batch["reason"], "uninformative"),
                 "colour": np.stack(
                     [_numbers(batch[name], np.float32) for name in ("red", "green", "blue")], axis=1
                 ),

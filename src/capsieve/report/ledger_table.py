@@ -49,10 +49,6 @@ _REASONS = {
         "Too busy",
         "texture-high: too much texture, as in bubbles, foam and residue",
     ),
-    "uninformative": (
-        "Uninformative",
-        "uninformative: blurred, covered, too dark or too bright, by the learned pre-selection",
-    ),
     "timeline-low": (
         "Neighbours against",
         "timeline-low: the score reaches the threshold alone, but not with its neighbours in time",

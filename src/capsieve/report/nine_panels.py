@@ -110,7 +110,7 @@ class _Lines:
         features = _chosen(e.features)
         wide = 150 if not features else 78
         sentences = words.step_words(e, parameters)
-        if e.reason in ("texture-low", "texture-high", "uninformative"):
+        if e.reason in ("texture-low", "texture-high"):
             sentences.append("Panels (g) to (i) show what geometry would have seen.")
         self.steps = _wrapped(sentences, wide)
         self.features = _wrapped([words.feature_words(one, parameters) for one in features], 70)

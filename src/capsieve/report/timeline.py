@@ -134,9 +134,7 @@ def _grid(scale: Scale, room: _Room) -> Iterator[Markup]:
 
 
 def _shading(bins: Bins, room: _Room) -> Iterator[Markup]:
-    # The learned pre-selection takes the place of the rules on texture: it may borrow a pattern.
-    shaded = (("smooth", bins.smooth), ("busy", bins.busy), ("smooth", bins.uninformative))
-    for name, shares in shaded:
+    for name, shares in (("smooth", bins.smooth), ("busy", bins.busy)):
         upper = np.inf
         for least, strength in _SHADES:
             runs = _runs((shares >= least) & (shares < upper))

@@ -35,11 +35,6 @@ def verdict(result: FrameResult, parameters: Parameters) -> str:
             return f"Normal: the texture is too weak. T_max = {texture}, below T_L = {low}."
         case "texture-high":
             return f"Normal: the texture is too strong. T_max = {texture}, above T_U = {high}."
-        case "uninformative":
-            return (
-                "Normal: the frame shows too little of the wall. "
-                "The learned pre-selection rejects it: blurred, covered, too dark or too bright."
-            )
         case "no-feature" if not result.features:
             return f"Normal: nothing stands out. {_nothing_segmented(result)}."
         case "no-feature":
@@ -60,14 +55,9 @@ def verdict(result: FrameResult, parameters: Parameters) -> str:
 
 def step_words(result: FrameResult, parameters: Parameters) -> list[str]:
     """Return one sentence or two for each step of the algorithm that has something to say."""
-    stopped = result.reason in ("texture-low", "texture-high", "uninformative")
+    stopped = result.reason in ("texture-low", "texture-high")
     words = []
-    if not stopped and parameters.preselection == "learned":
-        words.append(
-            f"Texture: T_max = {digits(result.texture_max, 0.0)}; the learned pre-selection "
-            "decides in its place: the frame passes."
-        )
-    elif not stopped:
+    if not stopped:
         texture = digits(result.texture_max, parameters.texture_low, parameters.texture_high)
         words.append(
             f"Texture: T_max = {texture}, from T_L = {digits(parameters.texture_low)} "

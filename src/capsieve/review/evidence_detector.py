@@ -67,5 +67,5 @@ def _model(folder: Path, name: str, exam: str) -> Path:
 def _brief(identity: Mapping[str, Any]) -> str:
     """Name a detector; a model with the beginning of its hash."""
     name = identity.get("name", "paper")
-    known = next((identity[key] for key in ("model", "informative") if key in identity), None)
+    known = identity.get("model")
     return f"{name}" if known is None else f"{name} (SHA-256 {str(known)[:_HASH]}...)"

@@ -131,14 +131,13 @@ def _of_other(
 def _values(result: Explanation, parameters: Parameters) -> list[messages.Value]:
     """Return what the paper's rules look at, in the order of the algorithm."""
     bounds = parameters.derived
-    learned = parameters.preselection == "learned"
     values = [
         _value(
             "T_max",
             "Texture of the frame",
             result.texture_max,
-            None if learned else parameters.texture_low,
-            None if learned else parameters.texture_high,
+            parameters.texture_low,
+            parameters.texture_high,
         )
     ]
     if result.midpass_max is not None and result.threshold is not None:

@@ -16,7 +16,7 @@ from capsieve.statistics.table import Column, Table
 
 __all__ = ["histograms", "preselection_metrics", "reasons_table"]
 
-_STOPPED = ("texture-low", "texture-high", "uninformative")
+_STOPPED = ("texture-low", "texture-high")
 _RULES = (*_STOPPED, "no-feature", "radius-low")
 _ORDER = (*_RULES, "score-low", "polyp")
 _CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
@@ -67,8 +67,7 @@ def reasons_table(judged: Judged) -> Table | None:
         columns=tuple(columns),
         rows=tuple(rows),
         caption="How many frames of each class each rule decided when the exams were screened; "
-        "texture-low, texture-high and uninformative are pre-selection, polyp are the flagged "
-        "frames.",
+        "texture-low and texture-high are pre-selection, polyp are the flagged frames.",
         total=tuple(totals),
     )
 
@@ -78,9 +77,9 @@ def preselection_metrics(
 ) -> tuple[Metric, ...]:
     """Return the share of each class that passes pre-selection.
 
-    A frame passes where its rule is known and is none of texture-low, texture-high (the paper's)
-    and uninformative (the learned pre-selection). For a detector without pre-selection (no texture
-    is known, or a score alone decides) there are no such metrics.
+    A frame passes if its reason is known and is neither texture-low nor texture-high. For a
+    detector without pre-selection (no texture is known, or a score alone decides) there are no
+    such metrics.
     """
     stopped = np.array([name in _STOPPED for name in judged.reasons], dtype=np.bool_)
     known = judged.reason >= 0
@@ -90,9 +89,6 @@ def preselection_metrics(
         "score-low" in judged.reasons or not np.isfinite(judged.texture_max).any()
     ):
         return ()
-    rule = "whose T_max lies between T_L and T_U"
-    if "uninformative" in judged.reasons:
-        rule = "that the learned pre-selection takes for informative"
     groups, code = np.unique(judged.group, return_inverse=True)
     metrics = []
     for word, truth in _CLASSES.items():
@@ -105,7 +101,7 @@ def preselection_metrics(
             share_metric(
                 f"preselection.{word}.passed",
                 f"{what.capitalize()} that pass pre-selection",
-                f"The share of {what} {rule}.",
+                f"The share of {what} whose T_max lies between T_L and T_U.",
                 numerator=int(passed.sum()),
                 denominator=int(every.sum()),
                 resampled=[
@@ -133,8 +129,6 @@ def histograms(judged: Judged, parameters: Mapping[str, Any]) -> tuple[Histogram
         return (_score_histogram(judged),)
     found = []
     texture = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
-    if parameters.get("preselection") == "learned":
-        texture = {}  # they are not applied
     if np.isfinite(judged.texture_max).any():
         unknown = ~np.isfinite(judged.texture_max)
         found.append(

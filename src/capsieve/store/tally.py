@@ -8,7 +8,6 @@ from capsieve.store.record import Ledger, Stretch
 
 __all__ = [
     "COLUMNS",
-    "LEARNED_REJECTIONS",
     "PAPER_REJECTIONS",
     "SCORE_REJECTIONS",
     "Tally",
@@ -20,9 +19,6 @@ COLUMNS = ["file", "time_s", "status", "problem", "label", "reason"]
 
 PAPER_REJECTIONS = ("texture-low", "texture-high", "no-feature", "radius-low")
 """The paper's reasons to reject a frame, in the order of the algorithm."""
-
-LEARNED_REJECTIONS = ("uninformative", "no-feature", "radius-low")
-"""The same where the learned pre-selection takes the place of the rules on T_max."""
 
 SCORE_REJECTIONS = ("score-low",)
 """The reason of the other detectors."""

@@ -30,7 +30,6 @@ _DEEPEST = 40  # false alarms looked at per group, and groups looked at
 _STAGES = {
     "radius-low": 3,
     "no-feature": 2,
-    "uninformative": 1,
     "texture-low": 1,
     "texture-high": 1,
 }
@@ -194,13 +193,7 @@ def _texture(evaluation: Evaluation) -> Gallery:
     parameters = evaluation.parameters
     low, high = parameters.get("texture_low"), parameters.get("texture_high")
     tiles: list[Tile] = []
-    texture = parameters.get("preselection", "texture") == "texture"
-    if (
-        texture
-        and is_paper(evaluation)
-        and isinstance(low, int | float)
-        and isinstance(high, int | float)
-    ):
+    if is_paper(evaluation) and isinstance(low, int | float) and isinstance(high, int | float):
         t = judged.texture_max
         with np.errstate(invalid="ignore"):
             kinds = [

@@ -35,8 +35,6 @@ def rule_words(evaluation: Evaluation, place: int) -> str:
         return f"T_max {digits(texture, low)} below T_L {digits(low)}"
     if reason == "texture-high" and high is not None and texture > high:
         return f"T_max {digits(texture, high)} above T_U {digits(high)}"
-    if reason == "uninformative":
-        return "uninformative, by the learned pre-selection"
     if reason == "no-feature":
         return "no feature passed the rules of size and shape"
     if score <= 0:

@@ -95,8 +95,7 @@ _PLANS = (
         "preselection",
         "Pre-selection, and the values that decide",
         "Frames with too little or too much texture (T_max below T_L or above T_U) are set aside "
-        "before anything is measured in them; with the learned pre-selection those that show too "
-        "little of the wall.",
+        "before anything is measured in them.",
         ("reasons",),
         ("histogram-texture-max", "histogram-radius-max"),
     ),
