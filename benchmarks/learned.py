@@ -36,7 +36,7 @@ def main() -> None:
             table.setdefault(name, []).append(time)
         if number % BATCH == 0:
             chunk = [frames[place % len(frames)] for place in range(number, number + BATCH)]
-            many = {"learned": lambda chunk=chunk: learned.score_many(chunk, [None] * len(chunk))}
+            many = {"learned": lambda chunk=chunk: learned.score_batch(chunk, [None] * len(chunk))}
             time = medians(many, rounds=ROUNDS // 8)["learned"] / BATCH
             table.setdefault(f"learned, {BATCH} at once", []).append(time)
     print(f"{len(frames)} {source}, half of them rejected by the paper's texture rule\n")

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from capsieve import FieldOfView, Parameters
-from capsieve.detectors import score_each
-from capsieve.frames import FrameLike
-from capsieve.placement import Placement
-from capsieve.reference_range import ReferenceRange
+from capsieve.detector import ReferenceRange, score_each
+from capsieve.frames import FrameLike, Placement
 from capsieve.results import Evidence, FrameResult, Spot, Weight
 
 __all__ = ["NAMES", "FakeDetector"]
@@ -37,13 +35,13 @@ class FakeDetector:
         return {"brightness": "mean brightness", "contrast": "spread of the brightness"}
 
     @property
-    def threshold(self) -> float:
+    def score_threshold(self) -> float:
         stated = self.parameters.score_threshold
         return 0.4 if stated is None else stated
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"name": self.name, "threshold": self.threshold, "score": "probability"}
+        return {"name": self.name, "threshold": self.score_threshold, "score": "probability"}
 
     @property
     def reference(self) -> ReferenceRange:
@@ -55,8 +53,8 @@ class FakeDetector:
         row, col = np.unravel_index(int(gray.argmax()), gray.shape)
         rows, cols = gray.shape
         return FrameResult(
-            label="polyp" if score >= self.threshold else "normal",
-            reason="polyp" if score >= self.threshold else "score-low",
+            label="polyp" if score >= self.score_threshold else "normal",
+            reason="polyp" if score >= self.score_threshold else "score-low",
             score=score,
             texture_max=float("nan"),
             radius_max=0,
@@ -66,7 +64,7 @@ class FakeDetector:
             found=Spot(float(row), float(col), rows / 6),
         )
 
-    def score_many(self, frames: Any, fields_of_view: Any) -> Any:
+    def score_batch(self, frames: Any, fields_of_view: Any) -> Any:
         return score_each(self, frames, fields_of_view)
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.store.schema import EVENTS, described
 from made_results import write_results
 
@@ -61,7 +61,7 @@ def write_small_exam(out: Path, source: Path, *, exam: str = "small") -> Path:
         files=names,
         columns={
             "event": event,
-            "sha1": [pixel_digest(small_frame(number)) for number in range(FRAMES)],
+            "sha1": [pixel_hash(small_frame(number)) for number in range(FRAMES)],
             "rows": np.full(FRAMES, SIZE),
             "cols": np.full(FRAMES, SIZE),
         },

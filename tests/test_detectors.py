@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import capsieve
 from capsieve import FieldOfView, Frame, Parameters
+from capsieve.detector import demo_range
 from capsieve.detectors import PaperDetector, load_detector
 from capsieve.errors import FrameError, ParameterError
 from capsieve.phantom import polyp_frame
-from capsieve.reference_range import paper_range
 
 MINE = Parameters(radius_threshold=40, channel="red")
 
@@ -72,7 +72,7 @@ def test_the_score_threshold_makes_no_other_paper_detector():
 
 
 def test_the_papers_threshold_is_its_least_radius():
-    assert PaperDetector(MINE).threshold == 40
+    assert PaperDetector(MINE).score_threshold == 40
     assert PaperDetector(MINE).value_names == ()
 
 
@@ -80,7 +80,7 @@ def test_many_frames_are_scored_as_one_by_one():
     detector = load_detector()
     field = FieldOfView("circle", 47.5, 47.5, 44)
     frames = [polyp_frame(seed=seed, size=96) for seed in range(3)]
-    outcomes = detector.score_many([*frames, np.zeros((2, 2, 3), np.uint8)], [None, field] * 2)
+    outcomes = detector.score_batch([*frames, np.zeros((2, 2, 3), np.uint8)], [None, field] * 2)
     expected = [
         detector.score(one, view) for one, view in zip(frames, [None, field, None], strict=True)
     ]
@@ -124,7 +124,7 @@ def test_a_detector_is_the_same_after_pickling():
 
 
 def test_the_reference_is_that_of_the_paper():
-    assert load_detector(parameters=MINE).reference == paper_range()
+    assert load_detector(parameters=MINE).reference == demo_range()
 
 
 def test_scoring_leaves_the_pixels_alone():

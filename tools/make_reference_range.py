@@ -1,7 +1,7 @@
 """Measure the range of inputs of the paper's detector anew: ``make reference``.
 
 Renders the demo study of the phantom, screens it, and writes the 1 and 99 % quantiles of each
-measure into src/capsieve/paper/reference_range.json.
+measure into src/capsieve/reference_range.json.
 """
 
 import json
@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 import capsieve
+from capsieve.detector import MEASURES
 from capsieve.engine.range_check import measures_of
 from capsieve.phantom import plan_study, write_study
-from capsieve.reference_range import MEASURES
 from capsieve.store.record import Record
 from capsieve.store.tables import MEASURED
 
-TARGET = Path(__file__).parents[1] / "src" / "capsieve" / "paper" / "reference_range.json"
+TARGET = Path(__file__).parents[1] / "src" / "capsieve" / "reference_range.json"
 
 
 def measure(folder: Path, record: Record) -> dict[str, np.ndarray]:

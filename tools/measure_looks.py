@@ -17,14 +17,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.look import BITS, NEAR, look, look_contrast
+from capsieve.phash import BITS, NEAR_DUPLICATE_BITS, phash, phash_contrast
 
 Pixels = NDArray[np.uint8]
 Frame = tuple[str, int, Any]
 
 EVERY = 10  # frames of which copies are made
 QUANTILES = (0.01, 0.05, 0.5, 0.95, 0.99, 1.0)
-LIMITS = (15, 23, NEAR, 40, 48, 56, 64, 72, 80)
+LIMITS = (15, 23, NEAR_DUPLICATE_BITS, 40, 48, 56, 64, 72, 80)
 
 
 def listed(table: Path) -> Iterator[Frame]:
@@ -85,7 +85,7 @@ COPIES: dict[str, Callable[[Pixels], Any]] = {
 
 def bits_of(pixels: Any) -> NDArray[np.uint8] | None:
     """Return a look bit by bit."""
-    found = look(pixels)
+    found = phash(pixels)
     return None if found is None else np.unpackbits(np.frombuffer(found, np.uint8))
 
 
@@ -98,7 +98,7 @@ def measure(frames: Iterator[Frame]) -> None:
     copies: dict[str, list[int]] = {name: [] for name in COPIES}
     lost = 0
     for place, (exam, number, pixels) in enumerate(frames):
-        contrasts.append(look_contrast(pixels))
+        contrasts.append(phash_contrast(pixels))
         bits = bits_of(pixels)
         if bits is None:
             continue
@@ -148,7 +148,11 @@ def between(bits: NDArray[np.uint8], code: NDArray[np.intp]) -> NDArray[np.int64
 def line(name: str, distances: NDArray[Any]) -> None:
     """Print the quantiles, and the share within the limit."""
     figures = (f"{value:>6.0f}" for value in np.quantile(distances, QUANTILES))
-    print(f"{name:<36}{len(distances):>9}", *figures, f"{np.mean(distances <= NEAR):>8.1%}")
+    print(
+        f"{name:<36}{len(distances):>9}",
+        *figures,
+        f"{np.mean(distances <= NEAR_DUPLICATE_BITS):>8.1%}",
+    )
 
 
 def main() -> None:

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from capsieve import phantom
     from capsieve._version import __version__
     from capsieve.aperture import FieldOfView, field_of_view
-    from capsieve.detectors import Detector, load_detector
+    from capsieve.detector import Detector
+    from capsieve.detectors import load_detector
     from capsieve.engine.evaluating import evaluate
     from capsieve.engine.progress import Progress
     from capsieve.engine.screening import ScreenedExam, screen
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
         ParameterError,
         WorkerError,
     )
-    from capsieve.frames import Frame
+    from capsieve.frames import Frame, Placement
     from capsieve.paper.detector import analyze, explain
     from capsieve.parameters import Parameters
-    from capsieve.placement import Placement
     from capsieve.results import Explanation, Feature, FrameResult
     from capsieve.statistics.evaluation import Evaluation
     from capsieve.statistics.metric import Metric
@@ -65,7 +65,7 @@ __all__ = [
 
 _HOMES = {
     "CapsieveError": "capsieve.errors",
-    "Detector": "capsieve.detectors",
+    "Detector": "capsieve.detector",
     "Evaluation": "capsieve.statistics.evaluation",
     "Explanation": "capsieve.results",
     "Feature": "capsieve.results",
@@ -80,7 +80,7 @@ _HOMES = {
     "OccupiedError": "capsieve.errors",
     "ParameterError": "capsieve.errors",
     "Parameters": "capsieve.parameters",
-    "Placement": "capsieve.placement",
+    "Placement": "capsieve.frames",
     "Progress": "capsieve.engine.progress",
     "ScreenedExam": "capsieve.engine.screening",
     "WorkerError": "capsieve.errors",

@@ -3,74 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from capsieve.aperture.field import FieldOfView
+from capsieve.detector import Detector, ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError, ParameterError
 from capsieve.frames import FrameLike
 from capsieve.parameters import Parameters
-from capsieve.reference_range import ReferenceRange, paper_range
 from capsieve.results import FrameResult
 
-__all__ = ["Detector", "PaperDetector", "load_detector", "score_each"]
+__all__ = ["PaperDetector", "load_detector"]
 
 _NAMED = ("paper", "curvature", "learned")
-
-
-class Detector(Protocol):
-    """Scores frames. It can be pickled, and then scores the same elsewhere.
-
-    A detector may also have ``evidence(frame, field_of_view)``, which returns the
-    :class:`~capsieve.results.Evidence` for one frame.
-    """
-
-    @property
-    def name(self) -> str:
-        """How it is called on the command line."""
-        ...
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """All that decides about its scores and flags, as plain numbers and texts.
-
-        Detectors other than the paper's state their threshold as "threshold".
-        """
-        ...
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters of the paper's steps in it."""
-        ...
-
-    @property
-    def reference(self) -> ReferenceRange:
-        """The range of inputs that it was calibrated on."""
-        ...
-
-    @property
-    def threshold(self) -> float:
-        """The least score at which it flags a frame."""
-        ...
-
-    @property
-    def value_names(self) -> tuple[str, ...]:
-        """Names of the numbers in :attr:`capsieve.results.FrameResult.values`."""
-        ...
-
-    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
-        """Return the outcome for one frame."""
-        ...
-
-    def score_many(
-        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
-    ) -> list[FrameResult | FrameError]:
-        """Return for each frame what :meth:`score` returns, or the error that it raises.
-
-        The same frames at once give the same scores. Of a model, the score of a frame among others
-        and alone may differ by rounding, for sums are taken in another order: by 2e-7 where it was
-        measured.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +39,10 @@ class PaperDetector:
     @property
     def reference(self) -> ReferenceRange:
         """The demo study of the phantom, until somebody calibrates it."""
-        return paper_range()
+        return demo_range()
 
     @property
-    def threshold(self) -> float:
+    def score_threshold(self) -> float:
         """R_P."""
         return float(self.parameters.radius_threshold)
 
@@ -113,26 +57,11 @@ class PaperDetector:
 
         return analyze(frame, self.parameters, field_of_view)
 
-    def score_many(
+    def score_batch(
         self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
     ) -> list[FrameResult | FrameError]:
         """Return for each frame what :meth:`score` returns, or the error that it raises."""
         return score_each(self, frames, fields_of_view)
-
-
-def score_each(
-    detector: Detector,
-    frames: Sequence[FrameLike],
-    fields_of_view: Sequence[FieldOfView | None],
-) -> list[FrameResult | FrameError]:
-    """Score frames one by one: `score_many` of a detector that gains nothing from batches."""
-    outcomes: list[FrameResult | FrameError] = []
-    for frame, field_of_view in zip(frames, fields_of_view, strict=True):
-        try:
-            outcomes.append(detector.score(frame, field_of_view))
-        except FrameError as error:
-            outcomes.append(error)
-    return outcomes
 
 
 def load_detector(name: str | Path = "paper", *, parameters: Parameters | None = None) -> Detector:

@@ -12,10 +12,11 @@ from capsieve.errors import FrameError
 __all__ = [
     "Frame",
     "FrameLike",
+    "Placement",
     "checked_numbers",
     "checked_pixels",
     "checked_shape",
-    "pixel_digest",
+    "pixel_hash",
 ]
 
 _LARGEST_SIDE = 16384
@@ -48,6 +49,41 @@ class Frame:
 
 FrameLike: TypeAlias = Frame | ArrayLike
 """A :class:`Frame` or its pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The affine map from the working grid to the source's pixels.
+
+    Coordinates are 0-based and count pixel centres: source = offset + scale * working.
+
+    Attributes
+    ----------
+    rows, cols
+        Size of the working frame, Ny and Nx.
+    row_scale, col_scale
+        Source pixels per working pixel.
+    row_offset, col_offset
+        Source coordinates of the working frame's first pixel.
+    """
+
+    rows: int
+    cols: int
+    row_scale: float
+    col_scale: float
+    row_offset: float
+    col_offset: float
+
+    def to_source(self, row: float, col: float) -> tuple[float, float]:
+        """Map a working position to the source's (row, col)."""
+        return (
+            self.row_offset + self.row_scale * row,
+            self.col_offset + self.col_scale * col,
+        )
+
+    def length_to_source(self, length: float) -> float:
+        """Map a working length to source pixels (along a row: the width is what is fixed)."""
+        return self.col_scale * length
 
 
 def checked_pixels(
@@ -128,7 +164,7 @@ def checked_shape(pixels: NDArray[Any]) -> NDArray[Any]:
     return pixels
 
 
-def pixel_digest(pixels: NDArray[Any]) -> str:
+def pixel_hash(pixels: NDArray[Any]) -> str:
     """Return the SHA-1 of pixels, row by row: by it a frame is known again."""
     return sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()
 

@@ -13,8 +13,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
-from capsieve.whole_file import whole_file
 
 __all__ = ["Channel", "Derived", "FlagBy", "Parameters", "PARAMETERS_SCHEMA"]
 
@@ -195,7 +195,7 @@ class Parameters:
 
     def save(self, path: str | Path) -> None:
         """Write the TOML file, whole or not at all."""
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text(self.to_toml(), encoding="utf-8")
 
     @classmethod

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.placement import Placement
+from capsieve.frames import Placement
 
 __all__ = [
     "Evidence",

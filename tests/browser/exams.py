@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.sources.source import Place, open_source
 from capsieve.store.schema import EVENTS, described
 from made_results import write_results
@@ -49,7 +49,7 @@ def write_long_exam(out: Path, video: Path, clip: Path, *, exam: str) -> int:
     """
     short = open_source(Place("video", str(clip)))
     pixels = [f.pixels for each in short.survey().segments for f in short.frames(each)]
-    digests = [pixel_digest(each) for each in pixels if each is not None]
+    digests = [pixel_hash(each) for each in pixels if each is not None]
     rows, cols = pixels[0].shape[:2] if pixels[0] is not None else (0, 0)
     source = open_source(Place("video", str(video)))
     survey = source.survey()

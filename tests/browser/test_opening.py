@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from browser.exams import IMAGES, TWO_HEADS, VIDEO, events_of, rows_of
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.sources.source import Place, open_source
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_picture_of_an_image_is_to_the_bit_what_was_scored(serve, enter, scr
     anna = enter(serve())
     best = events_of(screened, IMAGES)[0]["best_frame"]
     pictures = anna.pictures(lambda: (anna.read(IMAGES), anna.until_frame(best)))
-    assert pixel_digest(pictures[-1]) == rows_of(screened, IMAGES)[best]["sha1"]
+    assert pixel_hash(pictures[-1]) == rows_of(screened, IMAGES)[best]["sha1"]
 
 
 def test_the_first_frame_of_a_video_is_the_one_that_was_scored(serve, enter, screened):
@@ -53,7 +53,7 @@ def test_the_first_frame_of_a_video_is_the_one_that_was_scored(serve, enter, scr
     answer = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/frames/0/{best}")
     assert answer.headers["x-sha1"] == rows_of(screened, VIDEO)[best]["sha1"]
     source = _decoded(screened)
-    assert pixel_digest(source[best]) == answer.headers["x-sha1"]
+    assert pixel_hash(source[best]) == answer.headers["x-sha1"]
     # The picture went through JPEG: of all frames of the source, it is the nearest to this one.
     away = [np.abs(pictures[-1] - each.astype(int)).mean() for each in source]
     assert int(np.argmin(away)) == best

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from capsieve.cli.demo import as_called
-from capsieve.reference_range import paper_range
+from capsieve.detector import demo_range
 
 
 def test_a_file_in_the_place_of_the_folder_is_wrong_usage(run, tmp_path):
@@ -88,7 +88,7 @@ def test_the_demo_study_is_the_range_that_the_detector_was_calibrated_on(demo):
     values = []
     for path in out.glob("results/*/frames.parquet"):
         values += pq.read_table(path)["texture_max"].to_pylist()
-    low, high = paper_range().quantiles["texture"]
+    low, high = demo_range().quantiles["texture"]
     assert 0.005 < sum(value < low for value in values) / len(values) < 0.015
     assert 0.005 < sum(value > high for value in values) / len(values) < 0.015
     for record in records:

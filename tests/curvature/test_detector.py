@@ -73,13 +73,13 @@ def test_the_threshold_can_be_set():
     score = DETECTOR.score(frame).score
     for threshold, label in ((score, "polyp"), (np.nextafter(score, np.inf), "normal")):
         detector = CurvatureDetector(Parameters(score_threshold=float(threshold)))
-        assert detector.threshold == threshold
+        assert detector.score_threshold == threshold
         assert detector.score(frame).label == label
 
 
 def test_its_own_threshold_grows_with_the_working_width():
     wide = CurvatureDetector(Parameters(width=512))
-    assert wide.threshold == 2 * DETECTOR.threshold
+    assert wide.score_threshold == 2 * DETECTOR.score_threshold
 
 
 def test_the_identity_is_plain_and_tells_what_counts():
@@ -97,7 +97,7 @@ def test_a_parameter_that_it_does_not_read_changes_nothing():
 def test_many_frames_are_scored_like_each():
     frames = [polyp_frame(size=96), NOISE, np.zeros((5, 5), np.uint8)]
     field = FieldOfView("circle", 63.5, 63.5, 55)
-    first, second, third = DETECTOR.score_many(frames, [None, field, None])
+    first, second, third = DETECTOR.score_batch(frames, [None, field, None])
     assert isinstance(first, type(second))
     assert repr(first) == repr(DETECTOR.score(frames[0]))
     assert repr(second) == repr(DETECTOR.score(frames[1], field))

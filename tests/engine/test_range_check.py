@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsieve.detector import MEASURES, ReferenceRange, demo_range
 from capsieve.engine.range_check import MOST_OUTSIDE, compare, measures_of
-from capsieve.reference_range import MEASURES, ReferenceRange, paper_range
 from capsieve.store.record import ViewRecord
 
 REFERENCE = ReferenceRange("some exams", dict.fromkeys(MEASURES, (10.0, 20.0)))
@@ -120,10 +120,10 @@ def test_the_reference_itself_has_no_warning():
     ("factor", "warned"), [(0.7, True), (0.8, False), (1.2, False), (1.3, True)]
 )
 def test_the_field_may_differ_a_little_before_it_is_another_resolution(factor, warned):
-    low, high = paper_range().quantiles["field"]
+    low, high = demo_range().quantiles["field"]
     diameter = factor * (low if factor < 1 else high)
     measured = {name: np.empty(0) for name in ("texture_max", "red", "green", "blue")}
-    found = compare(measures_of(measured, [view(diameter / 2)]), paper_range())["measures"]
+    found = compare(measures_of(measured, [view(diameter / 2)]), demo_range())["measures"]
     assert bool(found["field"]["warning"]) == warned
     assert found["field"]["low"] < low
     assert found["field"]["high"] > high
@@ -131,7 +131,7 @@ def test_the_field_may_differ_a_little_before_it_is_another_resolution(factor, w
 
 def test_an_exam_without_a_scored_frame_has_nothing_to_compare():
     measured = {name: np.empty(0) for name in ("texture_max", "red", "green", "blue")}
-    found = compare(measures_of(measured, []), paper_range())
+    found = compare(measures_of(measured, []), demo_range())
     for entry in found["measures"].values():
         assert entry["median"] is None
         assert (entry["below"], entry["above"], entry["warning"]) == (0.0, 0.0, "")

@@ -12,7 +12,7 @@ import pytest
 
 import capsieve
 from capsieve import FieldOfView, OccupiedError, ParameterError, Parameters
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from sample_exams import exam_frame, frames_of, tables_of, write_exam_images, write_exam_video
 
 FRAMES = 600  # more than two segments
@@ -43,7 +43,7 @@ def test_every_frame_of_a_plain_decoding_loop_is_there_with_its_time_and_pixels(
     table = frames_of(screened.folder)
     with av.open(str(video)) as container:
         plain = [
-            (frame.pts, frame.time, pixel_digest(frame.to_ndarray(format="rgb24")))
+            (frame.pts, frame.time, pixel_hash(frame.to_ndarray(format="rgb24")))
             for frame in container.decode(video=0)
         ]
     columns = ("pts", "time_s", "sha1")

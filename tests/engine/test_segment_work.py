@@ -12,7 +12,8 @@ from PIL import Image
 
 import capsieve
 from capsieve import FieldOfView, Parameters
-from capsieve.detectors import PaperDetector, score_each
+from capsieve.detector import demo_range, score_each
+from capsieve.detectors import PaperDetector
 from capsieve.engine import segment_work
 from capsieve.engine.segment_work import (
     SegmentTask,
@@ -22,10 +23,9 @@ from capsieve.engine.segment_work import (
     segment_file,
 )
 from capsieve.errors import FrameError
-from capsieve.frames import pixel_digest
-from capsieve.look import look
+from capsieve.frames import pixel_hash
 from capsieve.phantom import polyp_frame
-from capsieve.reference_range import paper_range
+from capsieve.phash import phash
 from capsieve.sources.source import Place, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
 from fake_detector import FakeDetector
@@ -46,10 +46,10 @@ class Recorder:
     batches: list[int] = field(default_factory=list)
 
     name = "recorder"
-    threshold = 37.0
+    score_threshold = 37.0
     value_names = ()
     parameters = Parameters()
-    reference = paper_range()
+    reference = demo_range()
 
     @property
     def identity(self):
@@ -61,7 +61,7 @@ class Recorder:
             raise FrameError("all of one value; give a frame")
         return capsieve.analyze(frame)
 
-    def score_many(self, frames, fields_of_view):
+    def score_batch(self, frames, fields_of_view):
         self.batches.append(len(frames))
         return score_each(self, frames, fields_of_view)
 
@@ -114,7 +114,7 @@ def test_a_row_is_what_analyze_says(screened):
         assert {name: row[name] for name in RESULT} == {
             name: getattr(expected, name) for name in RESULT
         }
-        assert row["sha1"] == pixel_digest(pixels)
+        assert row["sha1"] == pixel_hash(pixels)
         assert (row["rows"], row["cols"]) == (96, 96)
         assert row["problem"] is None
 
@@ -150,7 +150,7 @@ def test_scored_frames_have_their_mean_colour(screened):
 
 def test_decoded_frames_have_their_look_unless_there_is_nothing_to_be_seen(screened):
     polyp, smooth, broken = screened(POLYP, SMOOTH, b"broken").to_pylist()
-    assert polyp["look"] == look(POLYP)
+    assert polyp["look"] == phash(POLYP)
     assert len(polyp["look"]) == 32
     assert smooth["look"] is broken["look"] is None
 
@@ -165,7 +165,7 @@ def test_a_frame_that_the_detector_cannot_take_says_why(screened):
     (refused, taken) = screened(SMOOTH, POLYP, detector=Recorder([])).to_pylist()
     assert refused["status"] == "decoded"
     assert refused["problem"] == "all of one value; give a frame"
-    assert refused["sha1"] == pixel_digest(SMOOTH)
+    assert refused["sha1"] == pixel_hash(SMOOTH)
     assert all(refused[name] is None for name in (*RESULT, "red", "features", "thumbnail"))
     assert taken["label"] == "polyp"
 

@@ -86,8 +86,8 @@ def test_a_frame_is_flagged_from_the_threshold_on(simple):
 def test_the_threshold_of_the_parameters_wins(tmp_path):
     path = own_file(tmp_path / "model.onnx")
     strict = model_detector(path, Parameters(score_threshold=0.9))
-    assert strict.threshold == 0.9
-    assert model_detector(path).threshold == 0.5
+    assert strict.score_threshold == 0.9
+    assert model_detector(path).score_threshold == 0.5
     assert strict.score(level(60)).label == "normal"
     assert strict.identity != model_detector(path).identity
     assert strict.identity["threshold"] == 0.9
@@ -138,14 +138,14 @@ def test_many_frames_give_the_same_as_one_by_one(fusion, simple):
     frames = [polyp_frame(seed=seed, size=96 + 2 * seed) for seed in range(5)] * 4
     views = [None if number % 3 else FieldOfView("circle", 48, 48, 40) for number in range(20)]
     for detector in (fusion, simple):
-        together = detector.score_many(frames, views)
+        together = detector.score_batch(frames, views)
         for found, frame, view in zip(together, frames, views, strict=True):
             same(found, detector.score(frame, view))
 
 
 def test_a_bad_frame_among_many_harms_no_other(simple):
     frames = [level(60), np.zeros((3, 3), np.uint8), level(40), np.full((64, 64), np.nan)]
-    found = simple.score_many(frames, [None] * 4)
+    found = simple.score_batch(frames, [None] * 4)
     assert [type(each) for each in found] == [FrameResult, FrameError, FrameResult, FrameError]
     same(found[2], simple.score(frames[2]))
     with pytest.raises(FrameError, match="too small"):
@@ -153,12 +153,12 @@ def test_a_bad_frame_among_many_harms_no_other(simple):
 
 
 def test_no_frames_give_nothing(simple):
-    assert simple.score_many([], []) == []
+    assert simple.score_batch([], []) == []
 
 
 def test_a_view_for_each_frame_is_needed(simple):
     with pytest.raises(ValueError, match="shorter"):
-        simple.score_many([level(60)], [])
+        simple.score_batch([level(60)], [])
 
 
 def test_a_frame_without_an_answer_is_an_error_of_that_frame(tmp_path):
@@ -169,7 +169,7 @@ def test_a_frame_without_an_answer_is_an_error_of_that_frame(tmp_path):
     ]
     made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": ["n"]})
     detector = model_detector(own_file(tmp_path / "model.onnx", made))
-    good, bad = detector.score_many([level(60), level(0)], [None, None])
+    good, bad = detector.score_batch([level(60), level(0)], [None, None])
     assert isinstance(good, FrameResult)
     assert isinstance(bad, FrameError)
     assert "no number" in str(bad)
@@ -330,7 +330,7 @@ def test_wrong_probabilities_stop_the_run(tmp_path):
     how = spec(output=Output(name="logit", kind="probability"))
     detector = model_detector(own_file(tmp_path / "model.onnx", brightness_model(), how))
     with pytest.raises(FileError, match="no probability"):
-        detector.score_many([level(200)], [None])
+        detector.score_batch([level(200)], [None])
 
 
 def test_scoring_leaves_the_pixels_alone(fusion):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from capsieve import FieldOfView
+from capsieve.frames import Placement
 from capsieve.learned.evidence import map_on_frame, map_placement, peak, weighing
 from capsieve.learned.image_input import crop_placement
 from capsieve.learned.runtime import Runner
-from capsieve.placement import Placement
 from made_models import SIZE, brightness_model, fusion_model, fusion_spec, spec
 
 ITSELF = Placement(40, 40, 1.0, 1.0, 0.0, 0.0)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsieve.frames import Placement
 from capsieve.paper.resample import place_circle, place_frame, resample
-from capsieve.placement import Placement
 
 
 def noise(shape, kind: type = np.float32, seed=0):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
 from capsieve.calibration.outcome import Calibration
 from capsieve.calibration.tables import figures_table, interval_notes, machine_table, portion_words
 from capsieve.errors import FileError
@@ -20,7 +21,6 @@ from capsieve.report.evaluation.table_files import csv_text, markdown_text, tex_
 from capsieve.report.formats import plain
 from capsieve.statistics.metric import LEVEL, Metric
 from capsieve.store.record import RECORD
-from capsieve.whole_file import whole_file
 
 __all__ = [
     "CALIBRATION_SCHEMA",
@@ -71,7 +71,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> list[Path]:
         PARAMETERS_FILE: lambda: parameters_text(calibration),
     }
     for name, text in texts.items():
-        with whole_file(folder / name) as temporary:
+        with atomic_write(folder / name) as temporary:
             temporary.write_bytes(text().encode("utf-8", "replace"))
     return [folder / name for name in texts]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from capsieve.aperture import FieldOfView
-    from capsieve.detectors import Detector
+    from capsieve.detector import Detector
     from capsieve.parameters import Parameters
 
 __all__ = ["command"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from capsieve.aperture import FieldOfView
-    from capsieve.detectors import Detector
+    from capsieve.detector import Detector
     from capsieve.results import Evidence, FrameResult
 
 __all__ = ["explain_score"]
@@ -59,7 +59,7 @@ def explain_score(
     ask = getattr(detector, "evidence", None)
     evidence = Evidence() if ask is None else ask(pixels, field_of_view)
     drawing = {
-        "threshold": detector.threshold,
+        "threshold": detector.score_threshold,
         "probability": is_probability(detector.identity),
         "words": getattr(detector, "value_words", None),
     }
@@ -102,7 +102,7 @@ def _json(
         "label": result.label,
         "reason": result.reason,
         "score": _number(result.score),
-        "threshold": _number(detector.threshold),
+        "threshold": _number(detector.score_threshold),
         "why": why,
         "place": None
         if place is None

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from capsieve.aperture.field import FieldOfView
 from capsieve.curvature.constants import Constants
 from capsieve.curvature.domes import best_dome
-from capsieve.detectors import score_each
+from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError
 from capsieve.frames import FrameLike
 from capsieve.paper.placing import check_room
 from capsieve.paper.staged import Stages, fields_read
 from capsieve.parameters import Parameters
-from capsieve.reference_range import ReferenceRange, paper_range
 from capsieve.results import Evidence, FrameResult, Spot
 
 __all__ = ["CurvatureDetector"]
@@ -59,7 +58,7 @@ class CurvatureDetector:
         constants = asdict(self.constants)
         return {
             "name": self.name,
-            "threshold": self.threshold,
+            "threshold": self.score_threshold,
             "constants": constants | {"scales": list(self.constants.scales)},
             "parameters": {each: getattr(self.parameters, each) for each in _READ},
         }
@@ -67,10 +66,10 @@ class CurvatureDetector:
     @property
     def reference(self) -> ReferenceRange:
         """The demo study of the phantom, on which its constants were chosen."""
-        return paper_range()
+        return demo_range()
 
     @property
-    def threshold(self) -> float:
+    def score_threshold(self) -> float:
         """`score_threshold`, or the radius that the constants give, in working pixels."""
         chosen = self.parameters.score_threshold
         return self.constants.least_radius * self.parameters.width if chosen is None else chosen
@@ -112,7 +111,7 @@ class CurvatureDetector:
             found = Spot(*placement.to_source(dome.row, dome.col), reach)
             measures = (float(dome.pixels), dome.shape, dome.curvedness, dome.sigma)
             values = (dome.total, peak, *measures)
-        flagged = 0.0 < score >= self.threshold
+        flagged = 0.0 < score >= self.score_threshold
         return FrameResult(
             label="polyp" if flagged else "normal",
             reason="polyp" if flagged else "score-low",
@@ -125,7 +124,7 @@ class CurvatureDetector:
             found=found,
         )
 
-    def score_many(
+    def score_batch(
         self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
     ) -> list[FrameResult | FrameError]:
         """Return for each frame what :meth:`score` returns, or the error that it raises."""

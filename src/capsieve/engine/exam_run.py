@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from capsieve.aperture import FieldOfView
-from capsieve.detectors import Detector
+from capsieve.detector import Detector
 from capsieve.engine.executors.executor import Outcome
 from capsieve.engine.finishing import FILES, finish, intact
 from capsieve.engine.identity import differences, identity

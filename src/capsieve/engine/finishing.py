@@ -9,7 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from capsieve.detectors import Detector
+from capsieve.atomic_write import sync
+from capsieve.detector import Detector
 from capsieve.engine.identity import versions
 from capsieve.engine.lifted_frames import read_lifted
 from capsieve.engine.range_check import compare, measures_of
@@ -32,7 +33,6 @@ from capsieve.store.shown_evidence import best_evidence
 from capsieve.store.tables import FirstPass, Rows, first_pass, write_tables
 from capsieve.store.tally import PAPER_REJECTIONS, SCORE_REJECTIONS, total
 from capsieve.store.unfinished import Unfinished
-from capsieve.whole_file import reach_the_disk
 
 __all__ = ["FILES", "TABLES", "finish", "intact"]
 
@@ -133,7 +133,7 @@ def _by_timeline(
     views: Sequence[ViewRecord],
 ) -> tuple[Rows, str]:
     """Return the rows as the timeline flags them, and a caution or ""."""
-    flags = timeline_flags(segments, rows, threshold=detector.threshold)
+    flags = timeline_flags(segments, rows, threshold=detector.score_threshold)
     # Events do not hang on pictures: these tell which frame of each is shown large.
     events = first_pass(segments, relabelled(rows, flags), rejections=TIMELINE_REJECTIONS).events
     best = {(event.best.head, event.best.frame) for event in events[:_MOST_EVIDENCE]}
@@ -143,10 +143,10 @@ def _by_timeline(
 
 def _move(staging: Path, folder: Path) -> None:
     for name in FILES:
-        reach_the_disk(staging / name)
+        sync(staging / name)
     for name in FILES:
         (staging / name).replace(folder / name)
-    reach_the_disk(folder)
+    sync(folder)
 
 
 def _record(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from capsieve._version import __version__
-from capsieve.detectors import Detector
+from capsieve.detector import Detector
 from capsieve.sources.source import Place, Survey
 from capsieve.store.schema import SCHEMA
 

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
-from capsieve.detectors import Detector
+from capsieve.detector import Detector
 from capsieve.engine.evidence import signature, small_map, strongest, thumbnail
 from capsieve.engine.timeline_flags import TimelineFlags
 from capsieve.results import Evidence

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.reference_range import ReferenceRange
+from capsieve.detector import ReferenceRange
 from capsieve.store.record import RangeMeasure, ViewRecord
 
 __all__ = ["MOST_OUTSIDE", "compare", "measures_of"]
@@ -37,7 +37,7 @@ _WORDS = {
 def measures_of(
     measured: Mapping[str, NDArray[np.float64]], views: Sequence[ViewRecord]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the values of every measure, see :data:`capsieve.reference_range.MEASURES`.
+    """Return the values of every measure, see :data:`capsieve.detector.MEASURES`.
 
     Parameters
     ----------

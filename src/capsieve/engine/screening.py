@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from capsieve.aperture import FieldOfView
-from capsieve.detectors import Detector, load_detector
+from capsieve.detector import Detector
+from capsieve.detectors import load_detector
 from capsieve.engine.exam_run import ExamRun, Request
 from capsieve.engine.executors.choose import choose_executor
 from capsieve.engine.executors.executor import Executor

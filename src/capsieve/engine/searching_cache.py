@@ -12,11 +12,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.calibration.search_evidence import Evidence
 from capsieve.engine.identity import differences
 from capsieve.errors import FileError, OccupiedError
 from capsieve.parameters import Parameters
-from capsieve.whole_file import remove_leftovers, whole_file
 
 __all__ = ["SearchCache"]
 
@@ -93,7 +93,7 @@ class SearchCache:
 
     @staticmethod
     def _write(path: Path, columns: dict[str, NDArray[Any]]) -> None:
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             np.savez_compressed(temporary, **columns)  # pyright: ignore[reportArgumentType]
 
     @staticmethod
@@ -102,7 +102,7 @@ class SearchCache:
             there = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             text = json.dumps(identity, indent=1, ensure_ascii=False)
-            with whole_file(path) as temporary:
+            with atomic_write(path) as temporary:
                 temporary.write_text(f"{text}\n", encoding="utf-8")
             return
         except (OSError, ValueError) as error:

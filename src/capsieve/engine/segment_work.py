@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
-from capsieve.detectors import Detector
+from capsieve.detector import Detector
 from capsieve.engine.evidence import mean_colour, signature, small_map, strongest, thumbnail
 from capsieve.errors import FrameError
-from capsieve.frames import pixel_digest
-from capsieve.look import look
+from capsieve.frames import pixel_hash
+from capsieve.phash import phash
 from capsieve.results import Evidence, Feature, FrameResult
 from capsieve.sources.source import Place, Segment, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
@@ -108,15 +108,15 @@ def _chunk_rows(
 ) -> Iterator[dict[str, Any]]:
     pixels = [frame.pixels for frame in frames if frame.pixels is not None]
     fields = [views.get((each.shape[0], each.shape[1])) for each in pixels]
-    scored = iter(zip(fields, detector.score_many(pixels, fields), strict=True))
+    scored = iter(zip(fields, detector.score_batch(pixels, fields), strict=True))
     for frame in frames:
         if frame.pixels is None:
             yield _identity(frame) | {"status": "undecodable", "problem": frame.problem}
             continue
         rows, cols = frame.pixels.shape[:2]
         row = _identity(frame) | {
-            "sha1": pixel_digest(frame.pixels),
-            "look": look(frame.pixels),
+            "sha1": pixel_hash(frame.pixels),
+            "look": phash(frame.pixels),
             "status": "decoded",
             "problem": frame.problem or None,
             "rows": rows,

@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
+from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.engine.executors.executor import Executor
 from capsieve.engine.labelled_frames import SurveyedExam, survey_exams
 from capsieve.engine.segment_work import View
 from capsieve.engine.training_frames import TrainingFrames
 from capsieve.errors import FileError
-from capsieve.frames import checked_pixels, pixel_digest
+from capsieve.frames import checked_pixels, pixel_hash
 from capsieve.learned.image_input import CROP_VERSION, crop
 from capsieve.learned.training.trainer import Tell
 from capsieve.sources.source import Place, Segment, open_source
 from capsieve.store.record import Record, read_record
-from capsieve.whole_file import remove_leftovers, whole_file
 
 __all__ = ["CropTask", "crop_segment", "gather_crops"]
 
@@ -85,7 +85,7 @@ def crop_segment(task: CropTask) -> NDArray[np.uint8]:
         if place not in number:
             continue
         at, pixels = number[place], frame.pixels
-        if pixels is None or pixel_digest(pixels) != task.sha1[at]:
+        if pixels is None or pixel_hash(pixels) != task.sha1[at]:
             raise FileError(f"frame {place} of {task} in {task.place.path}: {_CHANGED}")
         field = views.get((pixels.shape[0], pixels.shape[1]))
         crops[at] = crop(checked_pixels(pixels), field, task.size)
@@ -193,7 +193,7 @@ class _RowFile:
             return file.read(len(self._header)) == self._header
 
     def blank(self) -> None:
-        with whole_file(self.path) as temporary, temporary.open("wb") as file:
+        with atomic_write(self.path) as temporary, temporary.open("wb") as file:
             file.write(self._header)
             file.truncate(self._length)
 

@@ -7,11 +7,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.errors import FileError
 from capsieve.learned.training.examples import Examples
 from capsieve.learned.training.folds import CrossFit
 from capsieve.learned.training.trainer import Fitted, Tell, Trainer
-from capsieve.whole_file import remove_leftovers, whole_file
 
 __all__ = ["Fits", "OutOfFold"]
 
@@ -140,7 +140,7 @@ class Fits:
         change = np.zeros(0)
         if len(left_out) == 1 and "values" in self.trainer.looks_at:
             change = self._weighing(fitted, held[self.trained[held]], left_out[0])
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             np.savez(temporary, logits=logits, change=change)
         return logits, change
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from capsieve.detector import MEASURES, ReferenceRange
 from capsieve.errors import ParameterError
 from capsieve.learned.plain_data import check_schema, decode, encode, entry, parsed_json
-from capsieve.reference_range import MEASURES, ReferenceRange
 
 __all__ = ["CARD_SCHEMA", "NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
 
@@ -113,7 +113,7 @@ class ModelCard:
     reference
         Which exams the range is of, in words.
     quantiles
-        The 1 and 99 % quantiles of :data:`capsieve.reference_range.MEASURES`.
+        The 1 and 99 % quantiles of :data:`capsieve.detector.MEASURES`.
     schema
         Version of the card.
     """

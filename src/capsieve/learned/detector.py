@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
+from capsieve.detector import ReferenceRange
 from capsieve.errors import FileError, FrameError, ParameterError
-from capsieve.frames import FrameLike, checked_pixels
+from capsieve.frames import FrameLike, Placement, checked_pixels
 from capsieve.learned.evidence import map_on_frame, map_placement, peak, weighing
 from capsieve.learned.image_input import crop, crop_placement
 from capsieve.learned.model_file import read_model
@@ -20,8 +21,6 @@ from capsieve.learned.runtime import BATCH, Runner, runner
 from capsieve.learned.spec import ModelSpec
 from capsieve.paper.placing import check_room, place
 from capsieve.parameters import Parameters
-from capsieve.placement import Placement
-from capsieve.reference_range import ReferenceRange
 from capsieve.results import Evidence, FrameResult
 
 __all__ = ["SHIPPED", "LearnedDetector", "model_detector", "shipped_detector"]
@@ -93,13 +92,13 @@ class LearnedDetector:
             "name": self.name if self.name == _SHIPPED_NAME else self.path.name,
             "model": self.sha256,
             "spec": sha256(self.spec.to_json().encode()).hexdigest(),
-            "threshold": self.threshold,
+            "threshold": self.score_threshold,
             # The best pixel of a mask, or their share, is not the probability of a frame.
             "score": "mask" if self.spec.output.kind == "mask" else "probability",
         }
 
     @property
-    def threshold(self) -> float:
+    def score_threshold(self) -> float:
         """The least probability at which a frame is flagged."""
         chosen = self.parameters.score_threshold
         return self.spec.threshold if chosen is None else chosen
@@ -119,12 +118,12 @@ class LearnedDetector:
 
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the outcome for one frame."""
-        (outcome,) = self.score_many([frame], [field_of_view])
+        (outcome,) = self.score_batch([frame], [field_of_view])
         if isinstance(outcome, FrameError):
             raise outcome
         return outcome
 
-    def score_many(
+    def score_batch(
         self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
     ) -> list[FrameResult | FrameError]:
         """Return for each frame what :meth:`score` returns, or the error that it raises."""
@@ -184,7 +183,7 @@ class LearnedDetector:
                 evidence = answers.maps[number]
                 where = map_placement(prepared.crop, *evidence.shape)
                 found = peak(evidence, where, prepared.view)
-            flagged = score >= self.threshold
+            flagged = score >= self.score_threshold
             values = () if prepared.values is None else prepared.values.tolist()
             results.append(
                 replace(

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
+from capsieve.frames import Placement
 from capsieve.learned.image_input import visible
 from capsieve.learned.runtime import Runner
-from capsieve.placement import Placement
 from capsieve.results import Spot, Weight
 
 __all__ = ["map_on_frame", "map_placement", "peak", "weighing"]

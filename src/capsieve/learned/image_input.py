@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView, ShapeName
+from capsieve.frames import Placement
 from capsieve.paper.kernels import resample as kernels
-from capsieve.placement import Placement
 
 __all__ = ["CROP_VERSION", "MARGIN", "crop", "crop_placement", "visible"]
 

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.learned.card import ModelCard
 from capsieve.learned.onnx_wire import (
@@ -23,7 +24,6 @@ from capsieve.learned.onnx_wire import (
     survey,
 )
 from capsieve.learned.spec import ModelSpec
-from capsieve.whole_file import whole_file
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -100,7 +100,7 @@ def write_model(
     body = graph + metadata_entry(_SPEC, spec.to_json()) + metadata_entry(_CARD, card.to_json())
     content = body + metadata_entry(_CHECKSUM, sha256(body).hexdigest())
     _surveyed(path, content)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(content)
     return card
 

@@ -2,8 +2,8 @@
 
 from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FrameError
+from capsieve.frames import Placement
 from capsieve.paper.resample import place_circle, place_frame
-from capsieve.placement import Placement
 
 __all__ = ["check_room", "place"]
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frames import Placement
 from capsieve.paper.disc import Disc
 from capsieve.paper.extension import extend
 from capsieve.paper.gray import channel_of
@@ -12,7 +13,6 @@ from capsieve.paper.resample import resample
 from capsieve.paper.scratch import scratch
 from capsieve.paper.vignetting import correct_vignetting
 from capsieve.parameters import Channel, Parameters
-from capsieve.placement import Placement
 
 __all__ = ["preprocess"]
 

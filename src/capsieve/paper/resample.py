@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frames import Placement
 from capsieve.paper.kernels import resample as kernels
-from capsieve.placement import Placement
 
 __all__ = ["place_circle", "place_frame", "resample"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FrameError, ParameterError
-from capsieve.frames import FrameLike, checked_pixels
+from capsieve.frames import FrameLike, Placement, checked_pixels
 from capsieve.paper.decision import decide, preselection
 from capsieve.paper.disc import Disc, disc
 from capsieve.paper.geometry import Components
@@ -27,7 +27,6 @@ from capsieve.paper.scratch import borrow, hand_back, scratch
 from capsieve.paper.segmentation import threshold
 from capsieve.paper.texture import cartoon_texture, texture_energy
 from capsieve.parameters import Derived, Parameters
-from capsieve.placement import Placement
 from capsieve.results import Feature, FrameResult
 
 __all__ = ["STAGES", "Geometry", "Stage", "Stages", "analyze_each", "fields_read"]

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 from capsieve.phantom.exam import PhantomFrame, render_frame
 from capsieve.phantom.plan import ExamPlan
-from capsieve.working_process import settle
+from capsieve.processes import prepare_worker
 
 __all__ = ["Crew"]
 
@@ -33,7 +33,7 @@ class Crew:
             self._pool = ProcessPoolExecutor(
                 self.workers,
                 mp_context=get_context("spawn"),
-                initializer=settle,
+                initializer=prepare_worker,
                 initargs=(os.getpid(),),
             )
         return self

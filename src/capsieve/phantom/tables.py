@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from capsieve.atomic_write import atomic_write
 from capsieve.phantom.study import StudyExam
 from capsieve.phantom.truth import FrameTruth
-from capsieve.whole_file import whole_file
 
 __all__ = ["TABLES_SCHEMA", "frame_row", "label_row", "polyp_rows", "sighting_rows", "table"]
 
@@ -107,7 +107,7 @@ def table(
 
     Rows go to the disk as they come: a table of a long exam takes no more memory than a short one.
     """
-    with whole_file(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         yield writer.writerows

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.phantom import tables
 from capsieve.phantom.crew import Crew
 from capsieve.phantom.exam import PhantomFrame
 from capsieve.phantom.film import Film
 from capsieve.phantom.study import StudyExam, StudyPlan
-from capsieve.whole_file import whole_file
 
 __all__ = ["Format", "write_study"]
 
@@ -238,7 +238,7 @@ def _pictures(
         films = []
         for head in range(plan.heads):
             name = f"{exam.name}.mp4" if plan.heads == 1 else f"{exam.name}-head-{head}.mp4"
-            temporary = stack.enter_context(whole_file(folder / name))
+            temporary = stack.enter_context(atomic_write(folder / name))
             films.append(stack.enter_context(Film(temporary, plan.size, plan.frame_rate)))
 
         def write_film(frame: PhantomFrame) -> str:
@@ -257,11 +257,11 @@ def _write_png(path: Path, image: NDArray[Any]) -> None:
     done, data = cv2.imencode(".png", image)
     if not done:
         raise FileError(f"cannot write {path}: the picture could not be compressed")
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(data.tobytes())
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return path

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from capsieve.atomic_write import atomic_write
 from capsieve.report import formats, provenance
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
@@ -29,7 +30,6 @@ from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
 from capsieve.store.record import Record, read_record
 from capsieve.store.shown_evidence import ShownEvidence
-from capsieve.whole_file import whole_file
 
 __all__ = ["REPORT", "exam_report", "write_exam_report"]
 
@@ -73,7 +73,7 @@ def write_exam_report(
     """
     page = exam_report(folder, thumbnails, home=home, evidence=evidence, value_words=value_words)
     path = folder / REPORT
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
     return path
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.report.style import DPI, STYLE
-from capsieve.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
 
     ending = check_ending(path)
     with (
-        whole_file(path) as temporary,
+        atomic_write(path) as temporary,
         matplotlib.style.context(["default", STYLE]),
         warnings.catch_warnings(),
     ):

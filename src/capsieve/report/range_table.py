@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from capsieve.reference_range import MEASURES
+from capsieve.detector import MEASURES
 from capsieve.report.formats import number, percent
 
 __all__ = ["RangeRow", "range_rows"]

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, MissingExtraError
-from capsieve.whole_file import whole_file
 
 __all__ = ["pdf_bytes", "require_pdf", "write_pdf"]
 
@@ -47,7 +47,7 @@ def write_pdf(page: str, path: Path) -> None:
         It cannot be written.
     """
     content = pdf_bytes(page)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(content)
 
 

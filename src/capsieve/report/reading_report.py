@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
 from capsieve.report import formats, provenance
 from capsieve.report.bins import scale_of
 from capsieve.report.exam_tables import read_events, read_heads
@@ -41,7 +42,6 @@ from capsieve.report.reading_words import (
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.review.decisions.vocabulary import VERDICTS
 from capsieve.store.record import Record
-from capsieve.whole_file import whole_file
 
 __all__ = ["READING", "ReadingPage", "reading_report", "write_page"]
 
@@ -166,7 +166,7 @@ def write_page(page: ReadingPage, path: Path) -> None:
     FileError
         It cannot be written.
     """
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(page.text.encode("utf-8", "replace"))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from capsieve._version import __version__
 from capsieve.aperture.field import FieldOfView
+from capsieve.atomic_write import atomic_write
 from capsieve.engine.robustness_run import Robustness
 from capsieve.errors import FileError
 from capsieve.report.evaluation.table_files import write_table
@@ -18,7 +19,6 @@ from capsieve.statistics.robustness import (
     robustness_table,
 )
 from capsieve.statistics.table import Table
-from capsieve.whole_file import whole_file
 
 __all__ = ["ROBUSTNESS_SCHEMA", "robustness_content", "study_table", "write_robustness"]
 
@@ -42,7 +42,7 @@ def write_robustness(study: Robustness, folder: Path) -> list[Path]:
         raise FileError(f"cannot make the folder {folder}: {error.strerror}") from error
     path = folder / "robustness.json"
     text = json.dumps(robustness_content(study), allow_nan=False, ensure_ascii=False, indent=1)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(f"{text}\n".encode("utf-8", "replace"))
     return [path, *write_table(study_table(study), folder)]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
 from capsieve.calibration.space import CHOICES, DEAR, FIXED
 from capsieve.engine.searching import SearchOutcome
 from capsieve.errors import FileError
@@ -25,7 +26,6 @@ from capsieve.report.figure_file import save_figure
 from capsieve.statistics.flags import number_of
 from capsieve.statistics.metric import Metric
 from capsieve.statistics.table import Column, Table
-from capsieve.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def write_search(outcome: SearchOutcome, folder: Path) -> list[Path]:
     toml, record = folder / PARAMETERS_FILE, folder / "search.json"
     outcome.parameters.save(toml)
     text = json.dumps(search_content(outcome), allow_nan=False, ensure_ascii=False, indent=1)
-    with whole_file(record) as temporary:
+    with atomic_write(record) as temporary:
         temporary.write_bytes(f"{text}\n".encode("utf-8", "replace"))
     paths = [toml, record]
     for table in (comparison_table(outcome), parts_table(outcome), best_table(outcome)):

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from capsieve.detectors import Detector
+from capsieve.detector import Detector
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.evidence_detector import screening_detector
 from capsieve.review.evidence_maps import overlay_png

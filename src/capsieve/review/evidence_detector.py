@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from capsieve.detectors import Detector, load_detector
+from capsieve.detector import Detector
+from capsieve.detectors import load_detector
 from capsieve.engine.identity import is_out_of_fold, same_detector
 from capsieve.errors import FileError
 from capsieve.parameters import Parameters

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.placement import Placement
+from capsieve.frames import Placement
 from capsieve.report.evidence_parts import veil
 
 __all__ = ["on_source", "overlay_png"]

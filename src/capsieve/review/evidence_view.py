@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.detectors import Detector
+from capsieve.detector import Detector
+from capsieve.frames import Placement
 from capsieve.parameters import Parameters
-from capsieve.placement import Placement
 from capsieve.report import score_words, words
 from capsieve.results import Evidence, Explanation, Feature, FrameResult, Weight
 from capsieve.review import messages
@@ -93,7 +93,7 @@ def _of_other(
     weights = _strongest_first(evidence.weights)
     why = score_words.score_why(
         result,
-        threshold=detector.threshold,
+        threshold=detector.score_threshold,
         probability=probability,
         weights=weights,
         words=names,
@@ -106,9 +106,9 @@ def _of_other(
                 name="probability" if probability else "score",
                 words="Probability of a polyp" if probability else "Score",
                 value=_finite(result.score),
-                low=_finite(detector.threshold),
+                low=_finite(detector.score_threshold),
                 high=None,
-                holds=result.score >= detector.threshold,
+                holds=result.score >= detector.score_threshold,
             )
         ],
         balls=_balls(result),
@@ -222,7 +222,7 @@ def _neighbours(result: FrameResult, detector: Detector, recalled: Recalled) -> 
     timeline, label = recalled.row.get("timeline_score"), recalled.row.get("label")
     if timeline is None or label in (None, result.label):
         return []
-    said = score_words.timeline_words(result.score, timeline, threshold=detector.threshold)
+    said = score_words.timeline_words(result.score, timeline, threshold=detector.score_threshold)
     verdict = "is flagged" if label == "polyp" else "is not flagged"
     return [f"In this exam it {verdict}: {said}."]
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.formats import plain
 from capsieve.review.sessions import Reader
 from capsieve.review.way import ROLES, Role
-from capsieve.whole_file import whole_file
 
 __all__ = ["LEAST_LENGTH", "Listed", "Users", "add_user", "check_name", "hashed", "matches"]
 
@@ -171,7 +171,7 @@ def add_user(path: Path, name: str, password: str, role: Role) -> bool:
     there = name in users
     users[name] = {"role": role, "password": hashed(password)}
     content = json.dumps({"schema": SCHEMA, "users": users}, indent=2, ensure_ascii=False)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         # Made for the owner alone before anything stands in it.
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         temporary.chmod(0o600)

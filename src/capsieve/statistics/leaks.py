@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import LeakError
-from capsieve.look import BITS, NEAR
+from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
 from capsieve.statistics.judged import UNLABELLED, Judged
 from capsieve.statistics.looks import read_looks
 from capsieve.statistics.matching import Matched
@@ -235,7 +235,7 @@ def _near_identical(
     for part in np.unique(judged.part[chosen])[:-1]:  # each with all that come after it
         one = np.flatnonzero(chosen & (judged.part == part))
         other = np.flatnonzero(chosen & (judged.part > part))
-        pairs = near_pairs(looks[one], looks[other], limit=NEAR)
+        pairs = near_pairs(looks[one], looks[other], limit=NEAR_DUPLICATE_BITS)
         first = np.concatenate([first, one[pairs.a]])
         second = np.concatenate([second, other[pairs.b]])
         complete = complete and pairs.complete
@@ -250,7 +250,8 @@ def _near_identical(
     ]
     text = (
         f"{'' if complete else 'At least '}{frames} frames look nearly the same as frames of "
-        f"another part (at most {NEAR} of {BITS} bits differ): {_listed(told, len(different))}."
+        f"another part (at most {NEAR_DUPLICATE_BITS} of {BITS} bits differ): "
+        f"{_listed(told, len(different))}."
     )
     return [Leak("near-identical", text, frames)]
 

@@ -1,4 +1,4 @@
-"""The looks of all frames of several exams, see :mod:`capsieve.look`."""
+"""The looks of all frames of several exams, see :mod:`capsieve.phash`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.look import BITS
+from capsieve.phash import BITS
 from capsieve.store.reader import read_frames
 
 __all__ = ["Looks", "read_looks"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.look import BITS, NEAR
+from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
 
 __all__ = ["MOST_PAIRS", "NearPairs", "near_pairs"]
 
@@ -49,7 +49,11 @@ class NearPairs:
 
 
 def near_pairs(
-    a: NDArray[np.uint8], b: NDArray[np.uint8], *, limit: int = NEAR, most: int = MOST_PAIRS
+    a: NDArray[np.uint8],
+    b: NDArray[np.uint8],
+    *,
+    limit: int = NEAR_DUPLICATE_BITS,
+    most: int = MOST_PAIRS,
 ) -> NearPairs:
     """Return all pairs of looks, one of either set, that differ in at most `limit` bits.
 

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.statistics.codes import joint_codes, text_codes
 from capsieve.statistics.labels.delimited import read_header
 from capsieve.statistics.labels.label_set import LabelProblem
-from capsieve.whole_file import whole_file
 
 __all__ = ["SPLITS", "SPLITS_SCHEMA", "Splits", "read_splits", "write_splits"]
 
@@ -74,7 +74,7 @@ def write_splits(splits: Splits, path: str | os.PathLike[str]) -> None:
     FileError
         The folder is not there, the disk is full, ...
     """
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         if Path(path).suffix.lower() == ".parquet":
             pq.write_table(splits.table, temporary, compression="zstd")
             return

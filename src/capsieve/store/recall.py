@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FileError
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.parameters import Parameters
 from capsieve.sources.source import Place, SourceFrame
 from capsieve.store.record import Record, SourceRecord, read_record
@@ -68,7 +68,7 @@ def recall(folder: Path, frame: int, *, head: int = 0) -> Recalled:
     source = next(source for source in record["sources"] if source["head"] == head)
     place = source_place(folder, source)
     found = _read(place, row)
-    if found.pixels is None or pixel_digest(found.pixels) != row["sha1"]:
+    if found.pixels is None or pixel_hash(found.pixels) != row["sha1"]:
         raise FileError(
             f"frame {frame} of {place.path} is not the one that was screened: the source has "
             "changed; screen it again with --fresh"

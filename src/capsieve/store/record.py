@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.parameters import FlagBy
 from capsieve.store.schema import SCHEMA
-from capsieve.whole_file import whole_file
 
 __all__ = [
     "RECORD",
@@ -124,7 +124,7 @@ class Record(TypedDict):
 
 def write_record(record: Record, folder: Path) -> None:
     """Write exam.json into an exam's folder, whole or not at all."""
-    with whole_file(folder / RECORD) as temporary:
+    with atomic_write(folder / RECORD) as temporary:
         temporary.write_text(
             json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n",
             encoding="utf-8",

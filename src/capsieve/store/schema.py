@@ -32,7 +32,7 @@ _DECODED = [
     ("pts", pa.int64()),  # in the stream's units; null for image files
     ("time_s", pa.float64()),  # null where unknown
     ("sha1", pa.string()),  # of the decoded pixels, row by row
-    ("look", pa.binary(32)),  # see capsieve.look; null where there is too little to be seen
+    ("look", pa.binary(32)),  # see capsieve.phash; null where there is too little to be seen
     ("status", pa.string()),  # decoded | undecodable | unscreened: its worker died
     ("problem", pa.string()),  # null where all is well
     ("rows", pa.int32()),

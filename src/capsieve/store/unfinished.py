@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.store.schema import SEGMENT
-from capsieve.whole_file import whole_file
 
 __all__ = ["WORK", "Unfinished"]
 
@@ -53,12 +53,12 @@ class Unfinished:
                 self.folder.mkdir()
             except OSError as error:
                 raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
-            with whole_file(self.folder / _PLAN) as temporary:
+            with atomic_write(self.folder / _PLAN) as temporary:
                 temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
 
     def add(self, head: int, number: int, content: bytes) -> None:
         """Keep a screened segment."""
-        with whole_file(self._path(head, number)) as temporary:
+        with atomic_write(self._path(head, number)) as temporary:
             temporary.write_bytes(sha256(content).digest() + content)
 
     def has(self, head: int, number: int) -> bool:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.sources.source import Place, SourceFrame, Survey, open_source
 from capsieve.store.record import write_record
 from capsieve.store.schema import FRAMES, described
@@ -37,7 +37,7 @@ def row(head: int, number: int, frame: SourceFrame) -> dict[str, Any]:
     told |= {"file": frame.file, "problem": frame.problem or None}
     if frame.pixels is None:
         return told | {"status": "undecodable"}
-    return told | {"status": "decoded", "sha1": pixel_digest(frame.pixels)}
+    return told | {"status": "decoded", "sha1": pixel_hash(frame.pixels)}
 
 
 def write_exam(folder: Path, rows: list[dict[str, Any]], sources: list[dict[str, Any]]) -> None:

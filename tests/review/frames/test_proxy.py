@@ -11,7 +11,7 @@ import av
 import numpy as np
 import pytest
 
-from capsieve import whole_file as whole_file_module
+from capsieve import atomic_write as atomic_write_module
 from capsieve.review.frames import ExamFrames
 from capsieve.review.frames import proxy as proxy_module
 from capsieve.review.frames.packet_file import PacketFile
@@ -173,7 +173,7 @@ def test_an_exam_is_read_where_not_even_its_index_can_be_written(
     def full(path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(whole_file_module, "reach_the_disk", full)
+    monkeypatch.setattr(atomic_write_module, "sync", full)
     opened = ExamFrames(exam.folder)
     agree(exam, opened)
     assert list((exam.folder / "review").iterdir()) == []

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from PIL import Image
 
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.review import evidence_desk
 from capsieve.review.evidence_view import evidence_view
 from capsieve.store.record import RECORD
@@ -60,7 +60,7 @@ def test_evidence_is_told_of_the_very_frame_that_was_scored(client, monkeypatch)
     )
     client.get(f"{EVIDENCE}/7")
     (recalled,) = asked
-    assert pixel_digest(recalled.pixels) == pixel_digest(small_frame(7)) == recalled.row["sha1"]
+    assert pixel_hash(recalled.pixels) == pixel_hash(small_frame(7)) == recalled.row["sha1"]
     assert recalled.row["frame"] == 7
 
 

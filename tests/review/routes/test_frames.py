@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from review_exam import EVENTS_OF_SMALL, FRAMES, small_frame
 
 FRAME = "/api/exams/small/frames/0"
@@ -29,7 +29,7 @@ def test_a_frame_is_the_one_that_was_scored(client):
     assert answer.headers["content-type"] == "image/png"
     pixels = np.asarray(Image.open(io.BytesIO(answer.content)))
     assert np.array_equal(pixels, small_frame(3))
-    assert answer.headers["x-sha1"] == pixel_digest(pixels)
+    assert answer.headers["x-sha1"] == pixel_hash(pixels)
     assert answer.headers["x-frame"] == "0/3"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from capsieve.engine.executors.executor import ATTEMPTS
 from capsieve.errors import MissingExtraError, ParameterError, WorkerError
-from capsieve.working_process import without_interrupt
+from capsieve.processes import interrupt_blocked
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -78,7 +78,7 @@ def _client(cluster: Any, address: str) -> Iterator["Client"]:
     from distributed import Client
 
     try:
-        with warnings.catch_warnings(), without_interrupt():
+        with warnings.catch_warnings(), interrupt_blocked():
             # Dask tells at length which packages differ; what matters is checked in versions.py.
             warnings.simplefilter("ignore")
             client = Client(cluster, timeout=_ANSWER, set_as_default=False)
@@ -101,7 +101,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
 
     with TemporaryDirectory(prefix="capsieve-", ignore_cleanup_errors=True) as folder:
         # The threads of Dask that are made here start the processes: they block Ctrl-C as well.
-        with without_interrupt():
+        with interrupt_blocked():
             cluster = LocalCluster(
                 n_workers=0,
                 threads_per_worker=1,

@@ -1,6 +1,6 @@
 """What a Dask worker that was started here loads before it works."""
 
-from capsieve.working_process import be_silent
+from capsieve.processes import silence_output
 
 __all__ = ["dask_setup"]
 
@@ -8,4 +8,4 @@ __all__ = ["dask_setup"]
 def dask_setup(worker: object) -> None:
     """Keep what the worker prints away from the terminal. Dask calls this by its name."""
     del worker
-    be_silent()
+    silence_output()

@@ -19,7 +19,7 @@ from capsieve.engine.executors.attempt import attempt, died
 from capsieve.engine.executors.executor import ATTEMPTS, Outcome
 from capsieve.engine.executors.warm_up import warm_up
 from capsieve.errors import ParameterError, WorkerError
-from capsieve.working_process import be_silent, settle, without_interrupt
+from capsieve.processes import interrupt_blocked, prepare_worker, silence_output
 
 __all__ = ["Processes"]
 
@@ -113,7 +113,7 @@ class _Slot:
         pool = self._pool = ProcessPoolExecutor(
             1, mp_context=get_context("spawn"), initializer=_settle, initargs=(os.getpid(),)
         )
-        with without_interrupt():
+        with interrupt_blocked():
             self._before = [pool.submit(os.getpid)]
         if warm:
             self._before.append(pool.submit(warm_up))
@@ -240,5 +240,5 @@ def _outcome(task: TaskT, future: Future[Any]) -> Outcome[TaskT, Any]:
 
 def _settle(parent: int) -> None:
     """Prepare a process to work for this one, in silence: errors come back as outcomes."""
-    settle(parent)
-    be_silent()
+    prepare_worker(parent)
+    silence_output()

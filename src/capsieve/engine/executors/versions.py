@@ -11,7 +11,7 @@ from capsieve.engine.executors.attempt import attempt
 from capsieve.errors import CapsieveError, WorkerError
 
 if TYPE_CHECKING:
-    from capsieve.detectors import Detector
+    from capsieve.detector import Detector
 
 __all__ = ["Greeting", "check", "checked_attempt", "greeting_for"]
 

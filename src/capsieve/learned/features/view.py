@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frames import Placement
 from capsieve.learned.features.kernels import planes as kernels
 from capsieve.learned.features.outline import Outline, outline
 from capsieve.learned.features.planes import Plane, blurred, halved, quantiles
@@ -19,7 +20,6 @@ from capsieve.paper.resample import resample
 from capsieve.paper.scratch import scratch
 from capsieve.paper.staged import Stages
 from capsieve.parameters import Parameters
-from capsieve.placement import Placement
 
 __all__ = ["View", "view_of"]
 

@@ -7,8 +7,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.errors import FileError, OccupiedError
-from capsieve.whole_file import remove_leftovers, whole_file
 
 __all__ = ["CHECKPOINT", "State", "read_checkpoint", "write_checkpoint"]
 
@@ -46,7 +46,7 @@ def write_checkpoint(state: State, folder: Path, *, work: str) -> None:
     arrays = {
         f"{kind}/{name}": array for kind in _KINDS for name, array in getattr(state, kind).items()
     }
-    with whole_file(folder / CHECKPOINT) as temporary:
+    with atomic_write(folder / CHECKPOINT) as temporary:
         np.savez(temporary, allow_pickle=False, step=state.step, work=work, **arrays)
 
 

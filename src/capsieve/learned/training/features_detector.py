@@ -7,12 +7,12 @@ from typing import Any
 
 from capsieve.aperture.field import FieldOfView
 from capsieve.curvature.constants import Constants
-from capsieve.detectors import PaperDetector, score_each
+from capsieve.detector import ReferenceRange, demo_range, score_each
+from capsieve.detectors import PaperDetector
 from capsieve.errors import FrameError
 from capsieve.frames import FrameLike
 from capsieve.learned.features.registry import NAMES, VERSION
 from capsieve.parameters import Parameters
-from capsieve.reference_range import ReferenceRange, paper_range
 from capsieve.results import FrameResult
 
 __all__ = ["FeaturesDetector"]
@@ -39,7 +39,7 @@ class FeaturesDetector:
             # Of the domes among the features; a list, as JSON gives it back.
             "constants": constants | {"scales": list(constants["scales"])},
             "parameters": PaperDetector(self.parameters).identity["parameters"],
-            "threshold": self.threshold,
+            "threshold": self.score_threshold,
         }
 
     @property
@@ -50,10 +50,10 @@ class FeaturesDetector:
     @property
     def reference(self) -> ReferenceRange:
         """That of the paper's detector."""
-        return paper_range()
+        return demo_range()
 
     @property
-    def threshold(self) -> float:
+    def score_threshold(self) -> float:
         """R_P."""
         return float(self.parameters.radius_threshold)
 
@@ -69,7 +69,7 @@ class FeaturesDetector:
         measured = frame_features(frame, field_of_view)
         return replace(measured.result, values=tuple(measured.values.tolist()))
 
-    def score_many(
+    def score_batch(
         self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
     ) -> list[FrameResult | FrameError]:
         """Return for each frame what :meth:`score` returns, or the error that it raises."""

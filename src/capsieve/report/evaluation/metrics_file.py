@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
 from capsieve.report.evaluation.operating import place_of
 from capsieve.report.evaluation.thinning import thinned
 from capsieve.statistics.curves import AlarmCurve, Band, EffortCurve, FrocCurve, RocCurve
 from capsieve.statistics.evaluation import Comparison, Evaluation, Histogram, OperatingPoint
 from capsieve.statistics.metric import LEVEL, Interval, Metric
-from capsieve.whole_file import whole_file
 
 __all__ = ["METRICS", "METRICS_SCHEMA", "metrics_content", "write_metrics"]
 
@@ -48,7 +48,7 @@ def write_metrics(evaluation: Evaluation, path: Path) -> None:
     text = json.dumps(
         metrics_content(evaluation), allow_nan=False, ensure_ascii=False, indent=1, sort_keys=True
     )
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(f"{text}\n".encode("utf-8", "replace"))
 
 

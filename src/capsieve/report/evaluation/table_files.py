@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from capsieve.atomic_write import atomic_write
 from capsieve.report.evaluation.cells import DASH, cell_text, plain_value, shown_columns
 from capsieve.report.evaluation.symbols import is_symbol, tex_symbols
 from capsieve.report.formats import plain
 from capsieve.statistics.table import Column, Table
-from capsieve.whole_file import whole_file
 
 __all__ = ["MOST_ROWS", "csv_text", "markdown_text", "table_text", "tex_text", "write_table"]
 
@@ -71,7 +71,7 @@ def write_table(table: Table, folder: Path) -> list[Path]:
     paths: list[Path] = []
     for ending, text in writers.items():
         path = folder / f"{table.key}{ending}"
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_bytes(text(table).encode("utf-8", "replace"))
         paths.append(path)
     return paths

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.errors import FileError
 from capsieve.report.evaluation.figures import figures
 from capsieve.report.evaluation.galleries import choose
@@ -16,7 +17,6 @@ from capsieve.report.evaluation.table_files import write_table
 from capsieve.report.figure_file import save_figure
 from capsieve.statistics.evaluation import Evaluation
 from capsieve.store.record import RECORD
-from capsieve.whole_file import remove_leftovers, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,5 +149,5 @@ def _make(folder: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "replace"))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.review.frames.byte_cache import ByteCache
 from capsieve.review.frames.image_reader import ImageReader
 from capsieve.review.frames.indexing import Progress, not_what_was_screened
@@ -264,7 +264,7 @@ class ExamFrames:
     ) -> NDArray[Any]:
         for way in ways:
             pixels = way(frame)
-            if pixels is not None and pixel_digest(pixels) == digest:
+            if pixels is not None and pixel_hash(pixels) == digest:
                 return pixels
         raise not_what_was_screened(f"frame {frame} of head {head} of {self._folder.name}")
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.review.frames.indexing import not_what_was_screened
 from capsieve.review.frames.table import HeadTable
@@ -16,7 +17,6 @@ from capsieve.sources.image_archive import ImageArchive
 from capsieve.sources.image_folder import ImageFolder
 from capsieve.sources.image_list import Row, decode_frame, rows_of
 from capsieve.sources.source import Place
-from capsieve.whole_file import whole_file
 
 __all__ = ["ImageReader", "archive_rows"]
 
@@ -120,7 +120,7 @@ def _save(rows: list[Row], path: Path, identity: str) -> None:
     columns = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=True))
     table = pa.table({name: list(values) for name, values in columns.items()})
     content = {_NAME: json.dumps({"identity": identity}).encode()}
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         pq.write_table(table.replace_schema_metadata(content), temporary, compression="zstd")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.review.frames.table import HeadTable
 from capsieve.review.frames.video_index import VideoIndex
@@ -23,7 +24,6 @@ from capsieve.sources.video.packet_index import (
     read_packets,
     stream_time_base,
 )
-from capsieve.whole_file import whole_file
 
 __all__ = ["Progress", "index_video", "not_what_was_screened"]
 
@@ -151,7 +151,7 @@ def _copy(
     """Copy packets into a file one after the other, and return where each begins."""
     with (
         open_video(place.path, place.stream) as (container, stream),
-        whole_file(path) as temporary,
+        atomic_write(path) as temporary,
         temporary.open("wb") as file,
     ):
         for number, packet in enumerate(read_packets(container, stream)):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from capsieve.errors import FileError
-from capsieve.frames import pixel_digest
+from capsieve.frames import pixel_hash
 from capsieve.review.frames.indexing import Progress
 from capsieve.review.frames.proxy_file import ProxyTable, append, begin, go_on, save_table
 from capsieve.review.frames.proxy_packing import packing_for
@@ -137,7 +137,7 @@ class _Maker:
         with suppress(FFmpegError, ValueError):  # such a frame is read from the source
             content = bytes(packing.encode(encoder, frame, self._rgb))
             (back,) = decoder.decode(Packet(content))
-            if pixel_digest(packing.pixels(back, self._rgb)) == self._screened.value("sha1", row):
+            if pixel_hash(packing.pixels(back, self._rgb)) == self._screened.value("sha1", row):
                 append(self._file, self.table, row, content)
 
     def _begin(self, frame: "VideoFrame") -> None:
@@ -181,7 +181,7 @@ def _recognised(
     rgb = RGB()
     following = 0
     for _, frame in frames:
-        digest = pixel_digest(rgb(frame))
+        digest = pixel_hash(rgb(frame))
         ahead = range(following, min(following + _LOOK_AHEAD, segment.frames))
         row = next((row for row in ahead if table.value("sha1", row) == digest), None)
         if row is not None:

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write
 from capsieve.review.frames.proxy_packing import Packing
-from capsieve.whole_file import whole_file
 
 __all__ = ["ProxyTable", "append", "begin", "go_on", "load_table", "save_table"]
 
@@ -99,7 +99,7 @@ def save_table(table: ProxyTable, path: Path, *, identity: str) -> None:
     content = {"identity": identity, "packing": packing}
     columns = {"offset": table.offset, "size": table.size, "check": table.check}
     written = pa.table(columns).replace_schema_metadata({_NAME: json.dumps(content).encode()})
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         pq.write_table(written, temporary, compression="zstd")
 
 

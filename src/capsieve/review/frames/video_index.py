@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from capsieve.atomic_write import atomic_write
 from capsieve.sources.source import Segment
 from capsieve.sources.video.cutting import Order, Span, cut_into_segments
 from capsieve.sources.video.packet_index import NO_STAMP, PacketIndex
-from capsieve.whole_file import whole_file
 
 __all__ = ["INDEX_VERSION", "VideoIndex", "load_index", "save_index"]
 
@@ -132,7 +132,7 @@ def save_index(index: VideoIndex, path: Path, *, identity: str) -> None:
         "time_base": str(index.time_base),
     }
     table = pa.table(columns).replace_schema_metadata({_NAME: json.dumps(content).encode()})
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
 

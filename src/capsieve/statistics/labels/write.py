@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.statistics.labels.label_set import LABELS
 from capsieve.store.schema import SCHEMA
-from capsieve.whole_file import whole_file
 
 __all__ = ["write_labels"]
 
@@ -37,7 +37,7 @@ def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
     if ending not in (".csv", ".parquet"):
         raise FileError(f"cannot write {path}: labels are .csv or .parquet; choose by the ending")
     table = _complete(table)
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         if ending == ".csv":
             from pyarrow import csv
 

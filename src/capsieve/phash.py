@@ -11,12 +11,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BITS", "LEAST_CONTRAST", "NEAR", "look", "look_contrast"]
+__all__ = ["BITS", "LEAST_CONTRAST", "NEAR_DUPLICATE_BITS", "phash", "phash_contrast"]
 
 BITS = 256
 """Of a look; it is stored in 32 bytes."""
 
-NEAR = 31
+NEAR_DUPLICATE_BITS = 31
 """Looks that differ in at most so many bits are near-identical."""
 
 LEAST_CONTRAST = 1.0
@@ -29,7 +29,7 @@ _PRECISION = 4096  # of the waves: integers, so that the sums below are exact on
 _BAND = 16  # bits
 
 
-def look(pixels: NDArray[Any]) -> bytes | None:
+def phash(pixels: NDArray[Any]) -> bytes | None:
     """Return the look of a frame, or None where there is too little to be seen in it.
 
     The frame is brought to a grey picture of 32 x 32 pixels, x, and compared with waves under a
@@ -61,7 +61,7 @@ def look(pixels: NDArray[Any]) -> bytes | None:
     return np.packbits(waves > 0).tobytes()
 
 
-def look_contrast(pixels: NDArray[Any]) -> float:
+def phash_contrast(pixels: NDArray[Any]) -> float:
     """Return how strongly a frame answers to the waves: the median of |c|, in grey levels."""
     return _median_strength(_compared(pixels))
 

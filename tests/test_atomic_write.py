@@ -5,11 +5,11 @@ import sys
 import pytest
 
 from capsieve import FileError
-from capsieve.whole_file import remove_leftovers, whole_file
+from capsieve.atomic_write import atomic_write, remove_leftovers
 
 
 def test_the_file_appears_whole(tmp_path):
-    with whole_file(tmp_path / "a.png") as temporary:
+    with atomic_write(tmp_path / "a.png") as temporary:
         assert temporary.suffix == ".png"
         temporary.write_text("new")
         assert not (tmp_path / "a.png").exists()
@@ -21,7 +21,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     path.write_text("old")
 
     def fail() -> None:
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text("half")
             raise RuntimeError
 
@@ -34,20 +34,20 @@ def test_a_failure_leaves_what_was_there(tmp_path):
 def test_an_absent_folder_is_a_file_error(tmp_path):
     with (
         pytest.raises(FileError, match="there is no folder"),
-        whole_file(tmp_path / "no" / "a.png"),
+        atomic_write(tmp_path / "no" / "a.png"),
     ):
         pytest.fail("the body must not run")
 
 
 def test_a_folder_is_a_file_error(tmp_path):
-    with pytest.raises(FileError, match="it is a folder"), whole_file(tmp_path):
+    with pytest.raises(FileError, match="it is a folder"), atomic_write(tmp_path):
         pytest.fail("the body must not run")
 
 
 def test_a_system_error_becomes_a_file_error(tmp_path):
     with (
         pytest.raises(FileError, match="No space left"),
-        whole_file(tmp_path / "a.png"),
+        atomic_write(tmp_path / "a.png"),
     ):
         raise OSError(28, os.strerror(28))
 

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from capsieve.working_process import without_interrupt
+from capsieve.processes import interrupt_blocked
 
 SILENT = """
 import os, sys
-from capsieve.working_process import be_silent
-be_silent()
+from capsieve.processes import silence_output
+silence_output()
 print("to standard output", flush=True)
 print("to standard error", file=sys.stderr, flush=True)
 os.write(1, b"past Python")
@@ -20,8 +20,8 @@ os.write(1, b"past Python")
 SETTLED = """
 import os, signal, time
 import cv2
-from capsieve.working_process import settle
-settle(os.getppid())
+from capsieve.processes import prepare_worker
+prepare_worker(os.getppid())
 signal.raise_signal(signal.SIGINT)
 print("works on with", cv2.getNumThreads(), "thread", flush=True)
 time.sleep(30)
@@ -54,7 +54,7 @@ def test_an_interrupt_waits_for_the_end_of_the_block():
     seen: list[int] = []
     usual = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
     try:
-        with without_interrupt():
+        with interrupt_blocked():
             signal.raise_signal(signal.SIGINT)
             assert seen == []
         assert seen == [signal.SIGINT]
@@ -64,12 +64,12 @@ def test_an_interrupt_waits_for_the_end_of_the_block():
 
 def test_afterwards_interrupts_come_as_usual():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    with without_interrupt():
+    with interrupt_blocked():
         assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
 def test_a_failure_in_the_block_lifts_it_too():
-    with pytest.raises(ZeroDivisionError), without_interrupt():
+    with pytest.raises(ZeroDivisionError), interrupt_blocked():
         _ = 1 / 0
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
-__all__ = ["be_silent", "settle", "without_interrupt"]
+__all__ = ["interrupt_blocked", "prepare_worker", "silence_output"]
 
 
-def settle(parent: int) -> None:
+def prepare_worker(parent: int) -> None:
     """Prepare this process to work for the process `parent`.
 
     It has a core of its own: OpenCV's threads would only get in the way. Ctrl-C goes to the whole
@@ -31,7 +31,7 @@ def _leave_with(parent: int) -> None:
     os._exit(1)
 
 
-def be_silent() -> None:
+def silence_output() -> None:
     """Let nothing that this process prints reach the terminal, which belongs to its parent."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
@@ -40,7 +40,7 @@ def be_silent() -> None:
 
 
 @contextmanager
-def without_interrupt() -> Iterator[None]:
+def interrupt_blocked() -> Iterator[None]:
     """Start processes that Ctrl-C does not reach, not even before they can say so themselves.
 
     Processes and threads that are started meanwhile never see the signal; this process gets it at

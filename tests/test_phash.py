@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from capsieve.look import BITS, LEAST_CONTRAST, NEAR, look, look_contrast
 from capsieve.phantom import plan_exam, render_frame
+from capsieve.phash import BITS, LEAST_CONTRAST, NEAR_DUPLICATE_BITS, phash, phash_contrast
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def frames():
 
 
 def distance(one, other):
-    a, b = (np.unpackbits(np.frombuffer(look(pixels) or b"", np.uint8)) for pixels in (one, other))
+    a, b = (np.unpackbits(np.frombuffer(phash(pixels) or b"", np.uint8)) for pixels in (one, other))
     assert len(a) == len(b) == BITS
     return int((a != b).sum())
 
@@ -47,18 +47,18 @@ COPIES = {
 
 @pytest.mark.parametrize("change", COPIES.values(), ids=COPIES)
 def test_copies_look_nearly_the_same(frames, change):
-    assert max(distance(pixels, change(pixels)) for pixels in frames) <= NEAR
+    assert max(distance(pixels, change(pixels)) for pixels in frames) <= NEAR_DUPLICATE_BITS
 
 
 def test_other_frames_look_different(frames):
     pairs = [(a, b) for place, a in enumerate(frames) for b in frames[place + 1 :]]
-    assert min(distance(a, b) for a, b in pairs) > NEAR
+    assert min(distance(a, b) for a, b in pairs) > NEAR_DUPLICATE_BITS
 
 
 def test_what_stands_in_the_corners_does_not_matter(frames):
     captioned = frames[0].copy()
     cv2.putText(captioned, "12:34:56", (4, 14), cv2.FONT_HERSHEY_PLAIN, 0.9, (255, 255, 255))
-    assert distance(frames[0], captioned) <= NEAR
+    assert distance(frames[0], captioned) <= NEAR_DUPLICATE_BITS
 
 
 def featureless():
@@ -77,11 +77,11 @@ def featureless():
 
 @pytest.mark.parametrize("name", featureless())
 def test_featureless_frames_have_no_look(name):
-    assert look(featureless()[name]) is None
+    assert phash(featureless()[name]) is None
 
 
 def test_frames_of_a_colon_have_contrast_to_spare(frames):
-    assert min(look_contrast(pixels) for pixels in frames) > 2 * LEAST_CONTRAST
+    assert min(phash_contrast(pixels) for pixels in frames) > 2 * LEAST_CONTRAST
 
 
 def test_contrast_is_told_in_grey_levels():
@@ -89,11 +89,11 @@ def test_contrast_is_told_in_grey_levels():
     # its own spread; the median of its absolute value is 0.6745 of that.
     cells = np.random.default_rng(1).normal(128, 20, (32, 32)).clip(0, 255).astype(np.uint8)
     pixels = np.kron(cells, np.ones((12, 12), np.uint8))
-    assert look_contrast(pixels) == pytest.approx(0.6745 * 20, rel=0.2)
+    assert phash_contrast(pixels) == pytest.approx(0.6745 * 20, rel=0.2)
 
 
 def test_a_look_is_32_bytes_with_about_half_of_the_bits_set(frames):
-    looks = [look(pixels) for pixels in frames]
+    looks = [phash(pixels) for pixels in frames]
     assert {len(found) for found in looks if found is not None} == {BITS // 8}
     ones = np.unpackbits(np.frombuffer(b"".join(filter(None, looks)), np.uint8)).mean()
     assert 0.4 < ones < 0.6
@@ -103,16 +103,16 @@ def test_grey_deep_and_transparent_frames_look_like_the_same_in_colour(frames):
     grey = frames[0].mean(axis=2).astype(np.uint8)
     alpha = np.dstack([np.repeat(grey[:, :, None], 3, axis=2), np.full_like(grey, 9)])
     for same in (grey.astype("<u2") * 257, grey.astype(">u2") * 257, alpha, grey[:, :, None]):
-        assert look(same) == look(grey)
-    assert distance(grey, frames[0]) <= NEAR
+        assert phash(same) == phash(grey)
+    assert distance(grey, frames[0]) <= NEAR_DUPLICATE_BITS
 
 
 def test_turned_frames_look_different(frames):
-    assert distance(frames[0], frames[0][:, ::-1].copy()) > NEAR
+    assert distance(frames[0], frames[0][:, ::-1].copy()) > NEAR_DUPLICATE_BITS
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3), (5, 5), (2, 900, 3)])
 def test_tiny_frames_are_no_error(shape):
     pixels = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
-    found = look(pixels)
+    found = phash(pixels)
     assert found is None or len(found) == BITS // 8

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from capsieve.errors import FileError
 
-__all__ = ["reach_the_disk", "remove_leftovers", "whole_file"]
+__all__ = ["atomic_write", "remove_leftovers", "sync"]
 
 _TEMPORARY = re.compile(r"\..+\.(\d+)\.part(\.[^.]*)?")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary name beside the path; what was written there takes the path's place.
 
     When the body fails, the temporary file goes away and the path is as it was.
@@ -35,9 +35,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
         yield temporary
-        reach_the_disk(temporary)  # or a power failure could leave the name without the content
+        sync(temporary)  # or a power failure could leave the name without the content
         temporary.replace(path)
-        reach_the_disk(path.parent)
+        sync(path.parent)
     except OSError as error:
         if isinstance(error, FileError):
             raise
@@ -61,7 +61,7 @@ def remove_leftovers(folder: Path) -> None:
             continue
 
 
-def reach_the_disk(path: Path) -> None:
+def sync(path: Path) -> None:
     """Wait until a file's content, or a folder's names, would survive a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
