@@ -1,22 +1,24 @@
-"""``capsieve demo``: the whole way on a synthetic study, with nothing else needed."""
+"""``capsieve demo``: render, screen and evaluate a synthetic study."""
 
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
+from rich.table import Table
 
 from capsieve.cli.options import workers_option
 
 if TYPE_CHECKING:
     from capsieve.engine.screening import ScreenedExam
+    from capsieve.statistics.evaluation import Evaluation
+    from capsieve.statistics.metric import Metric
 
-__all__ = ["as_called", "command"]
-
-_TRAINING = "4"  # the paper's training patient
+__all__ = ["command"]
 
 _EXAMPLE = """\b
 Example:
@@ -33,21 +35,18 @@ Example:
     default=Path("capsieve-demo"),
     show_default=True,
     metavar="DIR",
-    help="Folder for study and results; it is made where it is absent.",
+    help="Folder for the study and the results.",
 )
 @workers_option
-@click.option("--fresh", is_flag=True, help="Start over, whatever the folder holds.")
+@click.option("--fresh", is_flag=True, help="Replace an earlier demo in this folder.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
-    """Render a synthetic study, screen it, and judge what was found by the truth.
+    """Render a synthetic study of five exams, screen it and evaluate the results.
 
-    The study has five patients and 16 polyps. As in the paper, the threshold is chosen on patient
-    4. An interrupted demo goes on where it was.
+    The study has 16 polyps. An interrupted demo continues with the same command.
     """
-    from capsieve.cli.evaluate import say_evaluation
     from capsieve.cli.output import say_first_run
     from capsieve.cli.progress import exam_progress, frame_progress
-    from capsieve.cli.screen import say_found
     from capsieve.engine.evaluating import evaluate
     from capsieve.engine.screening import screen
     from capsieve.errors import FileError
@@ -57,11 +56,11 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"cannot make the folder {out}: {error.strerror}") from error
+        raise FileError(f"cannot create the folder {out}: {error.strerror}") from error
     say_first_run()
-    click.echo("Rendering a synthetic study: five patients, 16 polyps.", err=True)
     plan = plan_study("demo")
     total = sum(exam.plan.frames for exam in plan.exams)
+    click.echo(f"Rendering a synthetic study of {len(plan.exams)} exams ...", err=True)
     with frame_progress("Rendering", total, quiet=quiet) as advance:
         study = write_study(
             plan,
@@ -70,54 +69,91 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
             fresh=fresh,
             progress=lambda exam, count: advance(count),
         ).parent
-    click.echo("Screening it.", err=True)
+    click.echo("Screening it with the published algorithm ...", err=True)
     with exam_progress(quiet=quiet) as listener:
         exams = screen(
             study / "exams", out / "results", workers=workers, fresh=fresh, progress=listener
         )
-    click.echo("Judging it by the truth.", err=True)
-    evaluation = evaluate(
-        out / "results",
-        study / "labels.csv",
-        out / "evaluation",
-        regions=study,
-        train_patients=[_TRAINING],
-    )
-    panels = _explain_best(exams, out)
-    say_found(exams)
-    click.echo()
-    say_evaluation(evaluation)
-    click.echo()
-    click.echo(f"The study and its truth:       {study.absolute()}")
-    if panels is not None:
-        click.echo(f"The best event, step by step:  {panels.absolute()}")
-    click.echo(f"An exam, to read:              {exams[0].report}")
-    click.echo(f"All figures, in a browser:     {(out / 'evaluation' / 'report.html').absolute()}")
-    click.echo(f"The exams, to read and decide: {_reading_command(out / 'results')}")
+    click.echo("Evaluating the results against the ground truth ...", err=True)
+    evaluation = evaluate(out / "results", study / "labels.csv", out / "evaluation", regions=study)
+    panels = _explain_best_event(exams, out)
+    console = Console(width=200, highlight=False, soft_wrap=True)
+    console.print("", _exam_table(exams), "", _result_table(evaluation), "", sep="\n")
+    click.echo("The frames are synthetic: expect other values for real exams.\n")
+    paths = {
+        "Reports of the exams": out / "results" / "EXAM" / "report.html",
+        "Report of the evaluation": out / "evaluation" / "report.html",
+        "Evidence for the best event": panels,
+        "Study with ground truth": study,
+    }
+    for title, path in paths.items():
+        if path is not None:
+            click.echo(f"{title + ':':<29}{path.absolute()}")
+    click.echo(f"{'Read the exams:':<29}{_review_command(out / 'results')}")
     if not all(exam.complete for exam in exams):
+        for exam in exams:
+            if exam.error is not None:
+                click.echo(f"capsieve: {exam.name} failed: {exam.error}", err=True)
         click.get_current_context().exit(1)
 
 
-def _reading_command(results: Path) -> str:
-    """Return what to type to read the exams, with what is missing for it."""
+def _exam_table(exams: "Sequence[ScreenedExam]") -> Table:
+    names = ("found", "to_read", "events")
+    counts: list[Any] = [exam.record["ledger"] for exam in exams if exam.record is not None]
+    table = _table("Exam", "Frames", "To read", "Events")
+    for exam in exams:
+        ledger: Any = exam.record["ledger"] if exam.record else dict.fromkeys(names, "failed")
+        table.add_row(exam.name, *(str(ledger[name]) for name in names))
+    table.add_row("total", *(str(sum(ledger[name] for ledger in counts)) for name in names))
+    return table
+
+
+def _result_table(evaluation: "Evaluation") -> Table:
+    point = evaluation.points[0]
+    table = _table(f"Results at R_P = {point.threshold:g}", "Value", "Count", "95 % interval")
+    for key in ("polyps.all.sensitivity", "frames.all.sensitivity", "frames.all.specificity"):
+        metric = evaluation.metric(key)
+        table.add_row(
+            metric.name,
+            "-" if metric.value is None else f"{100 * metric.value:.1f} %",
+            f"{metric.numerator} of {metric.denominator}",
+            _interval(metric),
+        )
+    return table
+
+
+def _interval(metric: "Metric") -> str:
+    for interval in metric.intervals:
+        if interval.low is not None and interval.high is not None:
+            return f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % ({interval.method})"
+    return ""
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="left" if "interval" in name else "right")
+    return table
+
+
+def _review_command(results: Path) -> str:
+    """Return the command that opens the results in the review app, as this one was called."""
     from importlib.util import find_spec
 
-    command = f"{as_called()} review {shlex.quote(str(results.absolute()))}"
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        program = f"{shlex.quote(sys.executable)} -m capsieve"
+    else:
+        program = "capsieve" if shutil.which("capsieve") else shlex.quote(str(called))
+    command = f"{program} review {shlex.quote(str(results.absolute()))}"
     if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
         return f"pip install 'capsieve[review]' && {command}"
     return command
 
 
-def as_called() -> str:
-    """Return how this program was called, so that the next command finds it too."""
-    called = Path(sys.argv[0])
-    if called.name == "__main__.py":
-        return f"{shlex.quote(sys.executable)} -m capsieve"
-    return "capsieve" if shutil.which("capsieve") else shlex.quote(str(called))
-
-
-def _explain_best(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
-    """Draw the nine panels of the best event of all."""
+def _explain_best_event(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
+    """Draw the nine panels of the event with the highest score."""
     import pyarrow.parquet as pq
 
     import capsieve
