@@ -14,7 +14,7 @@ FROM_THE_WIDTH = ["energy_sigma", "size_low", "size_high"]
 OPEN = [*FROM_THE_WIDTH, "score_threshold"]
 WHOLE = ["width", "texture_iterations", "size_low", "size_high", "radius_threshold"]
 SWITCHES = ["vignetting"]
-CHOSEN = ["channel", "flag_by"]
+CHOSEN = ["channel"]
 REAL = [name for name in NAMES if name not in [*WHOLE, *SWITCHES, *CHOSEN]]
 
 # Wide enough for the default filters: half a stencil of 30 pixels.
@@ -51,7 +51,6 @@ def parameters(draw: st.DrawFn) -> Parameters:
         eccentricity_max=draw(st.floats(1, 1e6)),
         radius_threshold=draw(st.integers(1, 10**4)),
         channel=draw(st.sampled_from(["gray", "red", "lab-a"])),
-        flag_by=draw(st.sampled_from(["frame", "timeline"])),
         vignetting=draw(st.booleans()),
         extension_slope=draw(st.floats(-255, 255)),
         score_threshold=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),

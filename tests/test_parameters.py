@@ -158,12 +158,6 @@ def test_switches_are_true_or_false(name: str, value: object) -> None:
     assert refused(name, **{name: value}).startswith("must be true or false, not ")
 
 
-def test_flags_go_by_frame_or_timeline_and_frames_need_no_word() -> None:
-    assert refused("flag_by", flag_by="exam") == ("must be one of 'frame', 'timeline', not 'exam'")
-    assert "flag_by" not in Parameters(flag_by="frame").to_dict()
-    assert Parameters(flag_by="timeline").to_dict()["flag_by"] == "timeline"
-
-
 @pytest.mark.parametrize("value", ["grey", "GRAY", "", None, 1, ["gray"]])
 def test_the_channel_is_one_of_three(value: object) -> None:
     assert refused("channel", channel=value).startswith("must be one of 'gray', 'red', 'lab-a'")

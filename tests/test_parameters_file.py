@@ -17,8 +17,7 @@ from made_parameters import FROM_THE_WIDTH, NAMES, parameters
 
 @given(parameters())
 def test_names_and_values_come_back_unchanged(given: Parameters) -> None:
-    by_frames = given.flag_by == "frame"
-    assert list(given.to_dict()) == (NAMES[:-1] if by_frames else NAMES)
+    assert list(given.to_dict()) == NAMES
     assert Parameters.from_dict(given.to_dict()) == given
 
 

@@ -16,10 +16,9 @@ from typing import Any, Literal, get_args
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 
-__all__ = ["Channel", "Derived", "FlagBy", "Parameters", "PARAMETERS_SCHEMA"]
+__all__ = ["Channel", "Derived", "Parameters", "PARAMETERS_SCHEMA"]
 
 Channel = Literal["gray", "red", "lab-a"]
-FlagBy = Literal["frame", "timeline"]
 
 PARAMETERS_SCHEMA = 1
 """Version of the TOML file; a file with another one is refused."""
@@ -30,10 +29,7 @@ _LEAST_MASK = 2.0  # pixels; a smaller mask cannot be extended
 _LARGEST_SLOPE = 255.0  # from black to white within a pixel
 _LARGEST_RADIUS = 10_000
 _ANY_THRESHOLD = 0.5  # an example: every detector has its own
-_NAMED_CHOICES = {
-    "channel": get_args(Channel),
-    "flag_by": get_args(FlagBy),
-}
+_NAMED_CHOICES = {"channel": get_args(Channel)}
 _SMALLEST_SIDE = 16  # the compiled filters work on 16 pixels at a time
 
 
@@ -108,11 +104,6 @@ class Parameters:
         None,
         unset="the detector's own",
     )
-    flag_by: FlagBy = _symbol(
-        "-",
-        'what is flagged by: "frame" (its own score) or "timeline" (that with its neighbours\')',
-        "frame",
-    )
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -142,15 +133,8 @@ class Parameters:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as they were set (None: the paper's formula).
-
-        `flag_by` is named only where it is not "frame": what is recorded of screening by frames
-        stays what it was before there was another way.
-        """
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        if self.flag_by == "frame":
-            del values["flag_by"]
-        return values
+        """Return the fields by name, as they were set (None: the paper's formula)."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Parameters":

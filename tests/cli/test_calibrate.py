@@ -72,7 +72,6 @@ def test_json_is_the_file_and_nothing_else(run, study):
         (("--workers", "1"), "--workers is an option of --search"),
         (("--search", "--frames", "3"), "--frames does nothing with --search"),
         (("--search", "--train-patient", "p"), "--train-patient does nothing with --search"),
-        (("--search", "--score", "timeline"), "--score does nothing with --search"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(run, study, more, words):
@@ -89,7 +88,6 @@ def test_wrong_usage_is_exit_code_2(run, study, more, words):
         (("--train-patient", "z"), "they name a, b"),
         (("--splits", "nowhere"), "nowhere"),
         (("--layout", "foo"), "foo"),
-        (("--score", "timeline"), "the frames of a have no timeline score"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_exit_code_1(run, study, more, words):

@@ -72,7 +72,6 @@ def test_results_are_not_compared_with_themselves(run, study):
         (("--regions", "nowhere"), "nowhere"),
         (("--splits", "nowhere"), "nowhere"),
         (("--against", "nowhere"), "nowhere"),
-        (("--score", "timeline"), "have no timeline score"),
         (("--layout", "foo"), "foo"),
     ],
 )

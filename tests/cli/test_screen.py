@@ -79,13 +79,6 @@ def test_a_second_run_leaves_the_first_alone(run, images, tmp_path):
     assert "another run is working on" in result.stderr
 
 
-def test_the_timeline_is_for_scores_that_are_probabilities(run, images, tmp_path):
-    result = run("screen", images, "-o", tmp_path / "out", "--timeline")
-    assert result.exit_code == 1
-    assert "'paper' is not the probability of a polyp" in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_threshold_of_another_detector_is_not_passed_over(run, images, tmp_path):
     chosen = tmp_path / "calibrated.toml"
     Parameters(score_threshold=0.3).save(chosen)

@@ -16,7 +16,7 @@ from capsieve.paper.staged import STAGES, Stages, analyze_each, fields_read
 from capsieve.parameters import Parameters
 from sample_frames import GOLDEN_FRAMES, golden_frame
 
-UNREAD = ("score_threshold", "flag_by")
+UNREAD = ("score_threshold",)
 NAMES = [each.name for each in dataclasses.fields(Parameters) if each.name not in UNREAD]
 """All fields but those that the paper's detector does not read."""
 

@@ -20,7 +20,6 @@ def a_head(time: Any, **changes: Any) -> HeadFrames:
         "frame": np.arange(time.size),
         "time": time,
         "score": np.zeros(time.size),
-        "timeline": np.full(time.size, np.nan),
         "undecodable": none,
         "flagged": none,
         "smooth": none,

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsieve.learned.timeline import timeline_scores
 from capsieve.store import tables
 from capsieve.store.schema import EVENTS, FEATURES, FRAMES, SCHEMA
 from capsieve.store.tables import MEASURED, first_pass, write_tables
@@ -60,7 +59,7 @@ def test_rows_keep_what_the_worker_said(written):
     one = scored("radius-low", file="a.png", pts=7, time_s=0.5, sha1="ab", rows=96, cols=97)
     folder, _ = written({0: [[one, row(status="undecodable", problem="cut off")]]})
     first, second = rows_of(folder, "frames")
-    for name in set(FRAMES.names) - {"head", "frame", "timeline_score", "event", "repeats"}:
+    for name in set(FRAMES.names) - {"head", "frame", "event", "repeats"}:
         assert first[name] == one[name]
     assert (second["status"], second["problem"]) == ("undecodable", "cut off")
     assert second["label"] is None
@@ -90,31 +89,6 @@ def test_every_feature_is_found_again_at_its_frame(written, left, right, places)
     ]
     found = [(f["head"], f["frame"], f["feature"]) for f in rows_of(folder, "features")]
     assert found == expected
-
-
-def test_scores_that_are_no_probabilities_have_no_timeline(written):
-    folder, _ = written({0: [[scored("no-feature", score=0.5)] * 3]})
-    assert [one["timeline_score"] for one in rows_of(folder, "frames")] == [None] * 3
-
-
-@pytest.mark.parametrize("length", [1, 3, 8])
-def test_the_timeline_goes_over_segments_and_not_over_heads(tmp_path, length):
-    def frame(score, time):
-        return scored("no-feature", score=score, time_s=time)
-
-    rows = [frame(0.1 * number, number / 4) for number in range(8)]
-    rows[3] = row(status="undecodable", problem="cut off", time_s=0.75)
-    other = [frame(0.9, 0.0)]
-    cuts = [rows[at : at + length] for at in range(0, 8, length)]
-    segments, source = served({0: cuts, 1: [other]})
-    known = first_pass(segments, source, probability=True)
-    write_tables(tmp_path, "an exam", segments, source, known, pictures=0)
-    found = [one["timeline_score"] for one in rows_of(tmp_path, "frames")]
-    score = [np.nan if one["score"] is None else one["score"] for one in rows]
-    expected = timeline_scores(score, frame=range(8), time=np.arange(8) / 4)
-    assert found[3] is None
-    np.testing.assert_array_equal(np.array(found[:8], np.float64), expected)
-    assert found[8] == pytest.approx(0.9)
 
 
 @settings(max_examples=30)

@@ -85,7 +85,8 @@ def parameters_text(calibration: Calibration) -> str:
         f"Results: {plain(c.results)}",
         f"Labels: {plain(c.labels)}",
         c.how,
-        _screened_before(c),
+        f"Screened before with {c.scale.name} = {c.screened:.12g}; all other parameters are as "
+        "they were.",
         *_for_which(c),
         "",
         *_expected(c),
@@ -128,7 +129,6 @@ def calibration_content(calibration: Calibration) -> dict[str, Any]:
             "value": c.threshold,
             "how": c.how,
             "screened": c.screened if c.scale.step is None else c.base.radius_threshold,
-            **({} if _by_frame(c) else {"screened_by": c.base.flag_by}),
             "highest": c.scale.highest if math.isfinite(c.scale.highest) else None,
         },
         "folds": dict(c.fold_thresholds),
@@ -153,36 +153,14 @@ def calibration_content(calibration: Calibration) -> dict[str, Any]:
     }
 
 
-def _by_frame(calibration: Calibration) -> bool:
-    """Return whether the timeline has no part in it."""
-    return calibration.base.flag_by == calibration.parameters.flag_by == "frame"
-
-
-def _screened_before(calibration: Calibration) -> str:
-    c = calibration
-    others = "all other parameters are as they were."
-    if c.base.flag_by == c.parameters.flag_by:
-        return f"Screened before with {c.scale.name} = {c.screened:.12g}; {others}"
-    score = {"frame": "the frame's own score", "timeline": "the timeline score"}
-    return (
-        f"Screened before with a threshold of {c.screened:.12g} on {score[c.base.flag_by]}, and "
-        f"now on {score[c.parameters.flag_by]}; {others}"
-    )
-
-
 def _for_which(calibration: Calibration) -> list[str]:
     """Name what the threshold is for; the paper's detector needs no word."""
     if calibration.detector == "paper":
         return []
-    lines = [
+    return [
         f"For capsieve screen --detector {plain(calibration.detector)}: scores of another detector "
         "have another scale."
     ]
-    if calibration.parameters.flag_by == "timeline":
-        lines.append(
-            'For the timeline score: flag_by = "timeline" below has capsieve screen flag by it.'
-        )
-    return lines
 
 
 def _expected(calibration: Calibration) -> list[str]:

@@ -135,7 +135,6 @@ FIXED: Mapping[str, str] = {
     "radius_threshold": "not searched but chosen, as the paper does: the smallest that reaches "
     "the target specificity",
     "score_threshold": "the paper's detector does not read it",
-    "flag_by": "the paper's score is no probability, so that it has no timeline",
 }
 """What the search leaves as it is, and why."""
 

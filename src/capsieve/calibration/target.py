@@ -59,7 +59,7 @@ class Scale:
     Attributes
     ----------
     name
-        For people: "R_P", "score threshold" or "timeline score threshold".
+        For people: "R_P" or "score threshold".
     step
         Thresholds are whole multiples of this: 1 for the paper's R_P. None where they are observed
         scores.

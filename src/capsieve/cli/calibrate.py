@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,7 +30,6 @@ Example:
   capsieve calibrate results --labels labels.csv -o calibration
   capsieve calibrate results --labels labels.csv --train-patient 4 -o calibration
   capsieve calibrate results --labels labels.csv --frames 400 --splits folds.csv -o calibration
-  capsieve calibrate results --labels labels.csv --score timeline -o calibration
   capsieve calibrate exams/ --labels labels.csv --search -o search
   capsieve screen new/ -o screened --parameters calibration/calibrated.toml
 """
@@ -66,12 +65,6 @@ _DEFAULT_SPECIFICITY = 90.0
 @click.option(
     "--sensitivity", type=_PERCENT, metavar="PERCENT", help="To be found of the polyps, at least."
 )
-@click.option(
-    "--score",
-    type=click.Choice(["frame", "timeline"]),
-    help="Choose a threshold of the frame's own score, or of the one with the support of its "
-    "neighbours in time. By default what the exams were flagged by.",
-)
 @layout_option
 @splits_option
 @train_patient_option
@@ -89,7 +82,6 @@ def command(
     specificity: float | None,
     frames: float | None,
     sensitivity: float | None,
-    score: Literal["frame", "timeline"] | None,
     layout: str | None,
     splits: Path | None,
     train_patients: tuple[str, ...],
@@ -133,7 +125,6 @@ def command(
         labels,
         out,
         target=target,
-        score=score,
         layout=layout,
         splits=splits,
         train_patients=train_patients,

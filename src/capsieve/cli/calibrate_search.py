@@ -153,7 +153,7 @@ def _check_usage(of_the_search: list[str], *, wanted: bool) -> None:
     """Refuse options that would do nothing."""
     context = click.get_current_context()
     # Of the operating point alone: a search has its own ways.
-    others = ["frames", "sensitivity", "score", "train_patients", "rounds", "reading_speed", "gap"]
+    others = ["frames", "sensitivity", "train_patients", "rounds", "reading_speed", "gap"]
     idle = [*others, "allow_leaks"] if wanted else of_the_search
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

@@ -1,7 +1,7 @@
 """``capsieve evaluate``: how good the sieve is, how sure that is, how much reading it saves."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -60,17 +60,10 @@ Example:
 )
 @click.option("--threshold", type=float, help="Judge this threshold instead of the screened one.")
 @click.option(
-    "--score",
-    type=click.Choice(["frame", "timeline"]),
-    help="Judge the frame's own score, or the one with the support of its neighbours in time. "
-    "By default what the exams were flagged by.",
-)
-@click.option(
     "--against",
     type=click.Path(path_type=Path),
     metavar="OUT2",
-    help="Results of another detector or setting on the same frames, to compare with; with "
-    "--score timeline also OUT itself, by the frame's score.",
+    help="Results of another detector or setting on the same frames, to compare with.",
 )
 @rounds_option
 @seed_option
@@ -105,7 +98,6 @@ def command(
     train_patients: tuple[str, ...],
     specificity: float,
     threshold: float | None,
-    score: Literal["frame", "timeline"] | None,
     against: Path | None,
     rounds: int,
     seed: int,
@@ -128,8 +120,7 @@ def command(
 
     if splits is not None and train_patients:
         raise click.UsageError("--splits and --train-patient both say what to train on: say one.")
-    itself = against is not None and against.resolve() == results.resolve()
-    if itself and score != "timeline":
+    if against is not None and against.resolve() == results.resolve():
         raise click.UsageError("--against names OUT itself: there is nothing to compare.")
     check_folder(out)
     evaluation = evaluate(
@@ -142,7 +133,6 @@ def command(
         train_patients=train_patients,
         target_specificity=round(specificity / 100, 12),  # 99.9 / 100 is a little more than 0.999
         threshold=threshold,
-        score=score,
         against=against,
         rounds=rounds,
         seed=seed,

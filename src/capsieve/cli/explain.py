@@ -96,7 +96,6 @@ def command(
 
     _check_out(target, out)
     pixels, view, basis, named, screened = _chosen(target, number, head)
-    neighbours = _neighbours(target, number, head) if target.is_dir() and not as_json else ""
     parameters = _parameters(parameters_file, channel, basis)
     if circle is not None:
         view = _view(circle, pixels)
@@ -115,8 +114,6 @@ def command(
             named=named,
             title=f"capsieve: {target.name}",
         )
-        if neighbours:
-            click.echo(neighbours)
         return
     explanation = capsieve.explain(pixels, parameters, view)
     if out is not None:
@@ -167,23 +164,6 @@ def _chosen(
             f"--frame and --head are for a folder that capsieve screen wrote; {target} is none."
         )
     return read_image(target), None, Parameters(), {"file": str(target)}, None
-
-
-def _neighbours(target: Path, number: int | None, head: int | None) -> str:
-    """Return what the frames before and after did, where an exam was flagged by the timeline."""
-    from capsieve.report.score_words import timeline_words
-    from capsieve.store.recall import frame_row
-    from capsieve.store.record import flagged_by, read_record
-
-    record = read_record(target)
-    if number is None or flagged_by(record) == "frame":
-        return ""
-    row = frame_row(target, record, number, head or 0)
-    if row["score"] is None or row["timeline_score"] is None:
-        return ""
-    threshold = float(record["detector"]["threshold"])
-    words = timeline_words(row["score"], row["timeline_score"], threshold=threshold)
-    return f"The exam was flagged by the timeline: {words}."
 
 
 def _detector(

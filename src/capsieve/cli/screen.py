@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ Example:
   capsieve screen exam.mp4 -o results
   capsieve screen exams/ -o results --workers 8
   capsieve screen exams/ -o learned --detector learned
-  capsieve screen exams/ -o calmer --detector learned --timeline
   capsieve screen front.mp4 back.mp4 --one-exam patient-7 -o results
 """
 
@@ -51,12 +49,6 @@ SCHEMA = 1
     help="What scores frames: paper, curvature, learned, or a model file.",
 )
 @parameters_option("Parameters other than the paper's; see capsieve parameters.")
-@click.option(
-    "--timeline",
-    is_flag=True,
-    help="Flag frames by the score with the support of their neighbours in time, not by their own; "
-    "for detectors whose score is a probability.",
-)
 @field_of_view_option
 @click.option(
     "--one-exam",
@@ -78,7 +70,6 @@ def command(
     out: Path,
     detector: str,
     parameters_file: Path | None,
-    timeline: bool,
     circle: "tuple[float, float, float] | str",
     one_exam: str | None,
     full_names: bool,
@@ -104,8 +95,6 @@ def command(
     if workers is not None and cluster is not None:
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
-    if timeline:
-        parameters = replace(parameters or Parameters(), flag_by="timeline")
     say_first_run()
     with interruptible(fresh=fresh), exam_progress(quiet=quiet) as listener:
         exams = screen(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,6 @@ def calibrate(
     out: str | Path | None = None,
     *,
     target: Target | None = None,
-    score: Literal["frame", "timeline"] | None = None,
     layout: str | None = None,
     splits: str | Path | None = None,
     train_patients: Sequence[str] = (),
@@ -49,10 +48,6 @@ def calibrate(
         written.
     target
         What to reach; a specificity of 90 %, as in the paper, where it is not given.
-    score
-        Whose threshold: that of the frame's own score, or of the "timeline" score, see
-        :mod:`capsieve.learned.timeline`. By default what the exams were flagged by. The
-        parameters say which.
     layout
         The labels' layout, where it is not recognised.
     splits
@@ -98,12 +93,10 @@ def calibrate(
     from capsieve.calibration.redrawing import redraw
     from capsieve.engine.identity import is_out_of_fold, screens_with
     from capsieve.engine.judged_results import read_judged
-    from capsieve.engine.timeline_results import by_timeline
     from capsieve.statistics.flags import flagged_at
     from capsieve.statistics.labels import read_labels
     from capsieve.statistics.points import TRAIN, screened_threshold, step_of
     from capsieve.statistics.short_threshold import short_threshold
-    from capsieve.store.record import flagged_by
 
     if splits is not None and train_patients:
         raise ParameterError("splits", "a split and training patients both say who chooses")
@@ -117,15 +110,11 @@ def calibrate(
         train_patients=train_patients,
         allow_leaks=allow_leaks,
     )
-    score = score or flagged_by(read.record)
-    if score == "timeline":
-        read = by_timeline(read)
     detector = read.record["detector"]
     screens = screens_with(detector, Path(results))
     base = Parameters.from_dict(read.record["parameters"])
-    base = replace(base, flag_by=flagged_by(read.record))
     step = step_of(detector)
-    scale = Scale("score threshold" if score == "frame" else "timeline score threshold", None)
+    scale = Scale("score threshold", None)
     if step is not None:
         scale = Scale("R_P", step, float(base.derived.radius_search))
     judged = in_parts(read.judged)
@@ -178,14 +167,13 @@ def calibrate(
             "splits": None if splits is None else str(splits),
             "train_patients": list(train_patients),
             "allow_leaks": allow_leaks,
-        }
-        | ({} if score == "frame" else {"score": score}),
+        },
         target=target,
         scale=scale,
         detector=screens,
         screened=screened_threshold(detector, read.record["parameters"], judged),
         base=base,
-        parameters=replace(_with_threshold(base, threshold, scale), flag_by=score),
+        parameters=_with_threshold(base, threshold, scale),
         threshold=threshold,
         how=how,
         fold_thresholds=fold_thresholds,

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from capsieve.errors import FileError
 from capsieve.statistics.settings import Settings
-from capsieve.store.record import Record, flagged_by
+from capsieve.store.record import Record
 
 if TYPE_CHECKING:
     from capsieve.statistics.curves import RocCurve
@@ -29,7 +29,6 @@ def evaluate(
     train_patients: Sequence[str] = (),
     target_specificity: float = 0.9,
     threshold: float | None = None,
-    score: Literal["frame", "timeline"] | None = None,
     against: str | Path | None = None,
     rounds: int = 2000,
     seed: int = 0,
@@ -62,11 +61,8 @@ def evaluate(
         That the chosen operating point must reach, a share of 1.
     threshold
         An operating point of your own.
-    score
-        "frame", or "timeline": with the support of the frames before and after, see
-        :mod:`capsieve.learned.timeline`. By default what the exams were flagged by.
     against
-        Results of another detector or setting on the same frames, judged by the frame's score.
+        Results of another detector or setting on the same frames.
     rounds, seed
         Of the bootstrap.
     reading_speed
@@ -112,7 +108,6 @@ def evaluate(
         settings,
         regions=None if regions is None else Path(regions),
         splits=None if splits is None else Path(splits),
-        score=score,
         against=None if against is None else Path(against),
         allow_leaks=allow_leaks,
     )
@@ -132,12 +127,10 @@ def _evaluated(
     *,
     regions: Path | None,
     splits: Path | None,
-    score: Literal["frame", "timeline"] | None,
     against: Path | None,
     allow_leaks: bool,
 ) -> "Evaluation":
     from capsieve.engine.judged_results import read_judged
-    from capsieve.engine.timeline_results import by_timeline
     from capsieve.statistics.accounts import account_table
     from capsieve.statistics.evaluation import Evaluation
     from capsieve.statistics.judging import judge
@@ -150,14 +143,9 @@ def _evaluated(
         train_patients=settings.train_patients,
         allow_leaks=allow_leaks,
     )
-    score = score or flagged_by(read.record)
-    if score == "timeline":
-        read = by_timeline(read)
     matched, judged, record = read.matched, read.judged, read.record
     detector, parameters = record["detector"], record["parameters"]
     points = operating_points(judged, settings, detector=detector, parameters=parameters)
-    if score == "timeline":
-        points = tuple(map(_on_the_timeline, points))
     judgement = judge(judged, points, settings, detector=detector, parameters=parameters)
     metrics, tables, problems = judgement.metrics, judgement.tables, matched.problems
     froc = None
@@ -180,9 +168,7 @@ def _evaluated(
         froc = pointed.froc
     comparison = None
     if against is not None:
-        comparison = _compared(
-            matched, record, labels, settings, results, against, points[0], score
-        )
+        comparison = _compared(matched, record, labels, settings, results, against, points[0])
         metrics += comparison.metrics
         tables += (comparison.values, comparison.changed)
     return Evaluation(
@@ -190,7 +176,6 @@ def _evaluated(
         labels=labels.path,
         settings=settings.to_dict()
         | {
-            "score": score,
             "layout": labels.layout,
             "splits": None if splits is None else str(splits),
             "regions": None if regions is None else str(regions),
@@ -218,13 +203,6 @@ def _evaluated(
     )
 
 
-def _on_the_timeline(point: "OperatingPoint") -> "OperatingPoint":
-    if point.key != "screened":
-        return point
-    how = "The threshold that frames were screened with, on the timeline score."
-    return replace(point, how=how)
-
-
 def _drawable(curve: "RocCurve") -> "RocCurve | None":
     """Return the curve, or None where a class is empty and there is nothing to draw."""
     return curve if curve.positives and curve.negatives else None
@@ -238,7 +216,6 @@ def _compared(
     results: Path,
     against: Path,
     point: "OperatingPoint",
-    score: str,
 ) -> "Comparison":
     from capsieve.engine.identity import same_detector
     from capsieve.engine.judged_results import read_matched
@@ -260,7 +237,7 @@ def _compared(
         judged, score=others.judged.score[theirs], flagged=others.judged.flagged[theirs]
     )
     # One number means nothing on the scale of another detector's score.
-    same_scale = score == "frame" and same_detector(record["detector"], other_record["detector"])
+    same_scale = same_detector(record["detector"], other_record["detector"])
     points = operating_points(
         other,
         settings if same_scale else replace(settings, threshold=None),
@@ -270,15 +247,13 @@ def _compared(
     return compare(
         judged,
         other,
-        names=_two_names(results, against, score),
+        names=_two_names(results, against),
         thresholds=(point.threshold, points[0].threshold),
         settings=settings,
         left_out=int((matched.judged.truth >= 0).sum()) - len(mine),
     )
 
 
-def _two_names(results: Path, against: Path, score: str) -> tuple[str, str]:
+def _two_names(results: Path, against: Path) -> tuple[str, str]:
     one, two = results.resolve(), against.resolve()
-    if score != "frame":
-        return f"{one.name} by {score}", f"{two.name} by frame"
     return (one.name, two.name) if one.name != two.name else (str(results), str(against))

@@ -16,7 +16,6 @@ from capsieve.engine.identity import differences, identity
 from capsieve.engine.segment_work import SegmentTask
 from capsieve.engine.views import FieldChoice, find_views, view_records
 from capsieve.errors import FileError, OccupiedError, WorkerError
-from capsieve.parameters import FlagBy
 from capsieve.sources.source import Place, Source, Survey, open_source
 from capsieve.store.lock import locked
 from capsieve.store.record import RECORD, Record, read_record
@@ -40,25 +39,18 @@ class Request:
         See :data:`capsieve.engine.views.FieldChoice`.
     fresh
         Remove earlier results first.
-    flag_by
-        See :class:`capsieve.Parameters`.
     """
 
     detector: Detector
     field_of_view: FieldChoice
     fresh: bool
-    flag_by: FlagBy = "frame"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the record says of it, beside the detector.
-
-        Flags by frames need no word: so were all exams screened before there was another way.
-        """
+        """What the record says of it, beside the detector."""
         field = self.field_of_view
         circle = [field.row, field.col, field.radius] if isinstance(field, FieldOfView) else field
-        settings: dict[str, Any] = {"field_of_view": circle}
-        return settings if self.flag_by == "frame" else settings | {"flag_by": self.flag_by}
+        return {"field_of_view": circle}
 
 
 class ExamRun:

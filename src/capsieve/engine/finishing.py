@@ -12,11 +12,9 @@ import pyarrow as pa
 from capsieve.atomic_write import sync
 from capsieve.detector import Detector
 from capsieve.engine.identity import versions
-from capsieve.engine.lifted_frames import read_lifted
 from capsieve.engine.range_check import compare, measures_of
 from capsieve.engine.segment_work import row_of_lost
 from capsieve.engine.standard_input import STANDARD_INPUT, is_spooled
-from capsieve.engine.timeline_flags import TIMELINE_REJECTIONS, relabelled, timeline_flags
 from capsieve.errors import FileError
 from capsieve.sources.source import Source, Survey
 from capsieve.store.record import (
@@ -30,7 +28,7 @@ from capsieve.store.record import (
 )
 from capsieve.store.schema import SCHEMA, SEGMENT
 from capsieve.store.shown_evidence import best_evidence
-from capsieve.store.tables import FirstPass, Rows, first_pass, write_tables
+from capsieve.store.tables import FirstPass, first_pass, write_tables
 from capsieve.store.tally import PAPER_REJECTIONS, SCORE_REJECTIONS, total
 from capsieve.store.unfinished import Unfinished
 
@@ -72,7 +70,6 @@ def finish(
         For the record.
     """
     from capsieve.report.exam_report import write_exam_report
-    from capsieve.report.score_words import is_probability
 
     unfinished = Unfinished(folder)
     surveys = {source.place.head: survey for source, survey in heads}
@@ -93,16 +90,10 @@ def finish(
         staging.mkdir(exist_ok=True)
         paper = detector.name == "paper"
         rejections = PAPER_REJECTIONS if paper else SCORE_REJECTIONS
-        probability = is_probability(detector.identity)
-        final, caution = rows, ""
-        if identity["settings"].get("flag_by") == "timeline":
-            rejections = TIMELINE_REJECTIONS
-            final, caution = _by_timeline(heads, segments, rows, detector=detector, views=views)
-        known = first_pass(segments, final, rejections=rejections, probability=probability)
-        thumbnails = write_tables(staging, exam, segments, final, known, pictures=_MOST_PICTURES)
-        evidence = {} if paper else best_evidence(segments, final, known, most=_MOST_EVIDENCE)
+        known = first_pass(segments, rows, rejections=rejections)
+        thumbnails = write_tables(staging, exam, segments, rows, known, pictures=_MOST_PICTURES)
+        evidence = {} if paper else best_evidence(segments, rows, known, most=_MOST_EVIDENCE)
         record = _record(folder, staging, exam, heads, known, identity, detector, views, run)
-        record["warnings"] += [caution] if caution else []
         write_record(record, staging)
         write_exam_report(
             staging,
@@ -122,23 +113,6 @@ def finish(
     if not lost:  # those may yet be screened
         unfinished.remove()
     return record
-
-
-def _by_timeline(
-    heads: Sequence[tuple[Source, Survey]],
-    segments: Mapping[int, int],
-    rows: Rows,
-    *,
-    detector: Detector,
-    views: Sequence[ViewRecord],
-) -> tuple[Rows, str]:
-    """Return the rows as the timeline flags them, and a caution or ""."""
-    flags = timeline_flags(segments, rows, threshold=detector.score_threshold)
-    # Events do not hang on pictures: these tell which frame of each is shown large.
-    events = first_pass(segments, relabelled(rows, flags), rejections=TIMELINE_REJECTIONS).events
-    best = {(event.best.head, event.best.frame) for event in events[:_MOST_EVIDENCE]}
-    kept = read_lifted(heads, flags, detector=detector, views=views, explained=best)
-    return relabelled(rows, flags, kept), flags.warning()
 
 
 def _move(staging: Path, folder: Path) -> None:

@@ -13,7 +13,7 @@ from capsieve.statistics.matching import Matched, match
 from capsieve.statistics.points import with_training
 from capsieve.statistics.splits import read_splits
 from capsieve.store.reader import exam_folders, unfinished_exams
-from capsieve.store.record import Record, flagged_by, read_record
+from capsieve.store.record import Record, read_record
 
 __all__ = ["JudgedResults", "read_judged", "read_matched"]
 
@@ -106,11 +106,6 @@ def _check_alike(records: Sequence[Record], results: Path) -> None:
                     f"with different {'detectors' if what == 'detector' else 'parameters'}; "
                     "evaluate them apart"
                 )
-        if flagged_by(record) != flagged_by(first):
-            raise FileError(
-                f"of the exams {first['exam']} and {record['exam']} in {results} one was flagged "
-                "by the timeline and the other frame by frame; evaluate them apart"
-            )
 
 
 def _first_problem(matched: Matched) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from capsieve.aperture import FieldOfView
@@ -18,7 +18,7 @@ from capsieve.engine.segment_work import SegmentTask, screen_segment
 from capsieve.engine.standard_input import STANDARD_INPUT, spooled
 from capsieve.engine.views import FieldChoice
 from capsieve.errors import CapsieveError, FileError, ParameterError
-from capsieve.parameters import FlagBy, Parameters
+from capsieve.parameters import Parameters
 from capsieve.sources.inputs import ExamInput, find_exams
 from capsieve.store.record import Record
 
@@ -89,8 +89,7 @@ def screen(
     out
         Folder for the results, one folder for each exam below it.
     detector, parameters
-        See :func:`capsieve.load_detector`. With ``Parameters(flag_by="timeline")`` frames are
-        flagged by their timeline score; the detector's score must be a probability.
+        See :func:`capsieve.load_detector`.
     field_of_view
         ``"auto"`` searches it on the exam's frames, ``"whole"`` takes frames as they are, and a
         :class:`~capsieve.FieldOfView` is taken for all.
@@ -121,8 +120,8 @@ def screen(
     wanted = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not wanted:
         raise FileError("there is nothing to screen; name a video or a folder")
-    chosen, flag_by = _detector(detector, parameters)
-    request = Request(chosen, field_of_view, fresh, flag_by)
+    chosen = _detector(detector, parameters)
+    request = Request(chosen, field_of_view, fresh)
     if not isinstance(field_of_view, FieldOfView) and field_of_view not in ("auto", "whole"):
         raise ParameterError(
             "field_of_view", f"must be 'auto', 'whole' or a FieldOfView, not {field_of_view!r}"
@@ -141,32 +140,16 @@ def screen(
         return _Screening(exams, out, request, progress).run(executor)
 
 
-def _detector(
-    detector: str | Path | Detector, parameters: Parameters | None
-) -> tuple[Detector, FlagBy]:
-    """Return the detector, which sees one frame at a time, and what flags go by."""
-    from capsieve.report.score_words import is_probability
-
-    flag_by: FlagBy = "frame" if parameters is None else parameters.flag_by
-    if isinstance(detector, str | Path):
-        if str(detector) == "paper" and parameters and parameters.score_threshold is not None:
-            raise ParameterError(
-                "score_threshold",
-                "the paper's detector does not read it, for its threshold is radius_threshold; "
-                "name the detector that these parameters were made for (--detector)",
-            )
-        alone = None if parameters is None else replace(parameters, flag_by="frame")
-        detector = load_detector(detector, parameters=alone)
-    elif parameters is None:
-        flag_by = detector.parameters.flag_by
-    if flag_by == "timeline" and not is_probability(detector.identity):
+def _detector(detector: str | Path | Detector, parameters: Parameters | None) -> Detector:
+    if not isinstance(detector, str | Path):
+        return detector
+    if str(detector) == "paper" and parameters and parameters.score_threshold is not None:
         raise ParameterError(
-            "flag_by",
-            f"the score of the detector {detector.name!r} is not the probability of a polyp, so "
-            'that it has no timeline score; take another detector, such as "learned", or flag by '
-            '"frame"',
+            "score_threshold",
+            "the paper's detector does not read it, for its threshold is radius_threshold; "
+            "name the detector that these parameters were made for (--detector)",
         )
-    return detector, flag_by
+    return load_detector(detector, parameters=parameters)
 
 
 class _Screening:

@@ -4,28 +4,19 @@ One file that needs nothing else: pictures, drawings and style lie inside, and a
 policy forbids the browser to fetch anything. The same folder gives the same bytes.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from capsieve.atomic_write import atomic_write
 from capsieve.report import formats, provenance
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
-from capsieve.report.exam_tables import Event, HeadFrames, read_events, read_heads
+from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
 from capsieve.report.ledger_table import ledger_columns, ledger_sums
 from capsieve.report.page_parts import digest, part, template
 from capsieve.report.range_table import range_rows
-from capsieve.report.score_words import (
-    is_probability,
-    score_text,
-    threshold_text,
-    timeline_counts,
-    timeline_words,
-)
+from capsieve.report.score_words import is_probability, score_text
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
 from capsieve.store.record import Record, read_record
@@ -88,16 +79,13 @@ def exam_report(
 ) -> str:
     """Return the page as a text; see :func:`write_exam_report`."""
     record = read_record(folder)
-    by_timeline = record["settings"].get("flag_by") == "timeline"
-    heads = read_heads(folder, timeline=by_timeline)
+    heads = read_heads(folder)
     events = read_events(folder)
     scale = scale_of(heads)
     place = _place(home or folder, record["exam"])
     probability = is_probability(record["detector"])
     threshold = _threshold(record)
     shown = "" if threshold is None else score_text(threshold, probability=probability)
-    if threshold is not None and by_timeline:
-        shown = threshold_text(threshold)
     cards, rows = event_cards(
         folder,
         events,
@@ -120,10 +108,7 @@ def exam_report(
         two_heads=len(columns) > 1,
         duration=_duration(heads, scale),
         scale=scale,
-        drawing=timeline(_drawn(heads, by_timeline), events, threshold=threshold),
-        by_timeline=by_timeline,
-        timeline_note=_timeline_note(heads, threshold) if by_timeline else "",
-        with_neighbours=_with_neighbours(heads, events, threshold) if by_timeline else {},
+        drawing=timeline(heads, events, threshold=threshold),
         threshold=threshold,
         paper=record["detector"].get("name") == "paper",
         by_texture=bool({"texture-low", "texture-high"} & rejected.keys()),
@@ -147,7 +132,6 @@ def exam_report(
             for problem in record["problems"]
         ],
         ranges=range_rows(measures),
-        range_warnings=[measure["warning"] for measure in measures.values()],
         detector=_detector(record["detector"]),
         parameters=provenance.parameter_rows(record["parameters"]),
         sources=[(each["head"], provenance.source_rows(each)) for each in record["sources"]],
@@ -180,39 +164,6 @@ def _threshold(record: Record) -> float | None:
         else record["detector"].get("threshold")
     )
     return float(value) if isinstance(value, int | float) else None
-
-
-def _drawn(heads: list[HeadFrames], by_timeline: bool) -> list[HeadFrames]:
-    """Return the frames with the score that flags go by."""
-    return [replace(head, score=head.timeline) for head in heads] if by_timeline else heads
-
-
-def _timeline_note(heads: list[HeadFrames], threshold: float | None) -> str:
-    """Say how many frames the neighbours gave another label."""
-    if threshold is None:
-        return ""
-    own = [(head.flagged, head.score >= threshold) for head in heads]
-    return timeline_counts(
-        sum(int((flagged & ~alone).sum()) for flagged, alone in own),
-        sum(int((alone & ~flagged).sum()) for flagged, alone in own),
-        threshold=threshold,
-    )
-
-
-def _with_neighbours(
-    heads: list[HeadFrames], events: Sequence[Event], threshold: float | None
-) -> dict[str, str]:
-    """Return for each event, by its rank, what the neighbours did to its best frame."""
-    if threshold is None:
-        return {}
-    by_head = {head.head: head for head in heads}
-    found: dict[str, str] = {}
-    for event in events:
-        head = by_head[event.head]
-        place = int(np.searchsorted(head.frame, event.best_frame))
-        score, whole = float(head.score[place]), float(head.timeline[place])
-        found[str(event.event)] = timeline_words(score, whole, threshold=threshold)
-    return found
 
 
 def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:

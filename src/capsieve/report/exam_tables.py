@@ -47,8 +47,6 @@ class HeadFrames:
         Seconds; NaN where unknown.
     score
         NaN where the frame was not scored.
-    timeline
-        The timeline score; NaN where there is none, or where it was not read.
     undecodable, flagged, smooth, busy
         The result of each frame; smooth and busy are those that pre-selection rejected because of
         too little or too much texture.
@@ -60,7 +58,6 @@ class HeadFrames:
     frame: NDArray[np.int64]
     time: NDArray[np.float64]
     score: NDArray[np.float64]
-    timeline: NDArray[np.float64]
     undecodable: NDArray[np.bool_]
     flagged: NDArray[np.bool_]
     smooth: NDArray[np.bool_]
@@ -107,27 +104,16 @@ class BestFeature:
     col_offset: float
 
 
-def read_heads(folder: Path, *, timeline: bool = False) -> list[HeadFrames]:
-    """Read the frames of every head, in the order of the heads.
-
-    Parameters
-    ----------
-    folder
-        The exam's.
-    timeline
-        Whether to read the timeline score, which older tables are without.
-    """
-    columns = (*_FRAME_COLUMNS, "timeline_score") if timeline else _FRAME_COLUMNS
+def read_heads(folder: Path) -> list[HeadFrames]:
+    """Read the frames of every head, in the order of the heads."""
     parts: list[dict[str, NDArray[Any]]] = []
-    for batch in table_batches(folder, "frames", columns):
-        unknown = pa.nulls(len(batch["score"]), pa.float64())
+    for batch in table_batches(folder, "frames", _FRAME_COLUMNS):
         parts.append(
             {
                 "head": _numbers(batch["head"], np.int64),
                 "frame": _numbers(batch["frame"], np.int64),
                 "time": _numbers(batch["time_s"], np.float64),
                 "score": _numbers(batch["score"], np.float64),
-                "timeline": _numbers(batch.get("timeline_score", unknown), np.float64),
                 "undecodable": ~_equal(batch["status"], "decoded"),
                 "flagged": _equal(batch["label"], "polyp"),
                 "smooth": _equal(batch["reason"], "texture-low"),

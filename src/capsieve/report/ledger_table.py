@@ -49,10 +49,6 @@ _REASONS = {
         "Too busy",
         "texture-high: too much texture, as in bubbles, foam and residue",
     ),
-    "timeline-low": (
-        "Neighbours against",
-        "timeline-low: the score reaches the threshold alone, but not with its neighbours in time",
-    ),
     "no-feature": (
         "Nothing polyp-like",
         "no-feature: nothing of the right size and roundness stands out",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from capsieve.report.formats import number, plain, plural
+from capsieve.report.formats import number, plain
 from capsieve.report.words import digits
 from capsieve.results import FrameResult, Weight
 
@@ -14,9 +14,6 @@ __all__ = [
     "score_text",
     "score_verdict",
     "score_why",
-    "threshold_text",
-    "timeline_counts",
-    "timeline_words",
     "value_name",
     "weight_words",
 ]
@@ -56,47 +53,6 @@ def score_verdict(result: FrameResult, *, threshold: float, probability: bool) -
     if result.label == "polyp":
         return f"Polyp: the {what} is high enough: {score}, at least {bound}."
     return f"Normal: the {what} is too low: {score}, below {bound}."
-
-
-def threshold_text(threshold: float) -> str:
-    """Return a threshold of the timeline score; however near to 1, it is not printed as 100 %."""
-    return score_text(threshold, 1.0, probability=True)
-
-
-def timeline_words(score: float, timeline: float, *, threshold: float) -> str:
-    """Return what the neighbours did to a frame of an exam that was flagged by the timeline.
-
-    Parameters
-    ----------
-    score, timeline
-        The frame's own probability, and the one with the support of its neighbours.
-    threshold
-        The least timeline score that is flagged.
-    """
-    own = score_text(score, threshold, probability=True)
-    whole = score_text(timeline, threshold, probability=True)
-    bound = threshold_text(threshold)
-    if (score >= threshold) == (timeline >= threshold):
-        side = "at least" if score >= threshold else "below"
-        return f"{own} alone and {whole} with its neighbours in time, both {side} {bound}"
-    if timeline >= threshold:
-        return f"{own} alone, below {bound}; its neighbours in time lift it to {whole}"
-    return f"{own} alone, at least {bound}; its neighbours in time bring it down to {whole}"
-
-
-def timeline_counts(lifted: int, dropped: int, *, threshold: float) -> str:
-    """Return how many frames have another label than their own score would give, in a sentence."""
-    bound = threshold_text(threshold)
-    return (
-        "Frames are flagged by the timeline score: the probability of a polyp given the frames "
-        f"before and after as well. {_frames(lifted)} flagged although below {bound} alone, for "
-        f"the neighbours speak for a polyp. {_frames(dropped)} not flagged although at or above "
-        f"{bound} alone, for the neighbours speak against it (timeline-low)."
-    )
-
-
-def _frames(number: int) -> str:
-    return f"{plural(number, 'frame')} {'is' if number == 1 else 'are'}"
 
 
 def score_why(

@@ -100,7 +100,7 @@ def _of_other(
     )
     maps = {} if evidence.map is None else {"evidence": _from_median(evidence.map)}
     message = messages.Evidence(
-        words=[*why, *_neighbours(result, detector, recalled), *_other_score(result, recalled)],
+        words=[*why, *_other_score(result, recalled)],
         values=[
             messages.Value(
                 name="probability" if probability else "score",
@@ -215,16 +215,6 @@ def _ellipse(feature: Feature, place: Placement) -> messages.Ellipse:
         angle=0.5 * math.atan2(2.0 * rc, cc - rr),
         rejected=feature.rejected,
     )
-
-
-def _neighbours(result: FrameResult, detector: Detector, recalled: Recalled) -> list[str]:
-    """Return what the neighbours in time did to a frame, where the exam is flagged by them."""
-    timeline, label = recalled.row.get("timeline_score"), recalled.row.get("label")
-    if timeline is None or label in (None, result.label):
-        return []
-    said = score_words.timeline_words(result.score, timeline, threshold=detector.score_threshold)
-    verdict = "is flagged" if label == "polyp" else "is not flagged"
-    return [f"In this exam it {verdict}: {said}."]
 
 
 def _other_score(result: FrameResult, recalled: Recalled) -> list[str]:

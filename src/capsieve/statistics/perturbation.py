@@ -76,7 +76,7 @@ def parameter_named(name: str) -> str:
     if field is None:
         near = get_close_matches(name, [each.name for each in fields(Parameters)], n=1, cutoff=0)
         raise ParameterError(name, f"no such parameter; did you mean {near[0]!r}?")
-    if field in ("channel", "flag_by", "vignetting"):
+    if field in ("channel", "vignetting"):
         raise ParameterError(field, "it is no number, and cannot be changed by some percent")
     return field
 

@@ -28,7 +28,7 @@ TableName = Literal["frames", "features", "events"]
 
 _BATCH = 1 << 16
 # Columns that older tables of the same schema are without.
-_LATER = {"frames": ("values", "timeline_score")}
+_LATER = {"frames": ("values",)}
 _NAMED = 5  # unfinished exams that a message names
 
 
@@ -82,7 +82,7 @@ def unfinished_exams(out: str | os.PathLike[str]) -> list[Path]:
 def read_frames(folder: Path, columns: Sequence[str]) -> pa.Table:
     """Read columns of an exam's frames.parquet, sorted by head and frame.
 
-    The columns "values" and "timeline_score" are null where an older table is without them.
+    The column "values" is null where an older table is without it.
 
     Raises
     ------

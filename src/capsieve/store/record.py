@@ -6,7 +6,6 @@ from typing import Any, NotRequired, TypedDict
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
-from capsieve.parameters import FlagBy
 from capsieve.store.schema import SCHEMA
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "Record",
     "SourceRecord",
     "ViewRecord",
-    "flagged_by",
     "read_record",
     "write_record",
 ]
@@ -159,9 +157,3 @@ def read_record(folder: Path) -> Record:
             "screen the exam again, with --fresh"
         )
     return record  # pyright: ignore[reportReturnType]
-
-
-def flagged_by(record: Record) -> FlagBy:
-    """Return what the flags of a screened exam went by."""
-    settings = record.get("settings", {})  # results of a training have none
-    return "timeline" if settings.get("flag_by") == "timeline" else "frame"

@@ -72,9 +72,6 @@ FRAMES = pa.schema(
     + _DECODED
     + _RESULT
     + [
-        # The score with the support of the frames before and after, see capsieve.learned.timeline;
-        # null where scores are no probabilities. Older results are without this column.
-        ("timeline_score", pa.float64()),
         ("event", pa.int32()),  # null where the frame is not flagged
         ("repeats", pa.int64()),  # the flagged frame of which this one is nearly a copy, or null
     ]

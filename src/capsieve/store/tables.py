@@ -1,7 +1,7 @@
 """From the segments of an exam to its three tables, in two passes and little memory."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from capsieve.events import Event, Flagged, group
-from capsieve.learned.timeline import timeline_scores
 from capsieve.store.schema import EVENTS, FEATURES, FRAMES, described
 from capsieve.store.tally import COLUMNS, PAPER_REJECTIONS, Tally
 
@@ -40,15 +39,11 @@ class FirstPass:
         Ranked, best first.
     measured
         All values of the columns :data:`MEASURED`, where a frame was scored.
-    timeline
-        By head the timeline score of each frame, NaN where there is none; empty where scores are no
-        probabilities.
     """
 
     tallies: Mapping[int, Tally]
     events: Sequence[Event]
     measured: Mapping[str, NDArray[np.float64]]
-    timeline: Mapping[int, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def first_pass(
@@ -56,7 +51,6 @@ def first_pass(
     rows: Rows,
     *,
     rejections: Sequence[str] = PAPER_REJECTIONS,
-    probability: bool = False,
 ) -> FirstPass:
     """Count, group and measure.
 
@@ -68,22 +62,16 @@ def first_pass(
         Where their rows come from.
     rejections
         The detector's reasons to reject a frame, which are counted even where none met them.
-    probability
-        Whether scores are probabilities, so that the exam gets a timeline score.
     """
     tallies = {head: Tally(head, rejections) for head in sorted(segments)}
     flagged: list[Flagged] = []
     values: dict[str, list[NDArray[np.float64]]] = {name: [np.empty(0)] for name in MEASURED}
-    timeline: dict[int, NDArray[np.float64]] = {}
     for head, tally in tallies.items():
-        scores, times = [np.empty(0)], [np.empty(0)]
         for number in range(segments[head]):
             table = rows(head, number, list(dict.fromkeys([*COLUMNS, *_GROUPED, *MEASURED])))
             for name in MEASURED:
                 column = table[name].drop_null().to_numpy().astype(np.float64)
                 values[name].append(column)
-            scores.append(_with_nan(table["score"]))
-            times.append(_with_nan(table["time_s"]))
             first = tally.found
             tally.add(table.select(COLUMNS).to_pylist())
             labels = table["label"].to_pylist()
@@ -91,13 +79,8 @@ def first_pass(
             chosen = table.take(pa.array(places, pa.int64()))  # an empty list has no type
             for place, row in zip(places, chosen.to_pylist(), strict=True):
                 flagged.append(_flagged(head, first + place, row))
-        if probability:
-            score = np.concatenate(scores)
-            timeline[head] = timeline_scores(
-                score, frame=np.arange(len(score)), time=np.concatenate(times)
-            )
     measured = {name: np.concatenate(parts) for name, parts in values.items()}
-    return FirstPass(tallies, group(flagged), measured, timeline)
+    return FirstPass(tallies, group(flagged), measured)
 
 
 def write_tables(
@@ -132,7 +115,6 @@ def write_tables(
             columns |= {
                 "head": pa.array([head] * count, pa.int16()),
                 "frame": pa.array([frame for _, frame in keys], pa.int64()),
-                "timeline_score": _timeline(known, head, first, count),
                 "event": pa.array([ranks.get(key) for key in keys], pa.int32()),
                 "repeats": pa.array([repeats.get(key) for key in keys], pa.int64()),
             }
@@ -204,17 +186,6 @@ def _exploded(lists: pa.ChunkedArray, head: int, first: int, schema: pa.Schema) 
     }
     columns = [numbered[name] if name in numbered else values.field(name) for name in schema.names]
     return pa.table(columns, schema)
-
-
-def _with_nan(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    return np.asarray(column.fill_null(np.nan).to_numpy(), dtype=np.float64)
-
-
-def _timeline(known: FirstPass, head: int, first: int, count: int) -> pa.Array:
-    """Return the timeline scores of a segment; nulls where there are none."""
-    if head not in known.timeline:
-        return pa.nulls(count, pa.float64())
-    return pa.array(known.timeline[head][first : first + count], pa.float64(), from_pandas=True)
 
 
 def _flagged(head: int, frame: int, row: dict[str, Any]) -> Flagged:
