@@ -17,7 +17,7 @@ from capsieve.review.decisions.seen import add_seen
 from capsieve.review.decisions.writing import append
 from capsieve.review.exam_events import signed_identity
 from capsieve.review.way import Way
-from review_exam import FRAMES
+from support.small_exam import FRAMES
 
 __all__ = ["Scribe", "choose_way", "made_report"]
 

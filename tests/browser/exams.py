@@ -6,14 +6,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capsieve.frames import pixel_hash
 from capsieve.sources.source import Place, open_source
-from capsieve.store.schema import EVENTS, described
-from made_results import write_results
-from review_exam import write_small_exam
+from support.results import write_results, write_table
+from support.small_exam import write_small_exam
 
 __all__ = [
     "IMAGES",
@@ -64,29 +62,29 @@ def write_long_exam(out: Path, video: Path, clip: Path, *, exam: str) -> int:
     write_results(
         out / exam,
         score=score,
-        time=np.array([frame.time for frame in frames]),
-        columns={
-            "event": event,
-            "pts": [frame.pts for frame in frames],
-            "sha1": [digests[number % len(digests)] for number in range(count)],
-            "rows": np.full(count, rows),
-            "cols": np.full(count, cols),
+        time_s=np.array([frame.time for frame in frames]),
+        event=event,
+        pts=[frame.pts for frame in frames],
+        sha1=[digests[number % len(digests)] for number in range(count)],
+        rows=np.full(count, rows),
+        cols=np.full(count, cols),
+        record={
+            "views": [],
+            "sources": [
+                {
+                    "head": 0,
+                    "kind": "video",
+                    "path": str(video),
+                    "relative": str(Path("..") / ".." / video.name),
+                    "stream": 0,
+                    "names": "",
+                    "sha256": survey.sha256,
+                    "bytes": survey.size,
+                    "declared": None,
+                    "description": {"rows": rows, "cols": cols},
+                }
+            ],
         },
-        views=[],
-        sources=[
-            {
-                "head": 0,
-                "kind": "video",
-                "path": str(video),
-                "relative": str(Path("..") / ".." / video.name),
-                "stream": 0,
-                "names": "",
-                "sha256": survey.sha256,
-                "bytes": survey.size,
-                "declared": None,
-                "description": {"rows": rows, "cols": cols},
-            }
-        ],
     )
     events = [
         {
@@ -96,8 +94,7 @@ def write_long_exam(out: Path, video: Path, clip: Path, *, exam: str) -> int:
         }
         for rank, number in enumerate(flagged.tolist(), 1)
     ]
-    table = pa.Table.from_pylist(events, described(EVENTS, "events", exam))
-    pq.write_table(table, out / exam / "events.parquet")
+    write_table(out / exam, "events", events)
     return count
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from made_results import write_results
+from support.results import write_results
 
 
 @pytest.fixture
@@ -109,14 +109,15 @@ def test_out_of_fold_results_lead_to_the_trained_model(run, tmp_path):
     (tmp_path / "mine.onnx").touch()
     rows = ["exam,frame,label,polyp,patient"]
     detector = {
-        "name": "boosting",
+        "name": "forest",
         "out of fold": True,
         "threshold": 0.5,
         "trained model": "mine.onnx",
     }
     for exam in ("a", "b"):
         score = np.array([0.9, *np.linspace(0.1, 0.6, 11)])
-        write_results(work / "out-of-fold" / exam, score=score, threshold=0.5, detector=detector)
+        folder, record = work / "out-of-fold" / exam, {"detector": detector}
+        write_results(folder, score=score, threshold=0.5, record=record)
         rows += [f"{exam},0,polyp,1,{exam}", *(f"{exam},{n},normal,,{exam}" for n in range(1, 12))]
     (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
     usual = ("--labels", tmp_path / "labels.csv", "-o", tmp_path / "out", "--rounds", "100")
@@ -124,6 +125,4 @@ def test_out_of_fold_results_lead_to_the_trained_model(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert f"--detector {tmp_path / 'mine.onnx'} --parameters" in result.stdout.splitlines()[-1]
     assert "each fold was scored by a model of its own, none of which is kept" in result.stderr
-    assert (
-        "--detector boosting" not in result.output + (tmp_path / "out/calibrated.toml").read_text()
-    )
+    assert "--detector forest" not in result.output + (tmp_path / "out/calibrated.toml").read_text()

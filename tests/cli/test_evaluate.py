@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from made_results import write_results
+from support.results import write_results
 
 LABELS = "exam,frame,label,polyp,patient\na,0,polyp,1,p\na,1,normal,,p\na,2,other,,p\na,3,wart,,p\n"
 

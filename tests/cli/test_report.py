@@ -9,7 +9,7 @@ import pytest
 from capsieve.cli.report import NOT_TO_RELY_ON
 from html_page import Page
 from made_reading import Scribe, choose_way
-from review_exam import FRAMES, write_small_exam
+from support.small_exam import FRAMES, write_small_exam
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from review_exam import write_small_exam
+from support.small_exam import write_small_exam
 
 PASSWORD = "correct horse"
 

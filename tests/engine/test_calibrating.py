@@ -13,8 +13,9 @@ import capsieve
 from capsieve import LeakError, ParameterError, Parameters
 from capsieve.calibration.target import Target
 from capsieve.engine.calibrating import calibrate
-from made_results import write_paper_study, write_results
 from sample_exams import write_exam_images
+from support.paper_study import write_paper_study
+from support.results import write_results
 
 NAMES = ("calibrated.toml", "calibration.json", "calibration.csv", "calibration.md")
 
@@ -43,7 +44,7 @@ def study(tmp_path_factory):
         exam = f"exam-{number}"
         score = np.rint(rng.normal(25 + number % 7, 10, 80)).clip(0, 85)
         score[:6] += 12
-        write_results(folder / "results" / exam, score=score, time=np.arange(80) / 2)
+        write_results(folder / "results" / exam, score=score, time_s=np.arange(80) / 2)
         for frame in range(60):
             label, polyp = ("polyp", frame // 3) if frame < 6 else ("normal", "")
             key = {"exam": exam, "frame": frame}
@@ -191,7 +192,8 @@ def test_a_split_that_tears_exams_apart_cannot_count_frames_per_exam(study, tmp_
 def test_another_detectors_results_get_a_threshold_of_the_score(tmp_path):
     score = np.arange(1, 101) / 300
     learned = {"name": "learned", "threshold": 0.5}
-    write_results(tmp_path / "results" / "a", score=score, threshold=0.5, detector=learned)
+    record = {"detector": learned}
+    write_results(tmp_path / "results" / "a", score=score, threshold=0.5, record=record)
     rows = [{"exam": "a", "frame": frame, "label": "normal"} for frame in range(100)]
     found = calibrate(tmp_path / "results", write_rows(tmp_path / "l.csv", rows), rounds=100)
     assert np.count_nonzero(score >= found.threshold) == 10

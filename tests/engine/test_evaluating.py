@@ -9,7 +9,8 @@ import pytest
 
 import capsieve
 from capsieve import FileError, LeakError, ParameterError
-from made_results import FALSE_POSITIVES, FOUND, LENGTHS, NORMALS, write_paper_study, write_results
+from support.paper_study import FALSE_POSITIVES, FOUND, LENGTHS, NORMALS, write_paper_study
+from support.results import write_results
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_labels_of_other_exams_alone_are_refused(small, tmp_path):
 def test_exams_of_different_settings_are_refused(small, tmp_path):
     results, rows = small
     parameters = capsieve.Parameters(radius_threshold=40).to_dict()
-    write_results(results / "c", score=np.array([1.0]), parameters=parameters)
+    write_results(results / "c", score=np.array([1.0]), record={"parameters": parameters})
     with pytest.raises(FileError, match="different parameters; evaluate them apart"):
         capsieve.evaluate(results, write_labels(tmp_path / "l.csv", rows))
 
@@ -196,7 +197,7 @@ def test_results_of_other_pictures_are_not_compared(small, tmp_path):
         write_results(
             tmp_path / "others" / exam,
             score=np.array([50.0, 45.0, 0.0, 0.0]),
-            columns={"sha1": [f"other {i}" for i in range(4)]},
+            sha1=[f"other {i}" for i in range(4)],
         )
     labels = write_labels(tmp_path / "l.csv", rows)
     with pytest.raises(FileError, match="not the same pictures"):
@@ -256,8 +257,8 @@ def test_a_stated_threshold_is_not_laid_on_another_detectors_scale(small, tmp_pa
             tmp_path / "other" / exam,
             score=np.array([0.9, 0.1, 0.2, 0.1]),
             threshold=0.5,
-            columns={"sha1": sha1},
-            detector={"name": "another"},
+            sha1=sha1,
+            record={"detector": {"name": "another"}},
         )
     evaluation = capsieve.evaluate(
         results, labels, against=tmp_path / "other", threshold=45.0, rounds=100
@@ -278,8 +279,8 @@ def test_two_models_of_one_name_are_told_apart_by_their_hash(small, tmp_path, mo
                 tmp_path / name / exam,
                 score=np.array([0.9, 0.1, 0.2, 0.1]),
                 threshold=0.4,
-                columns={"sha1": [f"{exam}-{number}" for number in range(4)]},
-                detector={"name": "model.onnx", "model": sha256, "threshold": 0.4},
+                sha1=[f"{exam}-{number}" for number in range(4)],
+                record={"detector": {"name": "model.onnx", "model": sha256, "threshold": 0.4}},
             )
     evaluation = capsieve.evaluate(
         tmp_path / "one", labels, against=tmp_path / "other", threshold=0.5, rounds=100

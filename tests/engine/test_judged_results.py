@@ -8,7 +8,7 @@ import pytest
 from capsieve.engine.judged_results import read_judged
 from capsieve.errors import FileError
 from capsieve.statistics.labels import read_labels
-from made_results import write_results
+from support.results import write_results
 
 
 def labels_of(folder: Path, exam: str = "a"):
@@ -20,7 +20,7 @@ def labels_of(folder: Path, exam: str = "a"):
 def test_exams_of_different_parameters_are_not_joined(tmp_path):
     for exam, threshold in (("a", 37), ("b", 38)):
         parameters = {"radius_threshold": threshold}
-        write_results(tmp_path / "out" / exam, score=np.ones(2), parameters=parameters)
+        write_results(tmp_path / "out" / exam, score=np.ones(2), record={"parameters": parameters})
     with pytest.raises(FileError, match=r"a and b .* different parameters"):
         read_judged(tmp_path / "out", labels_of(tmp_path))
 
@@ -32,7 +32,7 @@ def test_labels_of_other_exams_are_refused_with_the_names_that_would_fit(tmp_pat
 
 
 def test_exams_that_are_not_complete_are_named(tmp_path):
-    write_results(tmp_path / "out" / "a", score=np.ones(2), complete=False)
+    write_results(tmp_path / "out" / "a", score=np.ones(2), record={"complete": False})
     read = read_judged(tmp_path / "out", labels_of(tmp_path))
     assert any("could be screened: a." in warning for warning in read.warnings)
 

@@ -13,7 +13,7 @@ from capsieve import FileError
 from capsieve.report.exam_report import exam_report, write_exam_report
 from capsieve.store.record import read_record, write_record
 from html_page import Page
-from screened_exam import write_exam
+from support.screened_exam import write_exam
 
 KINDS: dict[str, dict[str, Any]] = {
     "two heads": {"frames": 200, "heads": 2, "start": 7.0},

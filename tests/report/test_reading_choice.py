@@ -5,7 +5,7 @@ import pytest
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.reading_facts import gather_reading
 from made_reading import Scribe, choose_way
-from review_exam import write_small_exam
+from support.small_exam import write_small_exam
 
 EVENT = "event:0:0-5"
 

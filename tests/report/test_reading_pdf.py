@@ -8,7 +8,7 @@ import pytest
 from capsieve.errors import FileError, MissingExtraError
 from capsieve.report.reading_pdf import require_pdf, write_pdf
 from made_reading import Scribe, made_report
-from review_exam import write_small_exam
+from support.small_exam import write_small_exam
 
 
 def refused(monkeypatch, error):

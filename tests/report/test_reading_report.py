@@ -13,7 +13,7 @@ from PIL import Image
 from capsieve.review.decisions.schema import ENTRIES
 from html_page import Page
 from made_reading import Scribe, choose_way, made_report
-from review_exam import small_frame, write_small_exam
+from support.small_exam import small_frame, write_small_exam
 
 HOSTILE = '<script>alert("x")</script>\nsecond line \u202etxt.exe'
 

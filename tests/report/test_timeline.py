@@ -9,7 +9,7 @@ from capsieve.report.bins import bins_of, positions, scale_of
 from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
 from capsieve.report.ticks import frame_ticks, score_ticks, time_ticks
 from capsieve.report.timeline import timeline
-from screened_exam import write_exam
+from support.screened_exam import write_exam
 
 
 def a_head(time: Any, **changes: Any) -> HeadFrames:

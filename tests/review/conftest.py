@@ -8,8 +8,8 @@ import pytest
 
 from capsieve.review.room import ReadingRoom, local_door, open_room
 from capsieve.review.way import Role, Way
-from review_exam import write_small_exam
 from room_client import PORT, RoomClient
+from support.small_exam import write_small_exam
 
 Opener = Callable[..., ReadingRoom]
 

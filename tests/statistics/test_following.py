@@ -3,7 +3,7 @@ import pytest
 
 from capsieve.errors import ParameterError
 from capsieve.statistics.following import follow
-from small_results import label_table
+from support.label_sets import label_table
 
 FIFTHS = [0.2] * 5
 

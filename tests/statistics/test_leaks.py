@@ -9,7 +9,8 @@ import pytest
 from capsieve.errors import LeakError
 from capsieve.statistics.leaks import check_leaks, find_leaks
 from capsieve.statistics.matching import match
-from small_results import label_set, split_set, write_results
+from support.label_sets import label_set, split_set
+from support.results import write_results
 
 RNG = np.random.default_rng(0)
 A, B, C, D = (RNG.bytes(32) for _ in range(4))

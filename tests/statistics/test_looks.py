@@ -6,7 +6,7 @@ import pytest
 
 from capsieve.errors import FileError
 from capsieve.statistics.looks import read_looks
-from small_results import write_results
+from support.results import write_results
 
 
 def test_looks_come_exam_after_exam_and_nulls_are_featureless(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 from capsieve.errors import ParameterError
 from capsieve.statistics.split_plan import plan_splits
-from small_results import label_set
+from support.label_sets import label_set
 
 
 def of_patients(count, *, normal=40, polyp=5, exams=1):

@@ -3,7 +3,7 @@ import pytest
 
 from capsieve.errors import FileError
 from capsieve.statistics.splits import SPLITS, SPLITS_SCHEMA, read_splits, write_splits
-from small_results import split_set
+from support.label_sets import split_set
 
 ROWS = [
     {"exam": "a, b", "head": 0, "frame": 3, "group": "007", "kind": "patient", "part": "train"},

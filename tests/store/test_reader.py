@@ -13,7 +13,7 @@ from capsieve.store.reader import (
     unfinished_exams,
 )
 from capsieve.store.schema import FEATURES, described
-from small_results import write_results
+from support.results import write_results
 
 
 def begin_exam(folder: Path) -> Path:

@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from review_exam import EVENTS_OF_SMALL
 from served_room import WAIT, free_port, served
+from support.small_exam import EVENTS_OF_SMALL
 
 pytestmark = pytest.mark.slow
 EVENT = "event:0:{}-{}".format(*EVENTS_OF_SMALL[0])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from made_reading import Scribe, choose_way
-from review_exam import write_small_exam
+from support.small_exam import write_small_exam
 
 
 def canonical(value: Any) -> bytes:

@@ -1,21 +1,18 @@
 """Exams that are screened without a detector: their tables say what was decoded, no more."""
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
 from capsieve.frames import pixel_hash
 from capsieve.sources.source import Place, SourceFrame, Survey, open_source
-from capsieve.store.record import write_record
-from capsieve.store.schema import FRAMES, described
-from screened_exam import record_of
+from support.results import exam_record, frame_counts, write_table
 
 
 @dataclass(frozen=True)
@@ -43,13 +40,11 @@ def row(head: int, number: int, frame: SourceFrame) -> dict[str, Any]:
 def write_exam(folder: Path, rows: list[dict[str, Any]], sources: list[dict[str, Any]]) -> None:
     """Write the table of frames and the record of an exam."""
     folder.mkdir(parents=True)
-    table = folder / "frames.parquet"
-    schema = described(FRAMES, "frames", folder.name)
-    pq.write_table(pa.Table.from_pylist(rows, schema), table)
-    record: Any = record_of(folder.name, frames=len(rows), flagged=0)
-    record["sources"] = sources
-    record["tables"] = {"frames.parquet": hashlib.sha256(table.read_bytes()).hexdigest()}
-    write_record(record, folder)
+    write_table(folder, "frames", rows)
+    table = (folder / "frames.parquet").read_bytes()
+    record = exam_record(folder.name, [frame_counts(len(rows))])
+    record |= {"sources": sources, "tables": {"frames.parquet": hashlib.sha256(table).hexdigest()}}
+    (folder / "exam.json").write_text(json.dumps(record), encoding="utf-8")
 
 
 def source_of(place: Place, survey: Survey) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from capsieve.frames import pixel_hash
 from capsieve.review import evidence_desk
 from capsieve.review.evidence_view import evidence_view
 from capsieve.store.record import RECORD
-from review_exam import SIZE, small_frame, write_small_exam
 from room_client import RoomClient
+from support.small_exam import SIZE, small_frame, write_small_exam
 
 EVIDENCE = "/api/exams/small/evidence/0"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_exam import EVENTS_OF_SMALL, FRAMES, SIZE
+from support.small_exam import EVENTS_OF_SMALL, FRAMES, SIZE
 
 NOTE = {"key": "note-0001", "kind": "note", "subject": "exam", "content": {"text": "x"}}
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from capsieve.frames import pixel_hash
-from review_exam import EVENTS_OF_SMALL, FRAMES, small_frame
+from support.small_exam import EVENTS_OF_SMALL, FRAMES, small_frame
 
 FRAME = "/api/exams/small/frames/0"
 
@@ -110,8 +110,8 @@ def test_the_timeline_has_every_frame(client):
 def test_a_source_that_is_gone_is_one_sentence(results, tmp_path, open_a_room):
     import shutil
 
-    from review_exam import write_small_exam
     from room_client import RoomClient
+    from support.small_exam import write_small_exam
 
     write_small_exam(tmp_path / "out", tmp_path / "source")
     shutil.rmtree(tmp_path / "source")

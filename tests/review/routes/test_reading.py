@@ -9,8 +9,8 @@ import pytest
 from capsieve.errors import MissingExtraError
 from capsieve.report.reading_pdf import require_pdf
 from review.decisions.made_entries import tamper
-from review_exam import EVENTS_OF_SMALL, FRAMES
 from room_client import RoomClient
+from support.small_exam import EVENTS_OF_SMALL, FRAMES
 
 EXAM = "/api/exams/small"
 FIRST, SECOND = ("event:0:{}-{}".format(*event) for event in EVENTS_OF_SMALL)

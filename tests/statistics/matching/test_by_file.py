@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from capsieve.statistics.matching.by_file import rows_by_file
 from capsieve.statistics.matching.screened import Screened, read_screened
 from reference.matching import file_place
-from small_results import write_results
+from support.results import write_results
 
 
 def screened_files(frames: list[tuple[str, str]]) -> Screened:

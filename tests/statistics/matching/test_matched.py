@@ -9,8 +9,9 @@ from capsieve.statistics.matching import match, pixel_codes
 from capsieve.store.reader import exam_folders
 from matched_problems import examples_of, problems_of
 from reference.matching import frame_labels
-from screened_exam import write_exam
-from small_results import label_set, write_results
+from support.label_sets import label_set
+from support.results import write_results
+from support.screened_exam import write_exam
 
 TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, None: UNLABELLED}
 

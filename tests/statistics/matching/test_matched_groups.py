@@ -5,7 +5,8 @@ import pytest
 from capsieve.statistics.judged import NORMAL, UNLABELLED
 from capsieve.statistics.matching import match
 from matched_problems import examples_of, problems_of
-from small_results import label_set, split_set, write_results
+from support.label_sets import label_set, split_set
+from support.results import write_results
 
 
 def test_two_patients_for_one_frame_contradict(tmp_path):

@@ -6,7 +6,8 @@ from capsieve.errors import FileError
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.statistics.matching import match
 from matched_problems import examples_of, problems_of
-from small_results import label_set, write_results
+from support.label_sets import label_set
+from support.results import write_results
 
 
 def test_frames_that_are_not_there_are_named(tmp_path):

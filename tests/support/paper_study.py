@@ -1,27 +1,14 @@
-"""Results folders with chosen scores, column by column: the paper's own counts, and large ones."""
+"""Results and labels with the counts of the paper's own study."""
 
 import csv
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from capsieve.store.record import write_record
-from capsieve.store.schema import EVENTS, FEATURES, FRAMES, described
-from screened_exam import record_of
+from support.results import write_results
 
-__all__ = [
-    "FALSE_POSITIVES",
-    "FOUND",
-    "LENGTHS",
-    "NORMALS",
-    "write_paper_study",
-    "write_results",
-]
+__all__ = ["FALSE_POSITIVES", "FOUND", "LENGTHS", "NORMALS", "write_paper_study"]
 
 NORMALS = (422, 1008, 4666, 8567, 4075)
 """Normal frames of the paper's five patients."""
@@ -34,74 +21,10 @@ LENGTHS = (18, 57, 10, 7, 11, 11, 2, 3, 17, 32, 12, 15, 4, 7, 9, 15)
 FOUND = (1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1)
 
 _POLYP_FRAMES_FOUND = 109  # 47.4 % of 230; the paper prints no count
-_PATIENT_OF_POLYP = (1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5)  # not told by the paper
+_PATIENT_OF_POLYP = (1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5)  # not stated by the paper
 _FALSE_AT_40 = 1224  # 93.47 % specificity
 _AT_36 = 100  # normal frames of patient 4 that keep R_P = 36 below 90 % specificity
 _PASSING = 8964  # 47.84 % of the normal frames pass pre-selection
-
-
-def write_results(
-    folder: Path,
-    *,
-    score: NDArray[np.float64],
-    reason: Sequence[str] | NDArray[Any] | None = None,
-    time: NDArray[np.float64] | None = None,
-    files: Sequence[str] | None = None,
-    threshold: float = 37.0,
-    columns: Mapping[str, Any] | None = None,
-    **changes: Any,
-) -> None:
-    """Write an exam of one head with these scores, each frame different from all others.
-
-    Parameters
-    ----------
-    folder
-        OUT/EXAM.
-    score, reason, time, files
-        Per frame. By default the reason follows from the score.
-    threshold
-        From which a frame is flagged.
-    columns
-        More columns of frames.parquet.
-    changes
-        Entries of the record to be replaced.
-    """
-    folder.mkdir(parents=True)
-    count = len(score)
-    flagged = score >= threshold
-    if reason is None:
-        reason = np.where(flagged, "polyp", np.where(score > 0, "radius-low", "texture-high"))
-    numbers = np.arange(count)
-    content: dict[str, Any] = {
-        "head": np.zeros(count, np.int16),
-        "frame": numbers,
-        "file": files,
-        "time_s": time,
-        "sha1": [f"{folder.name}-{number}" for number in range(count)],
-        "status": ["decoded"] * count,
-        "rows": np.full(count, 512),
-        "cols": np.full(count, 512),
-        "label": np.where(flagged, "polyp", "normal"),
-        "reason": reason,
-        "score": score,
-        "texture_max": np.where(np.asarray(reason) == "texture-high", 11.0, 5.0),
-        "radius_max": score.astype(np.int32),
-    }
-    content |= columns or {}
-    arrays = [
-        pa.nulls(count, field.type)
-        if content.get(field.name) is None
-        else pa.array(content[field.name], field.type)
-        for field in FRAMES
-    ]
-    schemas = {"frames": FRAMES, "features": FEATURES, "events": EVENTS}
-    for name, schema in schemas.items():
-        named = described(schema, name, folder.name)
-        table = (
-            pa.Table.from_arrays(arrays, schema=named) if name == "frames" else named.empty_table()
-        )
-        pq.write_table(table, folder / f"{name}.parquet")
-    write_record(record_of(folder.name, frames=count, flagged=int(flagged.sum())) | changes, folder)  # pyright: ignore[reportArgumentType]
 
 
 def write_paper_study(study: Path) -> tuple[Path, Path]:
@@ -144,7 +67,7 @@ def write_paper_study(study: Path) -> tuple[Path, Path]:
             study / "results" / exam,
             score=scores,
             reason=reasons,
-            time=np.arange(len(scores)) / 4,
+            time_s=np.arange(len(scores)) / 4,
         )
         rows += [
             {"exam": exam, "frame": i, "label": label, "polyp": name, "patient": number}

@@ -1,21 +1,19 @@
 """Folders of screened exams with plausible synthetic content, for tests of what reads them."""
 
 import io
+import json
 from dataclasses import asdict
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from capsieve import Parameters, phantom
 from capsieve.detectors import PaperDetector
-from capsieve.store.record import Ledger, Record, Stretch, write_record
-from capsieve.store.schema import EVENTS, FEATURES, FRAMES, SCHEMA, described
+from support.results import exam_record, frame_counts, write_table
 
-__all__ = ["SIZE", "record_of", "write_exam"]
+__all__ = ["SIZE", "write_exam"]
 
 SIZE = 128
 """Rows and columns of the frames."""
@@ -69,29 +67,21 @@ def write_exam(
     ]
     rows = {name: [row for table in tables for row in table[name]] for name in tables[0]}
     rows["events"].sort(key=lambda row: row["event"])
-    schemas = {"frames": FRAMES, "features": FEATURES, "events": EVENTS}
-    for name, schema in schemas.items():
-        table = pa.Table.from_pylist(rows[name], described(schema, name, folder.name))
-        pq.write_table(table, folder / f"{name}.parquet")
-    ledgers = [_ledger(table) for table in tables]
-    write_record(_record(folder.name, ledgers, files, undecodable, size) | changes, folder)  # pyright: ignore[reportArgumentType]
+    for name in ("frames", "features", "events"):
+        write_table(folder, name, rows[name])
+    record = exam_record(
+        folder.name,
+        [_counts(table) for table in tables],
+        kind="folder" if files else "video",
+        size=size,
+    )
+    record |= {"problems": _problems(undecodable), "complete": undecodable is None}
+    (folder / "exam.json").write_text(json.dumps(record | changes), encoding="utf-8")
     return {
         (row["head"], row["frame"]): shown[row["event"] % len(shown)][2]
         for row in rows["frames"]
         if row.get("event") and row.get("repeats") is None
     }
-
-
-def record_of(exam: str, *, frames: int, flagged: int) -> Record:
-    """Return the record of an exam that was screened without a problem."""
-    table = {"frames": [{"status": "decoded", "reason": "no-feature"}], "events": []}
-    ledger = _ledger(table)
-    for name in ("declared", "found", "decoded", "scored"):
-        ledger[name] = frames
-    for name in ("flagged", "to_read", "events"):
-        ledger[name] = flagged
-    ledger["rejected"] = {"no-feature": frames - flagged}
-    return _record(exam, [ledger], False, None, SIZE)
 
 
 def _picture(seed: int, size: int) -> tuple[dict[str, Any], dict[str, Any], bytes] | None:
@@ -195,21 +185,16 @@ def _head(
     return {"frames": rows, "features": features, "events": found}
 
 
-def _ledger(table: dict[str, list[dict[str, Any]]]) -> Ledger:
+def _counts(table: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     rows = table["frames"]
     reasons = [row.get("reason") for row in rows]
     flagged = reasons.count("polyp")
     repeats = sum(row.get("repeats") is not None for row in rows)
     decoded = sum(row["status"] == "decoded" for row in rows)
-    return Ledger(
-        declared=len(rows),
-        missing=0,
-        found=len(rows),
+    return frame_counts(
+        len(rows),
         decoded=decoded,
         undecodable=len(rows) - decoded,
-        unscreened=0,
-        damaged=0,
-        unscorable=0,
         scored=decoded,
         rejected={reason: reasons.count(reason) for reason in REASONS},
         flagged=flagged,
@@ -219,98 +204,19 @@ def _ledger(table: dict[str, list[dict[str, Any]]]) -> Ledger:
     )
 
 
-def _whole(ledgers: list[Ledger]) -> Ledger:
-    whole: dict[str, Any] = dict(ledgers[0]) | {"rejected": dict(ledgers[0]["rejected"])}
-    for ledger in ledgers[1:]:
-        for name, value in ledger.items():
-            if name == "rejected":
-                whole[name] = {key: whole[name][key] + ledger["rejected"][key] for key in REASONS}
-            else:
-                whole[name] += value
-    return whole  # pyright: ignore[reportReturnType]
-
-
-def _record(
-    exam: str, ledgers: list[Ledger], files: bool, undecodable: tuple[int, int] | None, size: int
-) -> Record:
-    parameters = Parameters().to_dict()
-    problems: list[Stretch] = []
-    if undecodable is not None:
-        first, last = undecodable
-        problems.append(
-            Stretch(
-                what="the data is broken",
-                head=0,
-                frames=last - first + 1,
-                first_frame=first,
-                last_frame=last,
-                first_time_s=None,
-                last_time_s=None,
-                file=None,
-            )
-        )
-    measure = {"below": 0.01, "above": 0.02, "warning": ""}
-    kind = "folder" if files else "video"
-    return Record(
-        schema=SCHEMA,
-        exam=exam,
-        complete=not problems,
-        ledger=_whole(ledgers),
-        heads={str(head): ledger for head, ledger in enumerate(ledgers)},
-        problems=problems,
-        range={
-            "reference": "a synthetic study",
-            "measures": {
-                "texture": {"low": 1.2, "high": 9.5, "median": 4.4, **measure},
-                "brightness": {"low": 40.0, "high": 170.0, "median": 101.0, **measure},
-                "redness": {"low": 0.41, "high": 0.58, "median": 0.47, **measure},
-            },
-        },
-        warnings=[],
-        detector={"name": "paper", "parameters": parameters},
-        parameters=parameters,
-        versions={"capsieve": "0.1.0", "python": "3.11.2", "numpy": "2.3.0"},
-        sources=[
-            {
-                "head": head,
-                "kind": kind,
-                "path": f"/data/{exam}",
-                "relative": f"../{exam}",
-                "stream": 0,
-                "names": "",
-                "sha256": "5b" * 32,
-                "bytes": 123_456_789,
-                "declared": ledger["declared"],
-                "description": {
-                    "codec": "h264",
-                    "rows": size,
-                    "cols": size,
-                    "colour": "BT.601, limited range, to full-range RGB",
-                },
-            }
-            for head, ledger in enumerate(ledgers)
-        ],
-        views=[
-            {
-                "head": head,
-                "rows": size,
-                "cols": size,
-                "shape": "circle",
-                "row": size / 2,
-                "col": size / 2,
-                "radius": 0.48 * size,
-                "confidence": 0.97,
-                "found_by": "search",
-            }
-            for head in range(len(ledgers))
-        ],
-        tables={},
-        settings={"field_of_view": "auto"},
-        identity={"schema": SCHEMA},
-        run={
-            "started": "2026-01-02T10:00:00+00:00",
-            "executor": "processes",
-            "workers": 2,
-            "seconds": 12.5,
-        },
-    )
+def _problems(undecodable: tuple[int, int] | None) -> list[dict[str, Any]]:
+    if undecodable is None:
+        return []
+    first, last = undecodable
+    return [
+        {
+            "what": "the data is broken",
+            "head": 0,
+            "frames": last - first + 1,
+            "first_frame": first,
+            "last_frame": last,
+            "first_time_s": None,
+            "last_time_s": None,
+            "file": None,
+        }
+    ]

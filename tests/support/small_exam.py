@@ -3,13 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from PIL import Image
 
 from capsieve.frames import pixel_hash
-from capsieve.store.schema import EVENTS, described
-from made_results import write_results
+from support.results import write_results
 
 __all__ = ["EVENTS_OF_SMALL", "FRAMES", "SIZE", "small_frame", "write_small_exam"]
 
@@ -58,29 +55,28 @@ def write_small_exam(out: Path, source: Path, *, exam: str = "small") -> Path:
     write_results(
         folder,
         score=score,
-        files=names,
-        columns={
-            "event": event,
-            "sha1": [pixel_hash(small_frame(number)) for number in range(FRAMES)],
-            "rows": np.full(FRAMES, SIZE),
-            "cols": np.full(FRAMES, SIZE),
+        events=rows,
+        file=names,
+        event=event,
+        sha1=[pixel_hash(small_frame(number)) for number in range(FRAMES)],
+        rows=np.full(FRAMES, SIZE),
+        cols=np.full(FRAMES, SIZE),
+        record={
+            "views": [],
+            "sources": [
+                {
+                    "head": 0,
+                    "kind": "folder",
+                    "path": str(source),
+                    "relative": str(Path("..") / ".." / source.name),
+                    "stream": 0,
+                    "names": "",
+                    "sha256": "0" * 64,
+                    "bytes": 1,
+                    "declared": None,
+                    "description": {"rows": SIZE, "cols": SIZE},
+                }
+            ],
         },
-        views=[],
-        sources=[
-            {
-                "head": 0,
-                "kind": "folder",
-                "path": str(source),
-                "relative": str(Path("..") / ".." / source.name),
-                "stream": 0,
-                "names": "",
-                "sha256": "0" * 64,
-                "bytes": 1,
-                "declared": None,
-                "description": {"rows": SIZE, "cols": SIZE},
-            }
-        ],
     )
-    table = pa.Table.from_pylist(rows, described(EVENTS, "events", exam))
-    pq.write_table(table, folder / "events.parquet")
     return folder
