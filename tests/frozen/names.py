@@ -1,0 +1,328 @@
+"""The program's present names for the stored values.
+
+A stored table has names of its own, which never change. If the program renames a command, an
+option, a column, a JSON key or a function, this module is the only one of the frozen tests that
+changes.
+"""
+
+from typing import Any, NamedTuple
+
+import capsieve
+
+# Command line. Each command gets its positional arguments first, then these options.
+
+RENDER = {
+    "demo": ("phantom", "--study", "demo", "--format", "png", "--quiet"),
+    "small": (
+        *("phantom", "--patients", "2", "--frames", "60", "--polyps", "3"),
+        *("--format", "png", "--quiet"),
+    ),
+}
+SCREEN = ("screen", "--workers", "2", "--quiet")
+SCREEN_DETECTOR = "--detector"
+SCREEN_FIELD_OF_VIEW = ("--field-of-view", "255.5,255.5,250")
+EVALUATE = ("evaluate", "--no-galleries", "--rounds", "200")
+EVALUATE_LABELS = "--labels"
+EVALUATE_AGAINST = "--against"
+REPORT = ("report", "--json")
+REPORT_DATABASE = "--database"
+OUT = "--out"
+
+# The rendered study: where its exams and labels are, and the columns that change when the exams
+# are cut into parts.
+
+STUDY_EXAMS = "exams"
+STUDY_LABELS = "labels.csv"
+LABEL_EXAM, LABEL_FRAME, LABEL_FILE = "exam", "frame", "file"
+LABEL_PATIENT, LABEL_POLYP = "patient", "polyp"
+
+# Results of a screening.
+
+RECORD = "exam.json"
+"""It exists when an exam is complete."""
+
+UNFINISHED_SEGMENTS = ".unfinished/head-*.checked"
+"""Segments that an unfinished exam keeps for the next run."""
+
+
+class Table(NamedTuple):
+    """A table of a screened exam: its file, and the column for each stored name, keys first."""
+
+    file: str
+    keys: int
+    columns: dict[str, str]
+
+
+TABLES = {
+    "frames": Table(
+        "frames.parquet",
+        2,
+        {
+            "head": "head",
+            "frame": "frame",
+            "file": "file",
+            "status": "status",
+            "rows": "rows",
+            "cols": "cols",
+            "label": "label",
+            "reason": "reason",
+            "score": "score",
+            "texture_max": "texture_max",
+            "radius_max": "radius_max",
+            "row": "row",
+            "col": "col",
+            "radius": "radius",
+            "midpass_max": "midpass_max",
+            "threshold": "threshold",
+            "red": "red",
+            "green": "green",
+            "blue": "blue",
+            "values": "values",
+            "event": "event",
+            "near_copy_of": "repeats",
+        },
+    ),
+    "features": Table(
+        "features.parquet",
+        3,
+        {
+            "head": "head",
+            "frame": "frame",
+            "feature": "feature",
+            "size": "size",
+            "eccentricity": "eccentricity",
+            "row": "row",
+            "col": "col",
+            "ball_row": "ball_row",
+            "ball_col": "ball_col",
+            "radius": "radius",
+            "rejected": "rejected",
+            "moment_rr": "moment_rr",
+            "moment_rc": "moment_rc",
+            "moment_cc": "moment_cc",
+            "source_row": "source_row",
+            "source_col": "source_col",
+            "source_radius": "source_radius",
+        },
+    ),
+    "events": Table(
+        "events.parquet",
+        1,
+        {
+            "event": "event",
+            "head": "head",
+            "first_frame": "first_frame",
+            "last_frame": "last_frame",
+            "best_frame": "best_frame",
+            "score": "score",
+            "frames": "frames",
+            "to_read": "to_read",
+            "best_file": "best_file",
+            "row": "row",
+            "col": "col",
+            "radius": "radius",
+        },
+    ),
+    "hashes": Table(
+        "frames.parquet",
+        2,
+        {"head": "head", "frame": "frame", "pixel_hash": "sha1", "perceptual_hash": "look"},
+    ),
+}
+
+OF_THE_WHOLE_EXAM = ("exam", "frame", "file", "event", "near_copy_of")
+"""Stored columns that change if the frames of several exams are joined."""
+
+
+def counts(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts of frames in a record, by stored name."""
+    found = record["ledger"]
+    names = ("found", "decoded", "undecodable", "scored", "flagged", "to_read", "events")
+    return {name: found[name] for name in names} | {"near_copies": found["repeats"]}
+
+
+def field_of_view(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the circle of an exam with one head, by stored name."""
+    (found,) = record["views"]
+    return {name: found[name] for name in ("shape", "row", "col", "radius", "confidence")}
+
+
+# metrics.json.
+
+
+def metrics(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the metrics that stay, in order."""
+    return [
+        {
+            "metric": metric["key"],
+            "value": metric["value"],
+            "numerator": metric["numerator"],
+            "denominator": metric["denominator"],
+            "intervals": [
+                {name: interval[name] for name in ("method", "low", "high", "units")}
+                for interval in metric["intervals"]
+            ],
+        }
+        for metric in evaluation["metrics"]
+        if not metric["key"].startswith("preselection.")
+    ]
+
+
+def curves(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the points of the ROC curves and of the reading effort."""
+    axes = {
+        "roc_frames": ("false_positive_rate", "true_positive_rate"),
+        "roc_polyps": ("false_positive_rate", "true_positive_rate"),
+        "effort": ("frames", "polyps_found"),
+    }
+    return [
+        {"curve": curve, "point": number, "threshold": threshold, "x": x, "y": y}
+        for curve, (across, up) in axes.items()
+        for points in [evaluation["curves"][curve]["points"]]
+        for number, (threshold, x, y) in enumerate(
+            zip(points["thresholds"], points[across], points[up], strict=True)
+        )
+    ]
+
+
+def operating_points(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the thresholds that the evaluation used."""
+    return [{"point": one["key"], "threshold": one["threshold"]} for one in evaluation["points"]]
+
+
+# Python API.
+
+ANALYZE, EXPLAIN = capsieve.analyze, capsieve.explain
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "other": {
+        "parameters": capsieve.Parameters(
+            width=200,
+            mask_radius=0.42,
+            texture_iterations=3,
+            texture_sigma=4.0,
+            energy_power=0.7,
+            texture_low=0.5,
+            texture_high=30.0,
+            midpass_fine=6.0,
+            midpass_coarse=20.0,
+            radius_threshold=25,
+            vignetting=False,
+            extension_slope=0.5,
+        ),
+        "field_of_view": capsieve.FieldOfView("circle", 124.0, 130.5, 110.0),
+    },
+}
+"""Arguments of `ANALYZE` and `EXPLAIN` for each stored setting."""
+
+RESULT = {
+    "label": "label",
+    "reason": "reason",
+    "score": "score",
+    "texture_max": "texture_max",
+    "radius_max": "radius_max",
+    "midpass_max": "midpass_max",
+    "threshold": "threshold",
+}
+FEATURE = {
+    "feature": "number",
+    "size": "size",
+    "eccentricity": "eccentricity",
+    "row": "row",
+    "col": "col",
+    "ball_row": "ball_row",
+    "ball_col": "ball_col",
+    "radius": "radius",
+    "rejected": "rejected",
+    "moment_rr": "moment_rr",
+    "moment_rc": "moment_rc",
+    "moment_cc": "moment_cc",
+}
+GREY_LEVEL_IMAGES = {
+    "gray": "gray",
+    "corrected": "corrected",
+    "extended": "extended",
+    "cartoon": "cartoon",
+    "texture": "texture",
+}
+OTHER_IMAGES = {"energy": "energy", "midpass": "midpass"}
+MASK, SEGMENTATION, FALLOFF = "mask", "segmentation", "falloff"
+
+# HTTP API of the reading. An action is the body of a POST to `ENTRIES`, without its key.
+
+ENTRIES = "/api/exams/{exam}/entries"
+READING = "/api/exams/{exam}/reading"
+SEEN = "/api/exams/{exam}/seen"
+LABELS = "/api/exams/{exam}/export/labels.csv"
+ENTRY_KEY, ENTRY_NUMBER = "key", "number"
+
+
+def verdict_on_event(event: dict[str, Any], verdict: str, finding: str | None = None) -> Any:
+    """Decide about an event, a row of the stored table."""
+    subject = f"event:{event['head']}:{event['first_frame']}-{event['last_frame']}"
+    content = {"verdict": verdict} | ({"finding": finding} if finding else {})
+    return {"kind": "verdict", "subject": subject, "content": content}
+
+
+def verdict_on_frame(frame: int, verdict: str) -> Any:
+    """Decide about one frame of head 0."""
+    return {"kind": "verdict", "subject": f"frame:0:{frame}", "content": {"verdict": verdict}}
+
+
+def finding(name: str, frames: list[int]) -> Any:
+    """Describe a polyp."""
+    content = {"head": 0, "frames": frames, "best_frame": frames[0], "size": "small"}
+    content["size_frame"] = frames[0]
+    return {"kind": "finding", "subject": f"finding:{name}", "content": content}
+
+
+def landmark(frame: int) -> Any:
+    """Mark the caecum."""
+    return {
+        "kind": "landmark",
+        "subject": "landmark:caecum",
+        "content": {"head": 0, "frame": frame},
+    }
+
+
+def undo(number: int) -> Any:
+    """Take an entry back."""
+    return {"kind": "undo", "subject": "", "content": {}, "undoes": number}
+
+
+def signature(reading: dict[str, Any]) -> Any:
+    """Sign the reading."""
+    content = {"statement": "I have read this exam.", "last": reading["last"]}
+    return {"kind": "sign", "subject": "exam", "content": content}
+
+
+def seen(frames: list[int]) -> Any:
+    """Record that frames were shown for half a second."""
+    return {"head": 0, "frames": [[frame, 500] for frame in frames]}
+
+
+LABEL_TABLE = {
+    "head": "head",
+    "frame": "frame",
+    "label": "label",
+    "polyp": "polyp",
+    "reader": "reader",
+}
+
+
+def summary(reading: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of the reading and of its report."""
+    verdicts = [one["verdict"] for one in reading["verdicts"].values()]
+    return {
+        "state": reading["state"],
+        "version": reading["version"],
+        "accepted": verdicts.count("accept"),
+        "rejected": verdicts.count("reject"),
+        "unsure": verdicts.count("unsure"),
+        "findings": len(reading["findings"]),
+        "caecum": reading["landmarks"]["caecum"]["frame"],
+        "seen": reading["seen"]["frames"],
+        "signature_holds": str(report["signature_holds"]),
+        "draft": str(report["draft"]),
+    }
