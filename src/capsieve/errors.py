@@ -1,17 +1,22 @@
-"""The exceptions of capsieve, drawn as a tree.
+"""The exceptions of capsieve.
 
     CapsieveError
     |-- FrameError        (ValueError)   pixels that cannot be analysed: shape, values, size
-    |-- ParameterError    (ValueError)   a parameter: unknown, of the wrong type or out of bounds
-    |-- FileError         (OSError)      a file: absent, unreadable, broken or of an unknown kind
-    |   `-- OccupiedError                a folder that another run is working in, or that holds
-    |                                    results of other settings
+    |-- ParameterError    (ValueError)   a setting: unknown, of the wrong type or out of bounds
+    |-- FileError                        a file: missing, unreadable, damaged, of an unknown kind
+    |   `-- OccupiedError                a folder in use by another run or with other settings
     |-- LeakError         (ValueError)   training and test frames that are not independent
-    |-- WorkerError       (RuntimeError) workers that died, or that do not fit
-    `-- MissingExtraError (ImportError)  an optional dependency that the work at hand needs
+    |-- WorkerError       (RuntimeError) worker processes that died or do not match this one
+    `-- MissingExtraError (ImportError)  an optional dependency that is not installed
 
-Every message is one sentence that says what is wrong and, where it can, what to do.
+A message says what is wrong, with the name or path, and then what to do. All errors keep their
+attributes when they are pickled.
 """
+
+import errno
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
 
 __all__ = [
     "CapsieveError",
@@ -22,11 +27,14 @@ __all__ = [
     "OccupiedError",
     "ParameterError",
     "WorkerError",
+    "file_errors",
 ]
+
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class CapsieveError(Exception):
-    """Whatever capsieve raises on purpose."""
+    """Base class of all errors that capsieve raises on purpose."""
 
 
 class FrameError(CapsieveError, ValueError):
@@ -34,37 +42,69 @@ class FrameError(CapsieveError, ValueError):
 
 
 class ParameterError(CapsieveError, ValueError):
-    """A parameter that is unknown, of the wrong type or out of bounds.
+    """A setting that is unknown, of the wrong type or out of bounds.
 
     Attributes
     ----------
     field
-        The name of the parameter.
+        The name of the setting.
     """
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(field, message)  # both, so that it survives the way between processes
+        super().__init__(field, message)  # both: unpickling calls the class with these arguments
         self.field = field
 
     def __str__(self) -> str:
         return ": ".join(self.args)
 
 
-class FileError(CapsieveError, OSError):
-    """A file that is absent, unreadable, broken or of an unknown kind."""
+class FileError(CapsieveError):
+    """A file that is missing, unreadable, damaged or of an unknown kind."""
 
 
 class OccupiedError(FileError):
-    """A folder that another run is working in, or that holds results of other settings."""
+    """A folder that another run uses, or that holds results of other settings."""
 
 
 class LeakError(CapsieveError, ValueError):
-    """Frames that were tuned on and frames that are judged are not independent of each other."""
+    """Training and test frames that are not independent."""
 
 
 class WorkerError(CapsieveError, RuntimeError):
-    """Workers that died, or that do not fit: another version, another detector."""
+    """Worker processes that died, or that have another version or detector."""
 
 
 class MissingExtraError(CapsieveError, ImportError):
-    """An optional dependency that the work at hand needs."""
+    """An optional dependency that is needed and not installed."""
+
+
+@contextmanager
+def file_errors(action: str, path: str | os.PathLike[str], advice: str = "") -> Generator[None]:
+    """Raise a :class:`FileError` if an operation on a file or folder fails.
+
+    Parameters
+    ----------
+    action, path
+        They begin the message: "cannot `action` `path`: ...". The action is a verb such as
+        "read", "write", "list" or "create".
+    advice
+        What the user can do. On a full disk the advice is always to free space.
+
+    Raises
+    ------
+    FileError
+        The operation failed (OSError), or the text is not UTF-8.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        reason, cause = "it is not UTF-8 text", error
+    except OSError as error:
+        reason, cause = error.strerror or str(error), error
+        if error.errno in _DISK_FULL:
+            advice = "free some space and try again"
+    else:
+        return
+    raise FileError(
+        f"cannot {action} {path}: {reason}" + (f"; {advice}" if advice else "")
+    ) from cause

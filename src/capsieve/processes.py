@@ -1,10 +1,10 @@
-"""How a process that works for another one behaves."""
+"""Worker processes: they end with their parent, and Ctrl-C and output belong to the parent."""
 
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
@@ -12,43 +12,43 @@ __all__ = ["interrupt_blocked", "prepare_worker", "silence_output"]
 
 
 def prepare_worker(parent: int) -> None:
-    """Prepare this process to work for the process `parent`.
+    """Prepare this process to work for the process with the id `parent`.
 
-    It has a core of its own: OpenCV's threads would only get in the way. Ctrl-C goes to the whole
-    group of processes; the parent decides what it means.
+    OpenCV uses one thread, because every worker has one core. Ctrl-C, which the terminal sends to
+    all processes, is ignored: the parent decides. The process ends when its parent is killed.
     """
     import cv2
 
     cv2.setNumThreads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
-def _leave_with(parent: int) -> None:
-    """End this process when its parent is killed: a pool would let it wait for ever."""
+def _exit_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
 
 
 def silence_output() -> None:
-    """Let nothing that this process prints reach the terminal, which belongs to its parent."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    """Discard everything that this process prints, also from C libraries."""
+    null = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
-        os.dup2(nowhere, stream)
-    os.close(nowhere)
+        os.dup2(null, stream)
+    os.close(null)
 
 
 @contextmanager
-def interrupt_blocked() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach, not even before they can say so themselves.
+def interrupt_blocked() -> Generator[None]:
+    """Start processes that never receive Ctrl-C, not even before :func:`prepare_worker` runs.
 
-    Processes and threads that are started meanwhile never see the signal; this process gets it at
-    the end of the block.
+    Processes and threads that are started in the block inherit the blocked signal. This process
+    receives a pending Ctrl-C at the end of the block.
     """
-    resource_tracker.ensure_running()  # it would lift the block if it were started below
-    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # Its start unblocks the signal, so it must not be started inside the block.
+    resource_tracker.ensure_running()
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)

@@ -104,8 +104,6 @@ def finish(
         )
         _move(staging, folder)
     except OSError as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(
             f"cannot write the results into {folder}: {error.strerror or error}; the same "
             "command goes on from here"

@@ -215,8 +215,6 @@ def _keeping(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
         why, room = error, ""
         if isinstance(error, OSError):
             why = error.strerror or error

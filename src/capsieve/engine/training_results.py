@@ -60,8 +60,6 @@ def write_out_of_fold(
             exam.mkdir(parents=True)
             _write_exam(screened, exam, score[judged.exam == code], threshold, dict(identity))
     except OSError as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"cannot write {folder}: {error.strerror or error}") from error
 
 

@@ -100,7 +100,7 @@ def write_model(
     body = graph + metadata_entry(_SPEC, spec.to_json()) + metadata_entry(_CARD, card.to_json())
     content = body + metadata_entry(_CHECKSUM, sha256(body).hexdigest())
     _surveyed(path, content)
-    with atomic_write(path) as temporary:
+    with atomic_write(path, durable=True) as temporary:
         temporary.write_bytes(content)
     return card
 

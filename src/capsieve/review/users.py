@@ -171,7 +171,7 @@ def add_user(path: Path, name: str, password: str, role: Role) -> bool:
     there = name in users
     users[name] = {"role": role, "password": hashed(password)}
     content = json.dumps({"schema": SCHEMA, "users": users}, indent=2, ensure_ascii=False)
-    with atomic_write(path) as temporary:
+    with atomic_write(path, durable=True) as temporary:
         # Made for the owner alone before anything stands in it.
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         temporary.chmod(0o600)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.aperture.field import FieldOfView
+from capsieve.errors import FileError
 from capsieve.parameters import Parameters
 from capsieve.review.catalogue import ExamFacts
 from capsieve.store.recall import Recalled
@@ -94,7 +95,7 @@ def exam_of_each_kind(exams: Iterable[ExamFacts]) -> list[Path]:
     """Return the folders of a few exams that were screened by different detectors."""
     kinds: dict[str, Path] = {}
     for facts in islice(exams, _MOST_LOOKED_AT):
-        with suppress(OSError):  # such an exam says so where it is listed
+        with suppress(FileError):  # such an exam says so where it is listed
             record = read_record(facts.folder)
             kinds.setdefault(str(record["detector"].get("name")), facts.folder)
         if len(kinds) == _MOST_KINDS:

@@ -174,8 +174,6 @@ def _opened(path: str) -> Iterator[BufferedReader]:
             raise FileError(f"cannot read {path}: it is not a regular file")  # a pipe would wait
         with open(path, "rb") as file:
             yield file
-    except FileError:
-        raise
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -187,8 +185,6 @@ def _image_entries(file: BufferedReader, path: str) -> list[zipfile.ZipInfo]:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
             check_entries(entries, path, directory=archive.start_dir)
-    except FileError:
-        raise
     # zipfile raises errors of many types on broken directories.
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, OSError) as error:
         raise FileError(

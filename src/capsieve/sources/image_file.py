@@ -71,8 +71,6 @@ def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.u
     try:
         with path.open("rb") as file:
             return _decode(file, str(path))
-    except FileError:
-        raise
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -165,8 +163,6 @@ def _check_place(path: Path) -> None:
             return
         exists, folder = path.exists(), path.is_dir()
     except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"cannot read {str(path)!r}: {_brief(error)}") from error
     if folder:
         raise FileError(f"cannot read {path}: it is a folder; give one image file")

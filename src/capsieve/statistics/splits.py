@@ -134,8 +134,6 @@ def _read(path: Path) -> pa.Table:
                 null_values=[""],
             ),
         )
-    except FileError:
-        raise
     except FileNotFoundError:
         raise FileError(f"there is no file {path}; capsieve splits writes one") from None
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:

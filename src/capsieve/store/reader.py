@@ -191,6 +191,4 @@ def _check(path: Path, schema: pa.Schema, table: TableName, columns: Sequence[st
 
 
 def _unreadable(path: Path, error: Exception) -> FileError:
-    if isinstance(error, FileError):
-        return error
     return FileError(f"cannot read {path} ({error}); screen the exam again, with --fresh")

@@ -53,7 +53,7 @@ class Unfinished:
                 self.folder.mkdir()
             except OSError as error:
                 raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
-            with atomic_write(self.folder / _PLAN) as temporary:
+            with atomic_write(self.folder / _PLAN, durable=True) as temporary:
                 temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
 
     def add(self, head: int, number: int, content: bytes) -> None:

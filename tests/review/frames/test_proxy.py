@@ -11,7 +11,6 @@ import av
 import numpy as np
 import pytest
 
-from capsieve import atomic_write as atomic_write_module
 from capsieve.review.frames import ExamFrames
 from capsieve.review.frames import proxy as proxy_module
 from capsieve.review.frames.packet_file import PacketFile
@@ -170,10 +169,10 @@ def test_an_exam_is_read_where_not_even_its_index_can_be_written(
 ) -> None:
     exam = make_exam(tmp_path / "exam", [Place("video", str(far_apart(tmp_path)))])
 
-    def full(path):
+    def full(path, target):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(atomic_write_module, "sync", full)
+    monkeypatch.setattr(Path, "replace", full)
     opened = ExamFrames(exam.folder)
     agree(exam, opened)
     assert list((exam.folder / "review").iterdir()) == []

@@ -46,7 +46,7 @@ def write_checkpoint(state: State, folder: Path, *, work: str) -> None:
     arrays = {
         f"{kind}/{name}": array for kind in _KINDS for name, array in getattr(state, kind).items()
     }
-    with atomic_write(folder / CHECKPOINT) as temporary:
+    with atomic_write(folder / CHECKPOINT, durable=True) as temporary:
         np.savez(temporary, allow_pickle=False, step=state.step, work=work, **arrays)
 
 

@@ -4,7 +4,7 @@ CapsieveError
 |-- EntryError      (ValueError)   the action makes no sense as it stands
 |-- ForbiddenError                 this reader may not do it, now or ever
 |-- ConflictError   (RuntimeError) it does not fit what stands already: signed, undone, changed
-`-- FileError       (OSError)
+`-- FileError
     `-- UnreachableError           nothing is wrong with it: the decisions or the exam cannot be
                                    reached now, and the same action can be tried again
 """

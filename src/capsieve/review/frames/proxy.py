@@ -92,7 +92,7 @@ def build_proxy(
         made = maker.table or ProxyTable.empty(None, len(table))
         save_table(made, saved, identity=identity)
         part.replace(path)
-    except OSError as error:
+    except (OSError, FileError) as error:
         if is_no_room(error):
             part.unlink(missing_ok=True)
             saved.unlink(missing_ok=True)

@@ -143,8 +143,6 @@ def _check_place(path: Path) -> None:
             return
         exists, folder = path.exists(), path.is_dir()
     except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"cannot read {str(path)!r}: {error}; check the name") from error
     if folder:
         raise FileError(f"cannot read {path}: it is a folder; give one video file")

@@ -61,8 +61,6 @@ def read_first_sheet(path: Path) -> list[Row]:
     except RuntimeError as error:  # what zipfile says of passwords
         raise FileError(f"cannot read {path}: {error}; save it without a password") from error
     except OSError as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
     return rows
 

@@ -66,8 +66,6 @@ def read_regions(path: str | os.PathLike[str], *, layout: str | None = None) -> 
     try:
         name = layout or _recognised(path)
         return _LAYOUTS[name].read(path)
-    except FileError:
-        raise
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
