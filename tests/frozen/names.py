@@ -207,7 +207,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
             texture_high=30.0,
             midpass_fine=6.0,
             midpass_coarse=20.0,
-            radius_threshold=25,
+            radius_threshold=44,  # the radius of one golden frame
             vignetting=False,
             extension_slope=0.5,
         ),
@@ -215,6 +215,26 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
 }
 """Arguments of `ANALYZE` and `EXPLAIN` for each stored setting."""
+
+PARAMETERS = {
+    "width": "width",
+    "mask_radius": "mask_radius",
+    "texture_iterations": "texture_iterations",
+    "texture_sigma": "texture_sigma",
+    "energy_power": "energy_power",
+    "texture_low": "texture_low",
+    "texture_high": "texture_high",
+    "midpass_fine": "midpass_fine",
+    "midpass_coarse": "midpass_coarse",
+    "threshold_low": "threshold_low",
+    "threshold_high": "threshold_high",
+    "eccentricity_max": "eccentricity_max",
+    "radius_threshold": "radius_threshold",
+    "channel": "channel",
+    "vignetting": "vignetting",
+    "extension_slope": "extension_slope",
+}
+"""Attributes of `capsieve.Parameters`; those that follow from others are left out."""
 
 RESULT = {
     "label": "label",

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from PIL import Image
 
+import capsieve
 from frozen import names
 from sample_frames import GOLDEN_FRAMES, golden_frame
 from served_room import served
@@ -247,6 +248,11 @@ def _golden(_runs: Runs) -> Tables:
             scale = 255.0 if stored in names.GREY_LEVEL_IMAGES else float(np.abs(image).max())
             numbers = {one: float(getattr(image, one)()) for one in ("mean", "std", "min", "max")}
             found["images"].append(key | {"image": stored} | numbers | {"scale": scale})
+    defaults = capsieve.Parameters()
+    found["parameters"] = [
+        {"name": stored, "value": getattr(defaults, now)}
+        for stored, now in names.PARAMETERS.items()
+    ]
     return found
 
 

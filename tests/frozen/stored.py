@@ -7,24 +7,29 @@ from pathlib import Path
 
 from frozen.parts import Row, Tables
 
-__all__ = ["differences", "load", "save"]
+__all__ = ["differences", "load", "save", "tables"]
 
 FOLDER = Path(__file__).parent / "stored"
 RELATIVE = 1e-5
 NEAR_ZERO = 1e-9
 
 
-def save(part: str, tables: Tables) -> None:
+def save(part: str, found: Tables) -> None:
     """Replace a stored part."""
     folder = FOLDER / part
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name, rows in tables.items():
+    for name, rows in found.items():
         if rows:
             with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows({key: _text(value) for key, value in row.items()} for row in rows)
+
+
+def tables(part: str) -> set[str]:
+    """Return the names of the stored tables of a part."""
+    return {path.stem for path in (FOLDER / part).glob("*.csv")}
 
 
 def load(part: str, table: str) -> list[dict[str, str]]:
