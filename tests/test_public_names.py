@@ -30,7 +30,7 @@ PUBLIC = [
     "analyze",
     "evaluate",
     "explain",
-    "field_of_view",
+    "find_field_of_view",
     "load_detector",
     "phantom",
     "screen",

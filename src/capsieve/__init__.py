@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from capsieve import phantom
     from capsieve._version import __version__
-    from capsieve.aperture import FieldOfView, field_of_view
     from capsieve.detector import Detector
     from capsieve.detectors import load_detector
     from capsieve.engine.evaluating import evaluate
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
         ParameterError,
         WorkerError,
     )
-    from capsieve.frames import Frame, Placement
+    from capsieve.field_of_view import find_field_of_view
+    from capsieve.frames import FieldOfView, Frame, Placement
     from capsieve.paper.detector import analyze, explain
     from capsieve.parameters import Parameters
     from capsieve.results import Explanation, Feature, FrameResult
@@ -57,7 +57,7 @@ __all__ = [
     "analyze",
     "evaluate",
     "explain",
-    "field_of_view",
+    "find_field_of_view",
     "load_detector",
     "phantom",
     "screen",
@@ -69,7 +69,7 @@ _HOMES = {
     "Evaluation": "capsieve.statistics.evaluation",
     "Explanation": "capsieve.results",
     "Feature": "capsieve.results",
-    "FieldOfView": "capsieve.aperture",
+    "FieldOfView": "capsieve.frames",
     "FileError": "capsieve.errors",
     "Frame": "capsieve.frames",
     "FrameError": "capsieve.errors",
@@ -88,7 +88,7 @@ _HOMES = {
     "analyze": "capsieve.paper.detector",
     "evaluate": "capsieve.engine.evaluating",
     "explain": "capsieve.paper.detector",
-    "field_of_view": "capsieve.aperture",
+    "find_field_of_view": "capsieve.field_of_view",
     "load_detector": "capsieve.detectors",
     "screen": "capsieve.engine.screening",
 }

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FrameError
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.detector import Detector, ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError, ParameterError
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 

@@ -1,8 +1,9 @@
 """A frame, and what may be called one."""
 
+import math
 from dataclasses import dataclass
 from hashlib import sha1
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from capsieve.errors import FrameError
 
 __all__ = [
+    "FieldOfView",
     "Frame",
     "FrameLike",
     "Placement",
+    "ShapeName",
     "checked_numbers",
     "checked_pixels",
     "checked_shape",
@@ -49,6 +52,57 @@ class Frame:
 
 FrameLike: TypeAlias = Frame | ArrayLike
 """A :class:`Frame` or its pixels."""
+
+
+ShapeName: TypeAlias = Literal["circle", "cut-square", "rectangle", "full"]
+"""Shapes of a field of view."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOfView:
+    """The largest circle inside the part of a frame that shows the gut.
+
+    Attributes
+    ----------
+    shape
+        Shape of the visible part: ``"circle"`` (a disc, possibly cut by the border of the image or
+        by straight sides), ``"cut-square"`` (a rectangle with cut corners), ``"rectangle"``
+        (straight sides and a surround) or ``"full"`` (no surround).
+    row, col
+        Centre of the circle in pixels of the source; the centre of the top left pixel is (0, 0).
+    radius
+        Radius of the circle in pixels of the source.
+    confidence
+        From 0 to 1. 0 means that there is no field of view: the whole frame is analysed.
+        :func:`capsieve.find_field_of_view` says how it is computed.
+    """
+
+    shape: ShapeName
+    row: float
+    col: float
+    radius: float
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.shape not in get_args(ShapeName):
+            names = ", ".join(get_args(ShapeName))
+            raise FrameError(f"unknown shape {self.shape!r} of a field of view: use one of {names}")
+        for name in ("row", "col", "radius", "confidence"):
+            value = getattr(self, name)
+            try:
+                number = float(value)
+            except (OverflowError, TypeError, ValueError):
+                number = math.nan
+            if not math.isfinite(number):
+                raise FrameError(f"{name} of the field of view is not a finite number: {value!r}")
+            # NumPy scalars cannot be written to JSON.
+            object.__setattr__(self, name, number)
+        if self.radius <= 0:
+            raise FrameError(f"radius of the field of view must be positive, not {self.radius}")
+        if not 0 <= self.confidence <= 1:
+            raise FrameError(
+                f"confidence of the field of view must lie between 0 and 1, not {self.confidence}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

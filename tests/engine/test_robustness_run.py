@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from capsieve.aperture import FieldOfView
 from capsieve.engine import robustness_run
 from capsieve.engine.robustness_run import study_robustness
 from capsieve.errors import FileError, ParameterError, WorkerError
+from capsieve.frames import FieldOfView
 from capsieve.paper.detector import analyze
 from capsieve.parameters import Parameters
 from sample_exams import exam_frame, write_exam_images, write_exam_video

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import capsieve
-from capsieve.aperture import FieldOfView
+from capsieve.frames import FieldOfView
 from capsieve.paper.detector import analyze, explain
 from sample_frames import smooth_noise
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import capsieve
-from capsieve.aperture import FieldOfView
+from capsieve.frames import FieldOfView
 from capsieve.paper import staged
 from capsieve.paper.detector import analyze
 from capsieve.paper.midpass import smooth_inside

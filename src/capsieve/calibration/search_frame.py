@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.calibration.search_evidence import Bounds, FrameEvidence, Levels, frame_evidence
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.paper.midpass import midpass, smooth_inside
 from capsieve.paper.staged import Stages, fields_read
 from capsieve.parameters import Parameters

@@ -10,8 +10,8 @@ from capsieve.cli.circle import Circle
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from capsieve.aperture import FieldOfView
     from capsieve.detector import Detector
+    from capsieve.frames import FieldOfView
     from capsieve.parameters import Parameters
 
 __all__ = ["command"]
@@ -224,7 +224,7 @@ def _view(
     if not isinstance(circle, str):
         row, col, radius = circle
         return capsieve.FieldOfView(shape="circle", row=row, col=col, radius=radius)
-    view = capsieve.field_of_view([pixels])
+    view = capsieve.find_field_of_view([pixels])
     if view.confidence == 0.0:
         click.echo("No field of view was found; the whole frame is taken.", err=True)
         return None

@@ -13,8 +13,8 @@ from capsieve._version import __version__
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from capsieve.aperture import FieldOfView
     from capsieve.detector import Detector
+    from capsieve.frames import FieldOfView
     from capsieve.results import Evidence, FrameResult
 
 __all__ = ["explain_score"]

@@ -164,7 +164,7 @@ def parameters_option(help_text: str) -> Decorator:
 
 def field_choice(circle: tuple[float, float, float] | str) -> "FieldChoice":
     """Return what the user said of the field of view, as the engine takes it."""
-    from capsieve.aperture.field import FieldOfView
+    from capsieve.frames import FieldOfView
 
     if isinstance(circle, str):
         return circle  # pyright: ignore[reportReturnType]

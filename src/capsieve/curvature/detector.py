@@ -15,12 +15,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.curvature.constants import Constants
 from capsieve.curvature.domes import best_dome
 from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.paper.placing import check_room
 from capsieve.paper.staged import Stages, fields_read
 from capsieve.parameters import Parameters

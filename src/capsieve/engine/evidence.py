@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
+from capsieve.frames import FieldOfView
 from capsieve.results import Weight
 
 __all__ = [

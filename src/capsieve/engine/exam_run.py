@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from capsieve.aperture import FieldOfView
 from capsieve.detector import Detector
 from capsieve.engine.executors.executor import Outcome
 from capsieve.engine.finishing import FILES, finish, intact
@@ -16,6 +15,7 @@ from capsieve.engine.identity import differences, identity
 from capsieve.engine.segment_work import SegmentTask
 from capsieve.engine.views import FieldChoice, find_views, view_records
 from capsieve.errors import FileError, OccupiedError, WorkerError
+from capsieve.frames import FieldOfView
 from capsieve.sources.source import Place, Source, Survey, open_source
 from capsieve.store.lock import locked
 from capsieve.store.record import RECORD, Record, read_record

@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from capsieve.aperture import FieldOfView
 from capsieve.detector import Detector
 from capsieve.detectors import load_detector
 from capsieve.engine.exam_run import ExamRun, Request
@@ -18,6 +17,7 @@ from capsieve.engine.segment_work import SegmentTask, screen_segment
 from capsieve.engine.standard_input import STANDARD_INPUT, spooled
 from capsieve.engine.views import FieldChoice
 from capsieve.errors import CapsieveError, FileError, ParameterError
+from capsieve.frames import FieldOfView
 from capsieve.parameters import Parameters
 from capsieve.sources.inputs import ExamInput, find_exams
 from capsieve.store.record import Record

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.aperture.field import FieldOfView
 from capsieve.calibration.search_free import Measured
 from capsieve.calibration.search_importance import explained_spread, worth_of_rules
 from capsieve.calibration.search_judging import Judgement, judge, with_threshold
@@ -35,6 +34,7 @@ from capsieve.engine.searching_frames import SearchFrames, gather_frames
 from capsieve.engine.searching_nested import EVERYTHING, Searches
 from capsieve.engine.views import FieldChoice
 from capsieve.errors import ParameterError
+from capsieve.frames import FieldOfView
 from capsieve.parameters import Parameters
 from capsieve.statistics.flags import flagged_at
 from capsieve.store.lock import locked

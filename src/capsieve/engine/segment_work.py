@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.detector import Detector
 from capsieve.engine.evidence import mean_colour, signature, small_map, strongest, thumbnail
 from capsieve.errors import FrameError
-from capsieve.frames import pixel_hash
+from capsieve.frames import FieldOfView, pixel_hash
 from capsieve.phash import phash
 from capsieve.results import Evidence, Feature, FrameResult
 from capsieve.sources.source import Place, Segment, SourceFrame, open_source

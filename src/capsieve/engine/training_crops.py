@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.engine.executors.executor import Executor
 from capsieve.engine.labelled_frames import SurveyedExam, survey_exams
 from capsieve.engine.segment_work import View
 from capsieve.engine.training_frames import TrainingFrames
 from capsieve.errors import FileError
-from capsieve.frames import checked_pixels, pixel_hash
+from capsieve.frames import FieldOfView, checked_pixels, pixel_hash
 from capsieve.learned.image_input import CROP_VERSION, crop
 from capsieve.learned.training.trainer import Tell
 from capsieve.sources.source import Place, Segment, open_source

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from capsieve.aperture import FieldOfView, field_of_view
 from capsieve.engine.segment_work import View
 from capsieve.errors import FrameError
+from capsieve.field_of_view import find_field_of_view
+from capsieve.frames import FieldOfView
 from capsieve.sources.source import Source, Survey
 from capsieve.store.record import ViewRecord
 
@@ -57,6 +58,6 @@ def _chosen(frames: list[NDArray[Any]], choice: FieldChoice) -> FieldOfView:
         # Grey and colour may be mixed in a folder of images; the finder wants one kind.
         kinds = {frame.ndim for frame in frames}
         with suppress(FrameError):  # too small: one odd image does not stop the exam
-            return field_of_view([f for f in frames if f.ndim == max(kinds)])
+            return find_field_of_view([f for f in frames if f.ndim == max(kinds)])
     rows, cols = frames[0].shape[:2]
     return FieldOfView("full", (rows - 1) / 2, (cols - 1) / 2, min(rows, cols) / 2, 0.0)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.detector import ReferenceRange
 from capsieve.errors import FileError, FrameError, ParameterError
-from capsieve.frames import FrameLike, Placement, checked_pixels
+from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
 from capsieve.learned.evidence import map_on_frame, map_placement, peak, weighing
 from capsieve.learned.image_input import crop, crop_placement
 from capsieve.learned.model_file import read_model

@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
-from capsieve.frames import Placement
+from capsieve.frames import FieldOfView, Placement
 from capsieve.learned.image_input import visible
 from capsieve.learned.runtime import Runner
 from capsieve.results import Spot, Weight

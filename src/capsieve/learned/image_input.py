@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView, ShapeName
-from capsieve.frames import Placement
+from capsieve.frames import FieldOfView, Placement, ShapeName
 from capsieve.paper.kernels import resample as kernels
 
 __all__ = ["CROP_VERSION", "MARGIN", "crop", "crop_placement", "visible"]

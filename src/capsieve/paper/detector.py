@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.paper.resample import resample
 from capsieve.paper.staged import Stages, analyze_each
 from capsieve.parameters import Parameters
@@ -32,8 +31,8 @@ def analyze(
     parameters
         The paper's table by default.
     field_of_view
-        Where the picture lies on the frame, from :func:`capsieve.field_of_view`. Its circle gets
-        the radius Nx/2 about the paper's centre. Without it, or where its confidence is 0, the
+        Where the image lies on the frame, from :func:`capsieve.find_field_of_view`. Its circle
+        gets the radius Nx/2 about the paper's centre. Without it, or where its confidence is 0, the
         whole frame is brought to the working width.
     value_range
         The values of black and white; must be stated for floating-point pixels.

@@ -1,8 +1,7 @@
 """Where the working frame lies on a frame, and whether it can lie there."""
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FrameError
-from capsieve.frames import Placement
+from capsieve.frames import FieldOfView, Placement
 from capsieve.paper.resample import place_circle, place_frame
 
 __all__ = ["check_room", "place"]

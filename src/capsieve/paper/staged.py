@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FrameError, ParameterError
-from capsieve.frames import FrameLike, Placement, checked_pixels
+from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
 from capsieve.paper.decision import decide, preselection
 from capsieve.paper.disc import Disc, disc
 from capsieve.paper.geometry import Components

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from capsieve._version import __version__
-from capsieve.aperture.field import FieldOfView
 from capsieve.atomic_write import atomic_write
 from capsieve.engine.robustness_run import Robustness
 from capsieve.errors import FileError
+from capsieve.frames import FieldOfView
 from capsieve.report.evaluation.table_files import write_table
 from capsieve.statistics.flags import number_of
 from capsieve.statistics.robustness import (

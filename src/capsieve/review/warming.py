@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FileError
+from capsieve.frames import FieldOfView
 from capsieve.parameters import Parameters
 from capsieve.review.catalogue import ExamFacts
 from capsieve.store.recall import Recalled

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FileError
-from capsieve.frames import pixel_hash
+from capsieve.frames import FieldOfView, pixel_hash
 from capsieve.parameters import Parameters
 from capsieve.sources.source import Place, SourceFrame
 from capsieve.store.record import Record, SourceRecord, read_record

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
+from capsieve.frames import FieldOfView
 from capsieve.learned.features.registry import NAMES
 from capsieve.learned.features.vector import frame_features
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import capsieve
-from capsieve.aperture.field import FieldOfView
 from capsieve.errors import FrameError
+from capsieve.frames import FieldOfView
 from capsieve.learned.features.registry import FEATURES, NAMES
 from capsieve.learned.features.vector import frame_features
 from learned.features.pictures import FIELD, MUCOSA, SIZE, disc_frame, measured

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.aperture.field import FieldOfView
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.learned.features.ball import ball_values
 from capsieve.learned.features.bumps import bump_values
 from capsieve.learned.features.colour import colour_values

@@ -5,12 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from capsieve.aperture.field import FieldOfView
 from capsieve.curvature.constants import Constants
 from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.detectors import PaperDetector
 from capsieve.errors import FrameError
-from capsieve.frames import FrameLike
+from capsieve.frames import FieldOfView, FrameLike
 from capsieve.learned.features.registry import NAMES, VERSION
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult

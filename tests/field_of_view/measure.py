@@ -1,12 +1,12 @@
-"""Measure the field of view on random artificial exams: python -m tests.aperture.measure 60."""
+"""Measure the search on random synthetic exams: python -m tests.field_of_view.measure 60."""
 
 import sys
 import time
 
 import numpy as np
-from tests.aperture.conftest import Scene, make, truth
+from tests.field_of_view.conftest import Scene, make, truth
 
-from capsieve.aperture import field_of_view
+from capsieve.field_of_view import find_field_of_view
 
 SURROUNDS = [(0, 0, 0), (45, 45, 48), (105, 105, 105), (150, 150, 155), (20, 40, 120)]
 COUNTS = (30, 10, 3, 1)
@@ -56,7 +56,7 @@ def main(number: int) -> None:
         frames, (row, col, radius) = make(scene), truth(scene)
         for count in COUNTS:
             start = time.perf_counter()
-            seen = field_of_view(frames[:count])
+            seen = find_field_of_view(frames[:count])
             spent += time.perf_counter() - start
             off = np.hypot(seen.row - row, seen.col - col)
             misses[count].append(max(float(off), abs(seen.radius - radius)))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capsieve.aperture.flat import MANY_VIEWS, Surround
-from capsieve.aperture.intake import Exam, greatest
+from capsieve.field_of_view.flat import MANY_VIEWS, Surround
+from capsieve.field_of_view.intake import Exam, greatest
 
 __all__ = ["Evidence", "distance_in_full_size", "evidence_maps"]
 

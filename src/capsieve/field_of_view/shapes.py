@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capsieve.aperture.field import ShapeName
+from capsieve.frames import ShapeName
 
 __all__ = ["CIRCLE", "Outline", "Shape", "border_sides", "inscribed_circle"]
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from capsieve.aperture.intake import Exam
+from capsieve.field_of_view.intake import Exam
 
 __all__ = ["MANY_VIEWS", "Surround", "flat_places"]
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from capsieve.aperture import FieldOfView, field_of_view
 from capsieve.errors import FrameError
+from capsieve.field_of_view import find_field_of_view
+from capsieve.frames import FieldOfView
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +46,21 @@ def is_the_disc(seen: FieldOfView) -> bool:
     ],
 )
 def test_every_kind_of_frame_is_taken(frames: np.ndarray, convert: Any) -> None:
-    assert is_the_disc(field_of_view(convert(frames)))
+    assert is_the_disc(find_field_of_view(convert(frames)))
 
 
 def test_the_same_frames_give_the_same_answer(frames: np.ndarray) -> None:
-    assert field_of_view(frames) == field_of_view(frames.copy())
+    assert find_field_of_view(frames) == find_field_of_view(frames.copy())
 
 
 def test_frames_are_not_changed(frames: np.ndarray) -> None:
     before = frames.copy()
-    field_of_view(frames)
+    find_field_of_view(frames)
     np.testing.assert_array_equal(frames, before)
 
 
 def test_mirrored_frames_give_the_mirrored_circle(frames: np.ndarray) -> None:
-    seen, mirrored = field_of_view(frames), field_of_view(frames[:, :, ::-1])
+    seen, mirrored = find_field_of_view(frames), find_field_of_view(frames[:, :, ::-1])
     assert mirrored.col == pytest.approx(179 - seen.col, abs=0.2)
     assert mirrored.radius == pytest.approx(seen.radius, abs=0.2)
 
@@ -67,13 +68,13 @@ def test_mirrored_frames_give_the_mirrored_circle(frames: np.ndarray) -> None:
 @pytest.mark.parametrize("level", [0, 90, 255])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_an_empty_picture_tells_nothing(level: int, dtype: type) -> None:
-    seen = field_of_view(np.full((4, 120, 200, 3), level, dtype))
+    seen = find_field_of_view(np.full((4, 120, 200, 3), level, dtype))
     assert seen == FieldOfView("full", 59.5, 99.5, 60.0, 0.0)
 
 
 def test_a_black_exam_with_grain_tells_nothing() -> None:
     grain = np.random.default_rng(0).integers(0, 4, (8, 120, 120, 3), dtype=np.uint8)
-    seen = field_of_view(grain)
+    seen = find_field_of_view(grain)
     assert (seen.row, seen.col, seen.radius) == pytest.approx((59.5, 59.5, 60), abs=1)
     assert seen.confidence < 0.2
 
@@ -102,4 +103,4 @@ def test_a_black_exam_with_grain_tells_nothing() -> None:
 )
 def test_bad_frames_are_named(bad: Any, words: str) -> None:
     with pytest.raises(FrameError, match=words):
-        field_of_view(bad)
+        find_field_of_view(bad)

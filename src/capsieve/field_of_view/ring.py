@@ -3,8 +3,8 @@
 import cv2
 import numpy as np
 
-from capsieve.aperture.intake import Exam
-from capsieve.aperture.shapes import Shape
+from capsieve.field_of_view.intake import Exam
+from capsieve.field_of_view.shapes import Shape
 
 __all__ = ["line_width", "shrunk"]
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from capsieve.aperture import field_of_view
+from capsieve.field_of_view import find_field_of_view
 
 HERE = Path(__file__).resolve()
 DRAWN = HERE.parents[1] / "data" / "field_of_view.csv"
@@ -57,7 +57,7 @@ def test_real_groups_agree_with_a_person(source: str) -> None:
     for group in drawn(source):
         frames = load(files_of(group))
         assert len(frames) == 30
-        seen = field_of_view(frames)
+        seen = find_field_of_view(frames)
         centre = np.hypot(seen.row - float(group["row"]), seen.col - float(group["col"]))
         radius = abs(seen.radius - float(group["radius"]))
         misses.append((centre, radius, seen.confidence))
@@ -75,7 +75,7 @@ def test_real_groups_agree_with_a_person(source: str) -> None:
 def test_three_real_frames_are_enough(source: str) -> None:
     good = 0
     for group in drawn(source)[::4]:
-        seen = field_of_view(load(files_of(group)[::15][:3]))
+        seen = find_field_of_view(load(files_of(group)[::15][:3]))
         centre = np.hypot(seen.row - float(group["row"]), seen.col - float(group["col"]))
         good += centre <= 2 and abs(seen.radius - float(group["radius"])) <= 2
     assert good == 5

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from capsieve.aperture.region import Edge
-from capsieve.aperture.shapes import AXIS_NORMALS, Shape, border_sides
+from capsieve.field_of_view.region import Edge
+from capsieve.field_of_view.shapes import AXIS_NORMALS, Shape, border_sides
 
 __all__ = ["hypotheses"]
 

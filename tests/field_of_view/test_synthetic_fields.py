@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsieve.aperture import FieldOfView, field_of_view
+from capsieve.field_of_view import find_field_of_view
+from capsieve.frames import FieldOfView
 
 BLACK, DARK, GREY, PALE = (0, 0, 0), (45, 45, 48), (105, 105, 105), (150, 150, 155)
 BLUE, SKY, WHITE = (20, 40, 120), (70, 110, 180), (235, 235, 235)
@@ -86,7 +87,7 @@ def miss(seen: FieldOfView, truth: tuple[float, float, float]) -> float:
 @pytest.mark.parametrize("name", DISCS)
 def test_discs_are_found(workshop: Any, name: str) -> None:
     scene = workshop.scene(frames=7, **DISCS[name])
-    seen = field_of_view(workshop.make(scene))
+    seen = find_field_of_view(workshop.make(scene))
     assert seen.shape == "circle"
     assert miss(seen, workshop.truth(scene)) < 1.0
     assert seen.confidence > 0.75
@@ -95,7 +96,7 @@ def test_discs_are_found(workshop: Any, name: str) -> None:
 @pytest.mark.parametrize("name", SQUARES)
 def test_cut_squares_are_found(workshop: Any, name: str) -> None:
     scene = workshop.scene(kind="cut-square", frames=7, **SQUARES[name])
-    seen = field_of_view(workshop.make(scene))
+    seen = find_field_of_view(workshop.make(scene))
     assert seen.shape == "cut-square"
     assert miss(seen, workshop.truth(scene)) < 1.0
     assert seen.confidence > 0.75
@@ -104,7 +105,7 @@ def test_cut_squares_are_found(workshop: Any, name: str) -> None:
 @pytest.mark.parametrize("name", RECTANGLES)
 def test_rectangles_are_found(workshop: Any, name: str) -> None:
     scene = workshop.scene(kind="rectangle", frames=7, **RECTANGLES[name])
-    seen = field_of_view(workshop.make(scene))
+    seen = find_field_of_view(workshop.make(scene))
     assert seen.shape == "rectangle"
     assert miss(seen, workshop.truth(scene)) < 1.0
     assert seen.confidence > 0.75
@@ -113,7 +114,7 @@ def test_rectangles_are_found(workshop: Any, name: str) -> None:
 @pytest.mark.parametrize("size", [(240, 240), (240, 320), (320, 240)])
 def test_no_surround_is_the_full_frame(workshop: Any, size: tuple[int, int]) -> None:
     scene = workshop.scene(kind="full", size=size, frames=10, fall_off=0.3)
-    seen = field_of_view(workshop.make(scene))
+    seen = find_field_of_view(workshop.make(scene))
     assert seen.shape == "full"
     assert miss(seen, workshop.truth(scene)) < 0.5
     assert seen.confidence > 0.75
@@ -122,20 +123,20 @@ def test_no_surround_is_the_full_frame(workshop: Any, size: tuple[int, int]) -> 
 @pytest.mark.parametrize("cut", [20.0, 50.0])
 def test_rounded_corners_do_not_matter(workshop: Any, cut: float) -> None:
     scene = workshop.scene(kind="rounded", half=(105.0, 105.0), cut=cut, frames=10)
-    assert miss(field_of_view(workshop.make(scene)), workshop.truth(scene)) < 1.0
+    assert miss(find_field_of_view(workshop.make(scene)), workshop.truth(scene)) < 1.0
 
 
 @pytest.mark.parametrize("kind", ["circle", "cut-square"])
 def test_a_capsule_at_rest_counts_as_one_view(workshop: Any, kind: str) -> None:
     scene = workshop.scene(kind=kind, cut=35.0, still=True, surround=GREY, frames=10)
-    seen = field_of_view(workshop.make(scene))
+    seen = find_field_of_view(workshop.make(scene))
     assert miss(seen, workshop.truth(scene)) < 1.0
     assert seen.confidence <= 2 / 3
 
 
 def test_a_dark_line_along_the_border_is_left_out(workshop: Any) -> None:
     scene = workshop.scene(kind="full", border_line=2.0, fall_off=0.3, frames=10)
-    assert miss(field_of_view(workshop.make(scene)), workshop.truth(scene)) < 0.5
+    assert miss(find_field_of_view(workshop.make(scene)), workshop.truth(scene)) < 0.5
 
 
 @pytest.mark.parametrize("kind", ["circle", "cut-square"])
@@ -143,7 +144,7 @@ def test_a_dark_line_along_the_border_is_left_out(workshop: Any) -> None:
 def test_few_frames_are_enough_but_less_sure(workshop: Any, kind: str, count: int) -> None:
     scene = workshop.scene(kind=kind, cut=35.0, text="changing", frames=10)
     frames = workshop.make(scene)
-    few, many = field_of_view(frames[:count]), field_of_view(frames)
+    few, many = find_field_of_view(frames[:count]), find_field_of_view(frames)
     assert miss(few, workshop.truth(scene)) < 1.0
     assert few.confidence < many.confidence
 
@@ -161,7 +162,7 @@ def test_large_frames_are_as_precise(
 ) -> None:
     scene = workshop.scene(size=size, centre=centre, half=(radius, radius), frames=2, jpeg=0)
     scene = replace(scene, text="static", surround=DARK)
-    assert miss(field_of_view(workshop.make(scene)), workshop.truth(scene)) < 1.0
+    assert miss(find_field_of_view(workshop.make(scene)), workshop.truth(scene)) < 1.0
 
 
 @settings(max_examples=10, deadline=None, derandomize=True)
@@ -190,5 +191,5 @@ def test_any_disc_is_found(
         seed=seed,
         frames=6,
     )
-    seen = field_of_view(workshop.make(scene))
+    seen = find_field_of_view(workshop.make(scene))
     assert miss(seen, workshop.truth(scene)) < 1.0

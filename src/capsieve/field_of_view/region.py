@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from capsieve.aperture.surround import Evidence
+from capsieve.field_of_view.surround import Evidence
 
 __all__ = ["Edge", "Region", "regions"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from capsieve.aperture.shapes import CIRCLE, Shape, border_sides
+from capsieve.field_of_view.shapes import CIRCLE, Shape, border_sides
 
 __all__ = ["Crossings", "behind_border_lines", "crossings", "refined"]
 

@@ -1,4 +1,4 @@
-"""field_of_view: the composer of the steps in this package."""
+"""find_field_of_view: the composer of the steps in this package."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from capsieve.aperture.field import FieldOfView
-from capsieve.aperture.fitting import hypotheses
-from capsieve.aperture.flat import flat_places
-from capsieve.aperture.intake import Exam, greatest, take_in
-from capsieve.aperture.refine import behind_border_lines, crossings, refined
-from capsieve.aperture.region import regions
-from capsieve.aperture.ring import line_width, shrunk
-from capsieve.aperture.scoring import agreement, cleanness, swallowed
-from capsieve.aperture.shapes import Shape, border_sides, inscribed_circle
-from capsieve.aperture.surround import Evidence, distance_in_full_size, evidence_maps
+from capsieve.field_of_view.fitting import hypotheses
+from capsieve.field_of_view.flat import flat_places
+from capsieve.field_of_view.intake import Exam, greatest, take_in
+from capsieve.field_of_view.refine import behind_border_lines, crossings, refined
+from capsieve.field_of_view.region import regions
+from capsieve.field_of_view.ring import line_width, shrunk
+from capsieve.field_of_view.scoring import agreement, cleanness, swallowed
+from capsieve.field_of_view.shapes import Shape, border_sides, inscribed_circle
+from capsieve.field_of_view.surround import Evidence, distance_in_full_size, evidence_maps
+from capsieve.frames import FieldOfView
 
-__all__ = ["field_of_view"]
+__all__ = ["find_field_of_view"]
 
 LEAST_SCORE = 0.55
 """Below this, no shape explains the picture and the whole frame is taken."""
@@ -38,7 +38,7 @@ class Candidate:
     clean: float
 
 
-def field_of_view(frames: Iterable[Any]) -> FieldOfView:
+def find_field_of_view(frames: Iterable[Any]) -> FieldOfView:
     """Find the field of view of a capsule from several frames of one exam.
 
     The surround of the field is what keeps the colour of the image's corners, or never changes.
@@ -70,11 +70,11 @@ def field_of_view(frames: Iterable[Any]) -> FieldOfView:
     Examples
     --------
     >>> import numpy as np
-    >>> from capsieve import field_of_view
+    >>> from capsieve import find_field_of_view
     >>> rows, cols = np.mgrid[:200, :200]
     >>> disc = np.hypot(rows - 100, cols - 90) < 80
     >>> noise = np.random.default_rng(0).integers(60, 200, (5, 200, 200))
-    >>> seen = field_of_view((noise * disc).astype(np.uint8))
+    >>> seen = find_field_of_view((noise * disc).astype(np.uint8))
     >>> seen.shape, round(seen.row), round(seen.col), round(seen.radius)
     ('circle', 100, 90, 80)
     """

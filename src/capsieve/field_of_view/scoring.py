@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from capsieve.aperture.flat import Surround
-from capsieve.aperture.region import Edge
-from capsieve.aperture.shapes import Shape
+from capsieve.field_of_view.flat import Surround
+from capsieve.field_of_view.region import Edge
+from capsieve.field_of_view.shapes import Shape
 
 __all__ = ["agreement", "cleanness", "swallowed"]
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsieve.aperture import FieldOfView
-from capsieve.aperture.shapes import AXIS_NORMALS, Shape, inscribed_circle
 from capsieve.errors import FrameError
+from capsieve.field_of_view.shapes import AXIS_NORMALS, Shape, inscribed_circle
+from capsieve.frames import FieldOfView
 
 
 def box(top: float, bottom: float, left: float, right: float) -> np.ndarray:
