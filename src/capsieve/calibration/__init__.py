@@ -1,1 +1,1 @@
-"""Calibration: the operating point, and the search for parameters."""
+"""Calibration: the choice of the operating point."""

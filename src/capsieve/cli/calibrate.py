@@ -1,4 +1,4 @@
-"""``capsieve calibrate``: the operating point, or all parameters."""
+"""``capsieve calibrate``: the operating point."""
 
 import shlex
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from capsieve.cli.calibrate_search import SearchOptions, run_search, search_options
 from capsieve.cli.options import (
     allow_leaks_option,
     gap_option,
@@ -30,7 +29,6 @@ Example:
   capsieve calibrate results --labels labels.csv -o calibration
   capsieve calibrate results --labels labels.csv --train-patient 4 -o calibration
   capsieve calibrate results --labels labels.csv --frames 400 --splits folds.csv -o calibration
-  capsieve calibrate exams/ --labels labels.csv --search -o search
   capsieve screen new/ -o screened --parameters calibration/calibrated.toml
 """
 
@@ -39,7 +37,7 @@ _DEFAULT_SPECIFICITY = 90.0
 
 
 @click.command("calibrate", epilog=_EXAMPLE)
-@click.argument("inputs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="OUT")
+@click.argument("results", type=click.Path(path_type=Path), metavar="OUT")
 @labels_option
 @click.option(
     "-o",
@@ -73,10 +71,9 @@ _DEFAULT_SPECIFICITY = 90.0
 @reading_speed_option
 @gap_option
 @allow_leaks_option
-@search_options
 @click.option("--json", "as_json", is_flag=True, help="Print calibration.json, and only that.")
 def command(
-    inputs: tuple[Path, ...],
+    results: Path,
     labels: Path,
     out: Path,
     specificity: float | None,
@@ -90,7 +87,6 @@ def command(
     reading_speed: float,
     gap: float,
     allow_leaks: bool,
-    search: SearchOptions,
     as_json: bool,
 ) -> None:
     """Choose the threshold of the results in OUT that reaches a target, and tell what it costs.
@@ -105,23 +101,8 @@ def command(
         raise click.UsageError("--splits and --train-patient both say what to train on: say one.")
     target = _target(specificity, frames, sensitivity)
     check_folder(out)
-    if search.wanted:
-        run_search(
-            inputs,
-            labels,
-            out,
-            search,
-            target=target,
-            layout=layout,
-            splits=splits,
-            seed=seed,
-            as_json=as_json,
-        )
-        return
-    if len(inputs) != 1:
-        raise click.UsageError("Give one folder of results; several inputs are for --search.")
     calibration = calibrate(
-        inputs[0],
+        results,
         labels,
         out,
         target=target,

@@ -26,7 +26,7 @@ Example:
 
 # Name, module below capsieve.cli, line in the overview.
 _COMMANDS = {
-    "calibrate": ("calibrate", "Choose the operating point, or search all parameters."),
+    "calibrate": ("calibrate", "Choose the operating point."),
     "demo": ("demo", "The whole way on a synthetic study; nothing else is needed."),
     "evaluate": ("evaluate", "Judge results by labels: every table and figure, with intervals."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),

