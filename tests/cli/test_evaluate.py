@@ -1,10 +1,11 @@
-"""``capsieve evaluate``: what it prints, and how it fails."""
+"""``capsieve evaluate``."""
 
 import json
 
 import numpy as np
 import pytest
 
+from support.commands import assert_failed
 from support.results import write_results
 
 LABELS = "exam,frame,label,polyp,patient\na,0,polyp,1,p\na,1,normal,,p\na,2,other,,p\na,3,wart,,p\n"
@@ -22,17 +23,14 @@ def evaluate(run, study, *more):
     return run("evaluate", study / "results", *usual, "--no-galleries", *more)
 
 
-def test_the_answers_come_first_and_the_page_is_named(run, study):
+def test_the_path_of_the_report_is_printed_last(run, study):
     result = evaluate(run, study)
     assert result.exit_code == 0, result.output
-    assert "finds 1 of 1 polyps" in result.stdout
     assert result.stdout.splitlines()[-1].endswith(str(study / "out" / "report.html"))
 
 
-def test_what_was_not_clear_is_counted_and_named_on_stderr(run, study):
-    result = evaluate(run, study)
-    assert "1 not used" in result.stderr
-    assert "wart" in result.stderr
+def test_unknown_labels_are_reported_on_stderr(run, study):
+    assert "wart" in evaluate(run, study).stderr
 
 
 def test_json_is_the_metrics_file_and_nothing_else(run, study):
@@ -43,61 +41,51 @@ def test_json_is_the_metrics_file_and_nothing_else(run, study):
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    "more",
     [
-        (("--specificity", "0.9"), "1<=x<=100"),  # a share is not taken for percent
-        (("--rounds", "5"), "rounds"),
-        (("--splits", "x", "--train-patient", "p"), "say one"),
+        ("--specificity", "0.9"),  # a proportion is not accepted as percent
+        ("--rounds", "5"),
+        ("--splits", "x", "--train-patient", "p"),
     ],
 )
-def test_wrong_usage_is_exit_code_2(run, study, more, words):
-    result = evaluate(run, study, *more)
-    assert result.exit_code == 2
-    assert words in result.stderr
+def test_wrong_usage_is_exit_code_2(run, study, more):
+    assert_failed(evaluate(run, study, *more), more[0], code=2)
 
 
 def test_results_are_not_compared_with_themselves(run, study):
     result = evaluate(run, study, "--against", study / "." / "results")
-    assert result.exit_code == 2
-    assert "nothing to compare" in result.stderr
+    assert_failed(result, "--against", code=2)
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "named"),
     [
         (("--threshold", "0"), "threshold"),
         (("--threshold", "nan"), "threshold"),
-        (("--train-patient", "q"), "they name p"),
-        (("--train-patient", "p"), "left to test on"),
+        (("--train-patient", "q"), "train_patients"),
+        (("--train-patient", "p"), "train_patients"),
         (("--regions", "nowhere"), "nowhere"),
         (("--splits", "nowhere"), "nowhere"),
         (("--against", "nowhere"), "nowhere"),
         (("--layout", "foo"), "foo"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_exit_code_1(run, study, more, words):
-    result = evaluate(run, study, *more)
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.startswith("capsieve: ")
-    assert len(result.stderr.splitlines()) == 1
-    assert words in result.stderr
+def test_a_failure_names_its_cause_in_one_line(run, study, more, named):
+    assert_failed(evaluate(run, study, *more), named)
     assert not (study / "out").exists()
 
 
-def test_results_that_are_a_file_are_told_what_to_give(run, study):
+def test_results_that_are_a_file_are_refused(run, study):
     labels = study / "labels.csv"
     result = run("evaluate", labels, "--labels", labels, "-o", study / "out")
-    assert result.exit_code == 1
-    assert "is no folder; give the one that capsieve screen -o wrote" in result.stderr
+    assert_failed(result, labels)
 
 
 def test_an_exam_keeps_its_report(run, study):
     exam = study / "results" / "a"
     (exam / "report.html").write_text("the report of the exam")
     result = run("evaluate", exam, "--labels", study / "labels.csv", "-o", exam)
-    assert result.exit_code == 1
-    assert "another folder" in result.stderr
+    assert_failed(result, exam)
     assert (exam / "report.html").read_text() == "the report of the exam"
     assert not (exam / "tables").exists()
 
@@ -115,5 +103,4 @@ def test_outlines_of_which_none_fits_are_refused(run, study):
     }
     (study / "boxes.json").write_text(json.dumps(boxes))
     result = evaluate(run, study, "--regions", study / "boxes.json")
-    assert result.exit_code == 1
-    assert "no outline" in result.stderr
+    assert_failed(result, "boxes.json")

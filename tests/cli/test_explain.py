@@ -1,8 +1,9 @@
-import json
-import math
-import shutil
-from dataclasses import replace
+"""``capsieve explain`` with the paper's detector."""
 
+import json
+import shutil
+
+import cv2
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -10,16 +11,18 @@ from PIL import Image
 
 import capsieve
 from capsieve import Parameters
-from capsieve.cli.output import explanation_json
-from capsieve.report.words import why
-from capsieve.sources.image_file import read_image
+from support.commands import assert_failed
 
 
-def test_prints_the_words_and_how_to_get_the_picture(run, frame_file):
+def read_image(path):
+    return np.asarray(Image.open(path))
+
+
+def test_the_label_and_the_best_radius_are_printed(run, frame_file):
     result = run("explain", frame_file)
     assert result.exit_code == 0
-    assert result.stdout == why(capsieve.explain(read_image(frame_file)), Parameters()) + "\n"
-    assert "-o FILE.png" in result.stderr
+    expected = capsieve.explain(read_image(frame_file))
+    assert expected.label in result.stdout.splitlines()[0].lower()
 
 
 def test_writes_nothing_unless_asked(run, frame_file, tmp_path, monkeypatch):
@@ -34,14 +37,12 @@ def test_writes_the_picture_by_its_ending(run, frame_file, tmp_path, ending, sta
     result = run("explain", frame_file, "-o", out)
     assert result.exit_code == 0
     assert out.read_bytes().startswith(start)
-    assert f"Wrote {out}" in result.stdout
+    assert str(out) in result.stdout
     assert result.stderr == ""
 
 
 def test_another_ending_fails_before_the_work(run, tmp_path):
-    result = run("explain", tmp_path / "absent.png", "-o", tmp_path / "panels.jpg")
-    assert result.exit_code == 1
-    assert ".png, .svg or .pdf" in result.stderr
+    assert_failed(run("explain", tmp_path / "absent.png", "-o", tmp_path / "panels.jpg"), ".svg")
 
 
 def test_the_frame_itself_is_not_overwritten(run, frame_file):
@@ -87,13 +88,16 @@ def test_json_gives_features_in_working_and_source_pixels(run, frame_file):
     assert found["source"]["radius"] == pytest.approx(2 * best.radius)
 
 
-def test_infinite_eccentricity_is_null_in_json():
-    result = capsieve.analyze(capsieve.phantom.polyp_frame(size=256))
-    line = replace(result.features[0], eccentricity=math.inf, rejected="eccentricity")
-    content = json.loads(
-        explanation_json(replace(result, features=(line,)), Parameters()), parse_constant=refuse
-    )
-    assert content["features"][0]["eccentricity"] is None
+def test_infinite_eccentricity_is_null_in_json(run, tmp_path):
+    noise = cv2.GaussianBlur(np.random.default_rng(0).normal(size=(256, 256)), (0, 0), 3)
+    pixels = (255 * (noise - noise.min()) / np.ptp(noise)).astype(np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "noise.png")
+    result = run("explain", tmp_path / "noise.png", "--json")
+    expected = capsieve.explain(pixels).features
+    infinite = [np.isinf(feature.eccentricity) for feature in expected]
+    assert any(infinite)
+    content = json.loads(result.stdout, parse_constant=refuse)
+    assert [one["eccentricity"] is None for one in content["features"]] == infinite
 
 
 def test_parameters_come_from_the_file_and_the_channel_wins(run, frame_file, tmp_path):
@@ -109,9 +113,7 @@ def test_parameters_come_from_the_file_and_the_channel_wins(run, frame_file, tmp
 def test_broken_parameters_are_exit_code_1(run, frame_file, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("widht = 256")
-    result = run("explain", frame_file, "--parameters", file)
-    assert result.exit_code == 1
-    assert result.stderr.startswith("capsieve: widht: no such parameter; did you mean 'width'?")
+    assert_failed(run("explain", frame_file, "--parameters", file), "widht", "width")
 
 
 def test_field_of_view_moves_the_working_frame(run, frame_file):
@@ -122,54 +124,48 @@ def test_field_of_view_moves_the_working_frame(run, frame_file):
 
 def test_the_field_of_view_can_be_searched_on_the_frame_itself(run, frame_file):
     result = run("explain", frame_file, "--field-of-view", "auto", "--json")
-    assert result.stderr.startswith("Field of view: circle, ")
+    assert "circle" in result.stderr
     placement = json.loads(result.stdout)["placement"]
     # The phantom's disc does not fill its frame: its radius becomes 128 working pixels.
     assert 0.9 * 512 / 256 < placement["col_scale"] < 512 / 256
 
 
-def test_where_no_field_of_view_is_found_the_whole_frame_is_taken(run, tmp_path):
+def test_without_a_field_of_view_the_whole_frame_is_used(run, tmp_path):
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(tmp_path / "frame.png")
     result = run("explain", tmp_path / "frame.png", "--field-of-view", "auto")
     assert result.exit_code == 0
-    assert result.stderr.startswith("No field of view was found")
+    assert result.stderr
 
 
 @pytest.mark.parametrize("circle", ["1,2", "a,b,c", "1,2,3,4", ""])
 def test_a_malformed_circle_is_wrong_usage(run, frame_file, circle):
     result = run("explain", frame_file, "--field-of-view", circle)
-    assert result.exit_code == 2
-    assert "ROW,COL,RADIUS" in result.stderr
+    assert_failed(result, "--field-of-view", code=2)
 
 
 @pytest.mark.parametrize("circle", ["10,10,400", "nan,1,1", "255,255,-5"])
 def test_an_impossible_circle_is_exit_code_1(run, frame_file, circle):
-    result = run("explain", frame_file, "--field-of-view", circle)
-    assert result.exit_code == 1
-    assert result.stderr.startswith("capsieve: ")
+    assert_failed(run("explain", frame_file, "--field-of-view", circle))
 
 
 @pytest.mark.parametrize("level", [0, 255])
 def test_black_and_white_frames_are_explained(run, tmp_path, level):
     Image.fromarray(np.full((64, 64, 3), level, np.uint8)).save(tmp_path / "frame.png")
-    result = run("explain", tmp_path / "frame.png", "-o", tmp_path / "panels.svg")
-    assert result.exit_code == 0
-    assert "the texture is too weak" in result.stdout
+    result = run("explain", tmp_path / "frame.png", "-o", tmp_path / "panels.svg", "--json")
+    assert json.loads(result.stdout)["reason"] == "texture-low"
+    assert (tmp_path / "panels.svg").is_file()
 
 
 def test_a_16_bit_grey_frame_is_explained(run, tmp_path):
     gray = capsieve.phantom.polyp_frame().mean(axis=2)
     Image.fromarray((gray * 257).astype(np.uint16)).save(tmp_path / "frame.png")
-    result = run("explain", tmp_path / "frame.png")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("Polyp: ")
+    result = run("explain", tmp_path / "frame.png", "--json")
+    assert json.loads(result.stdout)["label"] == "polyp"
 
 
 def test_a_tiny_frame_is_exit_code_1(run, tmp_path):
     Image.new("L", (5, 5)).save(tmp_path / "frame.png")
-    result = run("explain", tmp_path / "frame.png")
-    assert result.exit_code == 1
-    assert "too small" in result.stderr
+    assert_failed(run("explain", tmp_path / "frame.png"), "5")
 
 
 def test_show_opens_a_window_with_the_panels(run, frame_file, monkeypatch):
@@ -243,7 +239,6 @@ def test_a_frame_of_a_screened_exam_has_its_words_and_panels(run, study, tmp_pat
     out = tmp_path / "panels.svg"
     result = run("explain", study / "out" / "exam", "--frame", "0", "-o", out)
     assert result.exit_code == 0
-    assert result.stdout.startswith("Polyp: ")
     assert out.read_bytes().startswith(b"<?xml")
 
 
@@ -259,9 +254,7 @@ def test_options_win_over_what_the_exam_was_screened_with(run, study):
 
 
 def test_a_wrong_number_names_the_right_ones(run, study):
-    result = run("explain", study / "out" / "exam", "--frame", "4")
-    assert result.exit_code == 1
-    assert result.stderr == ("capsieve: the exam exam has no frame 4; they are numbered 0 to 3\n")
+    assert_failed(run("explain", study / "out" / "exam", "--frame", "4"), "4", "0 to 3")
 
 
 def test_a_negative_number_is_wrong_usage(run, study):
@@ -269,30 +262,22 @@ def test_a_negative_number_is_wrong_usage(run, study):
 
 
 def test_a_folder_without_a_number_is_wrong_usage(run, study):
-    result = run("explain", study / "out" / "exam")
-    assert result.exit_code == 2
-    assert "say which frame, with --frame N" in result.stderr
+    assert_failed(run("explain", study / "out" / "exam"), "--frame", code=2)
 
 
 @pytest.mark.parametrize("option", ["--frame", "--head"])
 def test_a_number_or_a_head_of_a_single_file_is_wrong_usage(run, frame_file, option):
-    result = run("explain", frame_file, option, "0")
-    assert result.exit_code == 2
-    assert "--frame and --head are for a folder" in result.stderr
+    assert_failed(run("explain", frame_file, option, "0"), option, code=2)
 
 
-def test_a_head_that_is_not_there_is_named(run, study):
+def test_an_unknown_head_is_named(run, study):
     exam = study / "out" / "exam"
     assert run("explain", exam, "--frame", "0", "--head", "0").exit_code == 0
-    result = run("explain", exam, "--frame", "0", "--head", "1")
-    assert result.exit_code == 1
-    assert result.stderr == "capsieve: the exam exam has no head 1; it has 0\n"
+    assert_failed(run("explain", exam, "--frame", "0", "--head", "1"), "head 1")
 
 
 def test_a_folder_that_holds_no_exam_says_what_to_do(run, study):
-    result = run("explain", study / "out", "--frame", "0")
-    assert result.exit_code == 1
-    assert "run capsieve screen first" in result.stderr
+    assert_failed(run("explain", study / "out", "--frame", "0"), study / "out", "capsieve screen")
 
 
 def test_a_study_that_moved_as_a_whole_is_explained(run, mine, tmp_path):
@@ -303,17 +288,10 @@ def test_a_study_that_moved_as_a_whole_is_explained(run, mine, tmp_path):
 
 def test_a_source_that_moved_alone_is_named(run, mine):
     (mine / "exam").rename(mine / "moved")
-    result = run("explain", mine / "out" / "exam", "--frame", "0")
-    assert result.exit_code == 1
-    assert result.stderr == (
-        f"capsieve: the exam's source {mine / 'exam'} is not there; put it back\n"
-    )
+    assert_failed(run("explain", mine / "out" / "exam", "--frame", "0"), mine / "exam")
 
 
 def test_a_changed_source_is_refused(run, mine):
     shutil.copy(mine / "exam" / "frame1.png", mine / "exam" / "frame0.png")
-    result = run("explain", mine / "out" / "exam", "--frame", "0")
-    assert result.exit_code == 1
-    assert "is not the one that was screened" in result.stderr
-    assert result.stdout == ""
+    assert_failed(run("explain", mine / "out" / "exam", "--frame", "0"), mine / "exam")
     assert run("explain", mine / "out" / "exam", "--frame", "1").exit_code == 0

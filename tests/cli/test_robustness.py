@@ -1,4 +1,4 @@
-"""``capsieve robustness`` as a user meets it."""
+"""``capsieve robustness``."""
 
 import csv
 import json
@@ -8,6 +8,7 @@ import pytest
 
 from capsieve.engine import robustness_run
 from sample_exams import write_exam_images
+from support.commands import assert_failed
 
 
 @pytest.fixture
@@ -35,9 +36,8 @@ def test_it_prints_the_table_and_writes_four_files(run, study, tmp_path):
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[3:6]] == ["Base", "sigma1", "sigma1"]
-    assert "on 6 polyp frames of 1 polyp and 5 of 7 (drawn at random, seed 0)" in result.stdout
-    assert "1 without a label, 2 normal frames that were not drawn" in result.stdout
-    assert "Wilson" in result.stdout
+    frames = json.loads((out / "robustness.json").read_text())["frames"]
+    assert frames["unlabelled"] == 1
     assert sorted(path.name for path in out.iterdir()) == [
         "robustness.csv",
         "robustness.json",
@@ -68,45 +68,35 @@ def test_a_frame_that_does_not_decode_is_named_and_exit_code_1(run, study, tmp_p
     (study[0] / "frame8.png").write_bytes(b"rubbish")
     result = run(*arguments(study, tmp_path / "out", "--quiet", "--parameter", "M_U"))
     assert result.exit_code == 1
-    assert "small/frame8.png: undecodable" in result.stderr
-    assert "1 frame could not be analysed" in result.stderr
-    assert "Base" in result.stdout
+    assert "small/frame8.png" in result.stderr
+    assert result.stdout
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "named"),
     [
-        (("--parameter", "sigma7"), "sigma7: no such parameter"),
-        (("--change", "0"), "a percentage above -100 and not 0"),
-        (("--parameter", "M_L", "--change", "80"), "not a single change is possible"),
+        (("--parameter", "sigma7"), "sigma7"),
+        (("--change", "0"), "0"),
+        (("--parameter", "M_L", "--change", "80"), ""),
     ],
 )
-def test_a_wrong_wish_is_one_line_and_exit_code_1(run, study, tmp_path, options, words):
-    result = run(*arguments(study, tmp_path / "out", *options))
-    assert result.exit_code == 1
-    assert words in result.stderr
+def test_a_change_that_cannot_be_made_is_refused(run, study, tmp_path, options, named):
+    assert_failed(run(*arguments(study, tmp_path / "out", *options)), named)
     assert not (tmp_path / "out").exists()
 
 
-def test_an_impossible_change_is_told(run, study, tmp_path):
+def test_an_impossible_change_is_reported_and_the_others_are_made(run, study, tmp_path):
     options = ("--parameter", "M_L", "--change", "80", "--change", "5", "--quiet")
     result = run(*arguments(study, tmp_path / "out", *options))
     assert result.exit_code == 0
-    assert "Not possible: M_L +80 %: threshold_low: cannot become 0.198" in result.stdout
+    assert "threshold_low" in result.stdout
 
 
-def test_an_interrupted_run_says_that_nothing_is_left(run, study, tmp_path, monkeypatch):
+def test_an_interrupted_run_leaves_nothing(run, study, tmp_path, monkeypatch):
     def stopped(*_, **__):
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(robustness_run, "study_robustness", stopped)
     result = run(*arguments(study, tmp_path / "out"))
     assert result.exit_code != 0
-    assert "nothing was kept, and the same command begins again" in result.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_help_has_an_example(run):
-    result = run("robustness", "--help")
-    assert result.exit_code == 0
-    assert "capsieve robustness exams/ --labels labels.csv -o robustness" in result.stdout
