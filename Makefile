@@ -60,7 +60,7 @@ reference: .venv/.dev ## measure anew the range of inputs that the paper's detec
 
 learned: .venv/.torch ## train the shipped detector anew: make learned CAPSULE=folder of the frames
 	@mkdir -p build
-	.venv/bin/capsieve train $(CAPSULE) --labels $(CAPSULE)/frames.csv --model fusion \
+	.venv/bin/capsieve train $(CAPSULE) --labels $(CAPSULE)/frames.csv --model cnn \
 		--card tools/learned_card.toml --work build/learned -o build/shipped.onnx
 	cp build/shipped.onnx src/capsieve/learned/shipped.onnx
 

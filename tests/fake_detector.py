@@ -8,7 +8,7 @@ import numpy as np
 from capsieve import FieldOfView, Parameters
 from capsieve.detector import ReferenceRange, score_each
 from capsieve.frames import FrameLike, Placement
-from capsieve.results import Evidence, FrameResult, Spot, Weight
+from capsieve.results import Evidence, FrameResult, Spot
 
 __all__ = ["NAMES", "FakeDetector"]
 
@@ -29,10 +29,6 @@ class FakeDetector:
 
     name = "learned"
     value_names = NAMES
-
-    @property
-    def value_words(self) -> dict[str, str]:
-        return {"brightness": "mean brightness", "contrast": "spread of the brightness"}
 
     @property
     def score_threshold(self) -> float:
@@ -68,10 +64,4 @@ class FakeDetector:
         return score_each(self, frames, fields_of_view)
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
-        result = self.score(frame, field_of_view)
-        brightness, contrast = result.values
-        weights = (
-            Weight("brightness", brightness, 90.0, (brightness - 90.0) / 255),
-            Weight("contrast", contrast, 30.0, -0.002 * contrast),
-        )
-        return Evidence(map=np.asarray(frame, np.float32).mean(axis=2), weights=weights)
+        return Evidence(map=np.asarray(frame, np.float32).mean(axis=2))

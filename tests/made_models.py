@@ -39,7 +39,6 @@ CARD = ModelCard(
         ModelMetric(source="phantom", what="AUC", value=0.91, low=0.85, high=0.95, count=120),
         ModelMetric(source="phantom", what="sensitivity per polyp"),
     ),
-    weighing=(("ball.present", 1.5),),
     settings={"rate": 0.1, "steps": 800, "balanced": True, "weights": "none"},
     intended_use="Tests.",
     prevalence=0.1,
@@ -118,7 +117,7 @@ def red_segmenter() -> Any:
     return model(nodes, *shapes, weights)
 
 
-def fusion_model(coefficients: Sequence[float] = (2.0, -0.5)) -> Any:
+def two_input_model(coefficients: Sequence[float] = (2.0, -0.5)) -> Any:
     """The logit is the values times their coefficients, plus mean(image) / 100; with a map."""
     nodes = [
         helper.make_node("MatMul", ["values", "weights"], ["from_values"]),
@@ -141,10 +140,8 @@ def fusion_model(coefficients: Sequence[float] = (2.0, -0.5)) -> Any:
     )
 
 
-def fusion_spec(names: Sequence[str] = NAMES, typical: Sequence[float] = (0.25, 0.5)) -> ModelSpec:
-    values = ValuesInput(
-        input="values", names=tuple(names), version=registry.VERSION, typical=tuple(typical)
-    )
+def two_input_spec() -> ModelSpec:
+    values = ValuesInput(input="values", names=NAMES, version=registry.VERSION)
     return spec(values=values, output=Output(name="logit", kind="logit", map="map"))
 
 

@@ -17,7 +17,6 @@ __all__ = [
     "Reason",
     "Rejection",
     "Spot",
-    "Weight",
 ]
 
 Label = Literal["polyp", "normal"]
@@ -47,27 +46,6 @@ class Spot(NamedTuple):
     radius: float
 
 
-class Weight(NamedTuple):
-    """How much one value of a frame weighed in its score.
-
-    Attributes
-    ----------
-    name
-        Of the value, one of the detector's `value_names`.
-    value
-        What the frame has.
-    typical
-        What a frame commonly has.
-    change
-        By how much the score is higher for having `value` instead of `typical`.
-    """
-
-    name: str
-    value: float
-    typical: float
-    change: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
     """Why a detector that fits no ball gave its score.
@@ -77,12 +55,9 @@ class Evidence:
     map
         Of the source's rows and columns: higher where the frame looks more like a polyp, in units
         of the detector; None where the detector draws none.
-    weights
-        The values that weighed most, in any order.
     """
 
     map: NDArray[np.float32] | None = None
-    weights: tuple[Weight, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,3 +73,21 @@ def test_out_of_fold_results_name_the_model_to_explain_by(run, exam, tmp_path):
     result = run("explain", exam, "--frame", "0")
     assert result.exit_code == 1
     assert f"--detector {tmp_path / 'model.onnx'}" in result.stderr
+
+
+def test_the_figure_of_a_model_is_written_and_the_same_again(run, frame_file, exam, tmp_path):
+    for name in ("one.png", "two.png"):
+        result = run("explain", frame_file, "--detector", "model.onnx", "-o", tmp_path / name)
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("threshold", "label"), [(0.01, "polyp"), (1.0, "normal")])
+def test_a_model_explains_by_its_score_and_threshold(run, frame_file, tmp_path, threshold, label):
+    model = own_file(tmp_path / "model.onnx", brightness_model(), spec(threshold=threshold))
+    result = run("explain", frame_file, "--detector", model, "--json")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert (content["label"], content["threshold"]) == (label, threshold)
+    assert 0.01 < content["score"] < 1.0

@@ -99,7 +99,7 @@ def test_versions_are_texts_and_name_the_package_and_the_decoder():
 
 
 MODEL = {"name": "model.onnx", "model": "a" * 64, "spec": "b" * 64, "threshold": 0.5}
-FITS = {"name": "boosting", "out of fold": True, "fits": ["boosting-aa"], "nested": True}
+FITS = {"name": "svm", "out of fold": True, "fits": "svm-aa", "nested": True}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_same_detector_is_known_again(one, other):
         (MODEL, MODEL | {"model": "c" * 64}),
         (MODEL, MODEL | {"spec": "c" * 64}),
         (MODEL, {"name": "paper"}),
-        (FITS, FITS | {"fits": ["boosting-bb"]}),
+        (FITS, FITS | {"fits": "svm-bb"}),
         (FITS, FITS | {"nested": False}),
         ({"name": "paper"}, {"name": "curvature"}),
     ],

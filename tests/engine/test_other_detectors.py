@@ -84,14 +84,13 @@ def test_tables_of_an_earlier_version_are_read_without_the_values(study, tmp_pat
     assert read["values"].null_count == table.num_rows
 
 
-def test_the_page_speaks_of_probabilities_and_shows_why(study):
+def test_the_page_shows_probabilities_and_the_evidence_map(study):
     page = (study / "results" / "a" / "report.html").read_text(encoding="utf-8")
     shown, _, provenance = page.partition('id="provenance"')
     for word in ("R<sub>P</sub>", "R_max", "best-fit ball", "too smooth", "Too busy"):
         assert word not in shown, word
     assert "where the detector points" in shown
     assert "probability of 40.0 %: flagged from here" in shown
-    assert "mean brightness" in shown
     assert 'class="map" src="data:image/png;base64,' in shown
     assert "learned (the model that capsieve ships with)" in provenance
 

@@ -265,18 +265,16 @@ def test_the_place_is_where_another_detector_points(screened):
     assert (row["row"], row["col"], row["radius"]) == (20.0, 30.0, 16.0)
 
 
-def test_flagged_frames_carry_a_small_map_and_what_weighed_most(screened):
+def test_flagged_frames_carry_a_small_map(screened):
     bright = np.full((96, 96, 3), 120, np.uint8)
     bright[:48] = 200
     flagged, other = screened(bright, SMOOTH, detector=FakeDetector()).to_pylist()
     levels = np.asarray(Image.open(io.BytesIO(flagged["evidence"])))
     assert levels.shape == (32, 32)
     assert (levels[:15].min(), levels[17:].max()) == (255, 0)
-    assert [weight["name"] for weight in flagged["weights"]] == ["brightness", "contrast"]
-    assert flagged["weights"][0]["change"] == pytest.approx((160 - 90) / 255)
-    assert other["evidence"] is other["weights"] is None
+    assert other["evidence"] is None
 
 
 def test_the_paper_needs_no_other_evidence_than_its_features(screened):
     (row,) = screened(POLYP).to_pylist()
-    assert row["evidence"] is row["weights"] is row["values"] is None
+    assert row["evidence"] is row["values"] is None

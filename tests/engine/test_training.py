@@ -77,7 +77,7 @@ def test_the_file_holds_card_and_threshold(trained):
     found = read_model(trained.path)
     assert found.card == trained.card
     assert found.spec.threshold == trained.threshold
-    assert trained.card.kind == "boosting"
+    assert trained.card.kind == "svm"
     (data,) = trained.card.data
     assert (data.frames, data.groups) == (PATIENTS * FRAMES, PATIENTS)
     assert data.labels == {
@@ -260,7 +260,7 @@ def test_a_patient_in_two_folds_is_a_leak(study, screened, tmp_path):
 @pytest.mark.slow
 def test_the_outcome_is_plain_json(trained):
     content = json.loads(json.dumps(trained.to_dict(), allow_nan=False))
-    assert content["card"]["kind"] == "boosting"
+    assert content["card"]["kind"] == "svm"
     assert content["threshold"] == trained.threshold
 
 
@@ -314,10 +314,7 @@ def test_a_place_where_no_model_can_be_written_is_refused(study, tmp_path, name,
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"model": "oracle"}, "there is no 'oracle'; choose from boosting"),
-        ({"model": "svm", "bases": ["cnn"]}, "only a fusion has bases"),
-        ({"model": "fusion", "bases": ["svm"]}, "joins two different models or more"),
-        ({"model": "fusion", "bases": ["svm", "fusion"]}, "no 'fusion' to join"),
+        ({"model": "oracle"}, "there is no 'oracle'; choose from svm"),
         ({"target_specificity": 1.0}, "must be above 0 and below 1"),
     ],
 )

@@ -1,6 +1,6 @@
 """Fits: what each one sees, what it scores, and what is kept of it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -66,7 +66,6 @@ def made(tmp_path):
             trainer=trainer,
             examples=examples,
             part=(examples.group % FOLDS).astype(np.int16),
-            trained=examples.source == 0,
             seed=0,
             folder=tmp_path / "fits",
             tell=lambda what, done, total: None,
@@ -79,7 +78,7 @@ def made(tmp_path):
 def test_no_frame_is_scored_by_a_fit_that_saw_its_group(made, nested):
     trainer = Recorder()
     fits = made(trainer)
-    fit = fits.out_of_fold(nested=nested).fit
+    fit = fits.out_of_fold(nested=nested)
     seen = dict(trainer.shown)
     for fold in range(FOLDS):
         left_out = np.unique(fits.examples.group[fits.part == fold])
@@ -91,7 +90,7 @@ def test_no_frame_is_scored_by_a_fit_that_saw_its_group(made, nested):
 def test_nested_logits_come_from_fits_without_both_folds(made):
     trainer = Recorder()
     fits = made(trainer)
-    inner = fits.out_of_fold(nested=True).fit.inner
+    inner = fits.out_of_fold(nested=True).inner
     values = fits.examples.values @ np.array([10.0, 1.0, 0.0])
     for fold in range(FOLDS):
         own = fits.part == fold
@@ -99,30 +98,6 @@ def test_nested_logits_come_from_fits_without_both_folds(made):
         for other in set(range(FOLDS)) - {fold}:
             count = np.count_nonzero(~np.isin(fits.part, (fold, other)))
             assert np.allclose(inner[own, other] - values[own], count)
-
-
-def test_a_value_that_does_nothing_weighs_nothing(made):
-    heavy, light, idle = made(Recorder()).out_of_fold(nested=False).weighing
-    assert heavy > 5 * light > 0
-    assert idle == 0
-
-
-def test_a_picture_is_exchanged_within_its_fold_and_source_alone(made):
-    fits = made(Recorder())
-    fits = replace(fits, trained=np.ones_like(fits.trained))
-    level = 100.0 * fits.part + 10.0 * fits.examples.source
-    assert fits.picture_weighing(level) == 0
-
-
-def test_a_picture_weighs_the_mean_difference_of_two_frames(made):
-    fits = made(Recorder())
-    logits = np.random.default_rng(0).normal(size=len(fits.part))
-    found = np.mean([replace(fits, seed=s).picture_weighing(logits) for s in range(200)])
-    expected = []
-    for fold in range(FOLDS):
-        held = logits[(fits.part == fold) & fits.trained]
-        expected.append(np.abs(held[:, None] - held).mean())
-    assert found == pytest.approx(np.mean(expected), rel=0.05)
 
 
 @pytest.mark.parametrize("stop", range(FOLDS))
@@ -136,8 +111,7 @@ def test_a_stopped_run_goes_on_with_what_is_missing(made, stop):
     trainer = Recorder()
     found = made(trainer).out_of_fold(nested=False)
     assert len(trainer.shown) == FOLDS - stop
-    assert np.array_equal(found.fit.logits, expected.fit.logits)
-    assert np.array_equal(found.weighing, expected.weighing)
+    assert np.array_equal(found.logits, expected.logits)
 
 
 def test_what_was_damaged_is_fitted_again(made):
@@ -148,4 +122,4 @@ def test_what_was_damaged_is_fitted_again(made):
     trainer = Recorder()
     found = made(trainer).out_of_fold(nested=False)
     assert len(trainer.shown) == 1
-    assert np.array_equal(found.fit.logits, expected.fit.logits)
+    assert np.array_equal(found.logits, expected.logits)

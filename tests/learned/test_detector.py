@@ -27,11 +27,11 @@ from made_models import (
     SIZE,
     brightness_model,
     foreign_file,
-    fusion_model,
-    fusion_spec,
     own_file,
     red_segmenter,
     spec,
+    two_input_model,
+    two_input_spec,
 )
 from made_models import model as made_model
 
@@ -56,8 +56,8 @@ def simple(tmp_path):
 
 
 @pytest.fixture
-def fusion(tmp_path):
-    return model_detector(own_file(tmp_path / "fusion.onnx", fusion_model(), fusion_spec()))
+def two_input(tmp_path):
+    return model_detector(own_file(tmp_path / "both.onnx", two_input_model(), two_input_spec()))
 
 
 def logit(pixels, view):
@@ -114,11 +114,11 @@ def test_a_picture_alone_leaves_the_papers_numbers_out(simple):
     assert found.placement == capsieve.analyze(polyp_frame(size=128), field_of_view=VIEW).placement
 
 
-def test_values_come_with_the_papers_result(fusion):
+def test_values_come_with_the_papers_result(two_input):
     pixels = polyp_frame(size=128)
     measured = frame_features(pixels, VIEW)
-    found = fusion.score(pixels, VIEW)
-    columns = [NAMES.index(name) for name in fusion.value_names]
+    found = two_input.score(pixels, VIEW)
+    columns = [NAMES.index(name) for name in two_input.value_names]
     assert found.values == pytest.approx(measured.values[columns].tolist())
     assert found.features == measured.result.features
     assert found.texture_max == measured.result.texture_max
@@ -134,10 +134,10 @@ def same(one, other):
     assert replace(one, score=0.0, texture_max=0.0) == replace(other, score=0.0, texture_max=0.0)
 
 
-def test_many_frames_give_the_same_as_one_by_one(fusion, simple):
+def test_many_frames_give_the_same_as_one_by_one(two_input, simple):
     frames = [polyp_frame(seed=seed, size=96 + 2 * seed) for seed in range(5)] * 4
     views = [None if number % 3 else FieldOfView("circle", 48, 48, 40) for number in range(20)]
-    for detector in (fusion, simple):
+    for detector in (two_input, simple):
         together = detector.score_batch(frames, views)
         for found, frame, view in zip(together, frames, views, strict=True):
             same(found, detector.score(frame, view))
@@ -205,36 +205,23 @@ def test_a_whole_frame_is_looked_at_where_the_model_takes_it(tmp_path):
     assert math.dist(found[:2], (79.5, 169.5)) < 5
 
 
-def test_every_value_has_its_words(fusion, simple):
-    assert tuple(fusion.value_words) == fusion.value_names
-    assert all(words.endswith(".") for words in fusion.value_words.values())
-    assert simple.value_words == {}
-
-
-def test_evidence_tells_map_and_weights(fusion):
-    pixels = polyp_frame(size=128)
-    found = fusion.evidence(pixels, VIEW)
-    values = fusion.score(pixels, VIEW).values
-    changes = {weight.name: weight.change for weight in found.weights}
-    first, second = fusion.value_names
-    assert changes[first] == pytest.approx(2.0 * (values[0] - 0.25), abs=1e-4)
-    assert changes[second] == pytest.approx(-0.5 * (values[1] - 0.5), abs=1e-4)
+def test_the_evidence_map_has_the_size_of_the_frame(two_input):
+    found = two_input.evidence(polyp_frame(size=128), VIEW)
     assert found.map is not None
     assert found.map.shape == (128, 128)
 
 
 def test_a_model_that_draws_nothing_has_no_map(simple):
-    found = simple.evidence(level(60))
-    assert (found.map, found.weights) == (None, ())
+    assert simple.evidence(level(60)).map is None
 
 
-def test_a_detector_is_the_same_after_pickling(fusion):
-    packed = pickle.dumps(fusion)
+def test_a_detector_is_the_same_after_pickling(two_input):
+    packed = pickle.dumps(two_input)
     again = pickle.loads(packed)
     pixels = polyp_frame(size=96)
-    assert again == fusion
-    assert again.identity == fusion.identity
-    assert again.score(pixels) == fusion.score(pixels)
+    assert again == two_input
+    assert again.identity == two_input.identity
+    assert again.score(pixels) == two_input.score(pixels)
 
 
 def test_the_model_itself_does_not_travel(tmp_path):
@@ -249,7 +236,7 @@ def test_the_model_itself_does_not_travel(tmp_path):
 def test_a_model_that_changes_during_a_run_is_told(tmp_path):
     path = own_file(tmp_path / "model.onnx")
     packed = pickle.dumps(model_detector(path))
-    own_file(path, fusion_model(), fusion_spec())
+    own_file(path, two_input_model(), two_input_spec())
     runner.cache_clear()  # as in another process
     with pytest.raises(FileError, match="another model"):
         pickle.loads(packed).score(level(60))
@@ -320,10 +307,10 @@ def test_a_frame_is_scored_like_its_pixels(simple):
     same(simple.score(Frame(pixels, exam="a", number=3)), simple.score(pixels))
 
 
-def test_gray_and_deep_frames_are_scored_like_bytes(fusion):
+def test_gray_and_deep_frames_are_scored_like_bytes(two_input):
     gray = polyp_frame(size=96)[:, :, 1]
     deep = gray.astype(np.uint16) * 257
-    assert fusion.score(deep).score == pytest.approx(fusion.score(gray).score, rel=1e-4)
+    assert two_input.score(deep).score == pytest.approx(two_input.score(gray).score, rel=1e-4)
 
 
 def test_wrong_probabilities_stop_the_run(tmp_path):
@@ -333,8 +320,8 @@ def test_wrong_probabilities_stop_the_run(tmp_path):
         detector.score_batch([level(200)], [None])
 
 
-def test_scoring_leaves_the_pixels_alone(fusion):
+def test_scoring_leaves_the_pixels_alone(two_input):
     pixels = polyp_frame(size=96)
     before = pixels.copy()
-    fusion.score(pixels, FieldOfView("circle", 48, 48, 40))
+    two_input.score(pixels, FieldOfView("circle", 48, 48, 40))
     np.testing.assert_array_equal(pixels, before)

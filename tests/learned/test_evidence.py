@@ -1,4 +1,4 @@
-"""Where a map points, and which features weighed."""
+"""Where a map points."""
 
 import math
 
@@ -7,10 +7,8 @@ import pytest
 
 from capsieve import FieldOfView
 from capsieve.frames import Placement
-from capsieve.learned.evidence import map_on_frame, map_placement, peak, weighing
+from capsieve.learned.evidence import map_on_frame, map_placement, peak
 from capsieve.learned.image_input import crop_placement
-from capsieve.learned.runtime import Runner
-from made_models import SIZE, brightness_model, fusion_model, fusion_spec, spec
 
 ITSELF = Placement(40, 40, 1.0, 1.0, 0.0, 0.0)
 
@@ -80,27 +78,3 @@ def test_a_ramp_is_interpolated_linearly():
     found = map_on_frame(ramp, place, None, 40, 40)
     inner = np.arange(5, 35)
     np.testing.assert_allclose(found[20, inner], (inner - 4.5) / 10, atol=0.04)
-
-
-def runner(made, how):
-    return Runner(made.SerializeToString(), how)
-
-
-def test_features_of_a_linear_model_weigh_coefficient_times_distance_from_typical():
-    model = runner(fusion_model((2.0, -0.5)), fusion_spec(typical=(0.25, 0.5)))
-    image = np.full((SIZE, SIZE, 3), 30, np.uint8)
-    found = weighing(model, image, np.array([1.0, 8.5], np.float32))
-    assert [weight.change for weight in found] == pytest.approx([-4.0, 1.5], abs=1e-5)
-    assert [(weight.value, weight.typical) for weight in found] == [(8.5, 0.5), (1.0, 0.25)]
-    assert model.spec.values is not None
-    assert [weight.name for weight in found] == list(model.spec.values.names[::-1])
-
-
-def test_without_typical_values_nothing_is_weighed():
-    model = runner(fusion_model(), fusion_spec(typical=()))
-    assert weighing(model, np.zeros((SIZE, SIZE, 3), np.uint8), np.zeros(2, np.float32)) == ()
-
-
-def test_a_model_without_values_has_no_weights():
-    image = np.zeros((SIZE, SIZE, 3), np.uint8)
-    assert weighing(runner(brightness_model(), spec()), image, np.zeros(0, np.float32)) == ()

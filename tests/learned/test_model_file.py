@@ -18,11 +18,11 @@ from made_models import (
     CARD,
     brightness_model,
     foreign_file,
-    fusion_model,
-    fusion_spec,
     own_file,
     red_segmenter,
     spec,
+    two_input_model,
+    two_input_spec,
 )
 from made_models import model as made_model
 
@@ -41,9 +41,9 @@ kind = "logit"
 
 def test_what_was_written_is_read(tmp_path):
     path = tmp_path / "model.onnx"
-    written = write_model(path, fusion_model(), fusion_spec(), CARD)
+    written = write_model(path, two_input_model(), two_input_spec(), CARD)
     found = read_model(path)
-    assert found.spec == fusion_spec()
+    assert found.spec == two_input_spec()
     assert found.card == written
     assert replace(written, hashes=CARD.hashes) == CARD
     assert found.sha256 == sha256(path.read_bytes()).hexdigest()

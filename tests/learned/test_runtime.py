@@ -14,12 +14,12 @@ from capsieve.learned.spec import Output
 from made_models import (
     SIZE,
     brightness_model,
-    fusion_model,
-    fusion_spec,
     image_spec,
     own_file,
     red_segmenter,
     spec,
+    two_input_model,
+    two_input_spec,
 )
 from made_models import model as made_model
 
@@ -45,7 +45,7 @@ def test_a_model_says_what_its_formula_says():
 def test_pictures_and_values_go_in_together():
     images = pictures(2)
     values = np.array([[1.0, 2.0], [0.5, -1.0]], np.float32)
-    found = ready(fusion_model(), fusion_spec()).run(images, values)
+    found = ready(two_input_model(), two_input_spec()).run(images, values)
     brightness = images.astype(float).mean(axis=(1, 2, 3)) / 100
     np.testing.assert_allclose(found.logits, values @ [2.0, -0.5] + brightness, rtol=1e-4)
     assert found.maps is not None
@@ -103,9 +103,9 @@ def test_a_segmenters_mask_is_its_map():
 
 
 def names(*columns: str, version: int | None = None):
-    how = fusion_spec()
+    how = two_input_spec()
     assert how.values is not None
-    changed = replace(how.values, names=columns or how.values.names, typical=())
+    changed = replace(how.values, names=columns or how.values.names)
     return replace(how, values=changed if version is None else replace(changed, version=version))
 
 
@@ -169,10 +169,14 @@ def flat_model():
             spec(output=Output(name="logit", kind="logit", map="logit")),
             r"a map is frames x rows x columns",
         ),
-        (fusion_model(), spec(), r"has an input 'values' that the description does not fill"),
-        (fusion_model((1.0, 2.0, 3.0)), fusion_spec(), r"names 2 features, but the graph takes"),
-        (fusion_model(), names("ball.taste", "b"), r"there is no feature 'ball.taste'"),
-        (fusion_model(), names(version=99), r"features of version 99, and this capsieve has"),
+        (two_input_model(), spec(), r"has an input 'values' that the description does not fill"),
+        (
+            two_input_model((1.0, 2.0, 3.0)),
+            two_input_spec(),
+            r"2 features, but the graph takes",
+        ),
+        (two_input_model(), names("bump.taste", "b"), r"there is no feature 'bump.taste'"),
+        (two_input_model(), names(version=99), r"features of version 99, and this capsieve has"),
     ],
 )
 def test_a_description_that_does_not_fit_is_told(made, how, words):

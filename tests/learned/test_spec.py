@@ -6,7 +6,7 @@ import pytest
 
 from capsieve.errors import ParameterError
 from capsieve.learned.spec import ModelSpec, Output
-from made_models import fusion_spec, image_spec, spec
+from made_models import image_spec, spec, two_input_spec
 
 TOML = """
 threshold = 0.4
@@ -33,7 +33,7 @@ class_index = 1
     "made",
     [
         spec(),
-        fusion_spec(),
+        two_input_spec(),
         spec(image=image_spec(mean=(1.0, 2.0, 3.0), std=2.0, colour="bgr", mask=False)),
         spec(output=Output(name="m", kind="mask", frame_score="area", level=0.3)),
     ],
@@ -122,7 +122,6 @@ def test_each_mistake_has_its_sentence(toml, field, words):
         ({"input": "v", "names": [], "version": 1}, "values.names"),
         ({"input": "v", "names": ["a", "a"], "version": 1}, "values.names"),
         ({"input": "v", "names": "ab", "version": 1}, "values.names"),
-        ({"input": "v", "names": ["a"], "version": 1, "typical": [1, 2]}, "values.typical"),
         ({"input": "v", "names": ["a"]}, "values.version"),
     ],
 )
@@ -133,4 +132,4 @@ def test_values_are_checked(values, field):
 
 
 def test_equal_descriptions_are_one_key():
-    assert len({spec(), spec(), fusion_spec(), fusion_spec()}) == 2
+    assert len({spec(), spec(), two_input_spec(), two_input_spec()}) == 2

@@ -102,18 +102,7 @@ def command(
     say_first_run()
     detector = _detector(detector_name, screened, parameters, target)
     if detector.name != "paper":
-        from capsieve.cli.explain_score import explain_score
-
-        explain_score(
-            detector,
-            pixels,
-            view,
-            out=out,
-            as_json=as_json,
-            show=show,
-            named=named,
-            title=f"capsieve: {target.name}",
-        )
+        _explain_other(detector, pixels, view, target, named, out=out, as_json=as_json, show=show)
         return
     explanation = capsieve.explain(pixels, parameters, view)
     if out is not None:
@@ -135,6 +124,51 @@ def command(
 
         show_in_window(
             lambda figure: nine_panels(explanation, parameters, figure=figure),
+            title=f"capsieve: {target.name}",
+        )
+
+
+def _explain_other(
+    detector: "Detector",
+    pixels: "NDArray[Any]",
+    view: "FieldOfView | None",
+    target: Path,
+    named: "dict[str, Any]",
+    *,
+    out: Path | None,
+    as_json: bool,
+    show: bool,
+) -> None:
+    """Print the score and the place of a detector other than the paper's, and draw its evidence."""
+    from capsieve.cli.output import score_json
+    from capsieve.report.learned_panels import learned_panels
+    from capsieve.report.nine_panels import save_figure
+    from capsieve.report.score_words import is_probability, score_why
+    from capsieve.results import Evidence
+
+    result = detector.score(pixels, view)
+    ask = getattr(detector, "evidence", None)
+    evidence = Evidence() if ask is None else ask(pixels, view)
+    rule = {"threshold": detector.score_threshold, "probability": is_probability(detector.identity)}
+    why = score_why(result, **rule)
+    if out is not None:
+        save_figure(learned_panels(pixels, result, evidence, **rule), out)
+    if as_json:
+        figure = None if out is None else str(out)
+        click.echo(score_json(detector, result, why=why, **named, figure=figure))
+    else:
+        click.secho(why[0], bold=True)
+        for line in why[1:]:
+            click.echo(line)
+        if out is not None:
+            click.echo(f"Wrote {out}")
+        elif not show:
+            click.echo("For the picture add -o FILE.png, .svg or .pdf, or --show.", err=True)
+    if show:
+        from capsieve.report.window import show_in_window
+
+        show_in_window(
+            lambda figure: learned_panels(pixels, result, evidence, figure=figure, **rule),
             title=f"capsieve: {target.name}",
         )
 

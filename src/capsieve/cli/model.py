@@ -192,12 +192,6 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
         ),
         tuple((m.source, m.what, m.value, m.low, m.high, m.count) for m in card.metrics),
     )
-    features = Table(
-        "weighing",
-        "Features that weigh most",
-        (Column("feature", "Feature"), Column("weight", "Weight", "number", 3)),
-        card.weighing,
-    )
     measures = {
         name: f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}, a single value"
         for name, (low, high) in card.quantiles.items()
@@ -211,7 +205,6 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
     found = [
         data,
         metrics,
-        features,
         pairs("settings", "Settings of the training", dict(card.settings)),
         pairs("range", "Range of inputs", dict(measures), reference),
         pairs("hashes", "SHA-256 of", dict(hashes)),

@@ -13,6 +13,7 @@ from capsieve.parameters import Parameters
 from capsieve.results import Feature, FrameResult
 
 if TYPE_CHECKING:
+    from capsieve.detector import Detector
     from capsieve.statistics.labels.label_set import LabelProblem
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "say_cautions",
     "say_first_run",
     "say_why",
+    "score_json",
 ]
 
 EXPLANATION_SCHEMA = 1
@@ -97,6 +99,37 @@ def explanation_json(result: FrameResult, parameters: Parameters, **more: str | 
         },
         "parameters": parameters.to_dict(),
         "derived": dataclasses.asdict(parameters.derived),
+    }
+    return json.dumps(content, indent=2, allow_nan=False)
+
+
+def score_json(
+    detector: "Detector", result: FrameResult, *, why: list[str], **more: str | int | None
+) -> str:
+    """Return the result of a detector other than the paper's as a JSON object.
+
+    Parameters
+    ----------
+    detector, result, why
+        What scored the frame, what it said, and that in words.
+    **more
+        Further entries for the top of the object, such as the file's name.
+    """
+    place = result.place
+    values = dict(zip(detector.value_names, map(_number, result.values), strict=False))
+    content = {
+        "schema": EXPLANATION_SCHEMA,
+        "capsieve": __version__,
+        **more,
+        "label": result.label,
+        "reason": result.reason,
+        "score": _number(result.score),
+        "threshold": _number(detector.score_threshold),
+        "why": why,
+        "place": place and {name: _number(value) for name, value in place._asdict().items()},
+        "values": values,
+        "detector": detector.identity,
+        "parameters": detector.parameters.to_dict(),
     }
     return json.dumps(content, indent=2, allow_nan=False)
 

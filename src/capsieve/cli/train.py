@@ -30,7 +30,7 @@ __all__ = ["command", "say_training"]
 _EXAMPLE = """\b
 Example:
   capsieve train exams/ --labels labels.csv -o model.onnx
-  capsieve train exams/ --labels labels.csv --model fusion --card texts.toml -o model.onnx
+  capsieve train exams/ --labels labels.csv --model cnn --card texts.toml -o model.onnx
   capsieve model show model.onnx
   capsieve screen new/ --detector model.onnx -o results
 """
@@ -50,18 +50,10 @@ Example:
 )
 @click.option(
     "--model",
-    default="boosting",
+    type=click.Choice(["svm", "forest", "cnn"]),
+    default="svm",
     show_default=True,
-    metavar="boosting|svm|forest|linear|cnn|fusion",
-    help="What to train: on features of the frame, on the picture (cnn), or several joined.",
-)
-@click.option(
-    "--base",
-    "bases",
-    multiple=True,
-    metavar="NAME",
-    help="A model that the fusion joins; may be given several times. cnn, boosting and svm where "
-    "none is named.",
+    help="What to train: a model on features of the frame (svm, forest) or a network (cnn).",
 )
 @layout_option
 @click.option(
@@ -90,8 +82,8 @@ Example:
 @click.option(
     "--nested/--not-nested",
     default=None,
-    help="Fit once more without each pair of folds, so that calibration and fusion of a fold have "
-    "not seen it; by default where no network is trained.",
+    help="Fit once more without each pair of folds, so that the calibration of a fold has not seen "
+    "it; by default for models on features.",
 )
 @click.option(
     "--one-source",
@@ -127,7 +119,6 @@ def command(
     labels: Path,
     out: Path,
     model: str,
-    bases: tuple[str, ...],
     layout: str | None,
     splits: Path | None,
     folds: int,
@@ -157,10 +148,7 @@ def command(
     from capsieve.cli.output import say_first_run
     from capsieve.cli.train_progress import train_progress
     from capsieve.engine.training import train
-    from capsieve.engine.training_models import MODELS
 
-    if model not in MODELS:
-        raise click.UsageError(f"--model {model}: choose from {', '.join(MODELS)}.")
     _check_usage(splits)
     texts = _texts(data_name, licence, citation, card_file)
     say_first_run()
@@ -170,7 +158,6 @@ def command(
             labels,
             out,
             model=model,
-            bases=bases,
             layout=layout,
             splits=splits,
             folds=folds,
@@ -203,11 +190,6 @@ def say_training(outcome: "TrainingOutcome", labels: Path) -> None:
 
     table = outcome.table()
     click.echo(f"{table_text(table)}\n\n{plain(table.caption)}")
-    weighing = ", ".join(name for name, _ in outcome.card.weighing[:5])
-    click.echo(f"What weighs most: {weighing}.")
-    if len(outcome.weights) > 1:
-        shares = ", ".join(f"{name} {weight:.3g}" for name, weight in outcome.weights.items())
-        click.echo(f"Weights of the models: {shares}.")
     click.echo(
         f"Flags frames from a probability of {outcome.threshold:.3g} on, if polyp frames were as "
         "frequent as others."

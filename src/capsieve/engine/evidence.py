@@ -1,7 +1,6 @@
-"""What is kept of a frame: its mean colour, and small pictures and reasons of flagged ones."""
+"""What is kept of a frame: its mean colour, and small pictures of flagged ones."""
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.frames import FieldOfView
-from capsieve.results import Weight
 
 __all__ = [
     "MAP_SIDE",
-    "MOST_WEIGHTS",
     "THUMBNAIL_WIDTH",
     "mean_colour",
     "signature",
     "small_map",
-    "strongest",
     "thumbnail",
 ]
 
@@ -28,9 +24,6 @@ THUMBNAIL_WIDTH = 192
 
 MAP_SIDE = 32
 """Columns or rows of a kept evidence map, whichever are more: it has no finer detail."""
-
-MOST_WEIGHTS = 6
-"""Weights that are kept of a flagged frame, and shown."""
 
 _SAMPLES_ACROSS = 48  # pixels looked at across the field: a mean colour needs no more
 _SIGNATURE_SIDE = 16
@@ -81,12 +74,6 @@ def small_map(values: NDArray[np.float32]) -> bytes:
     levels = np.clip((small - low) / span, 0, 1) if span > 0 else np.zeros_like(small)
     ok, encoded = cv2.imencode(".png", np.rint(255 * levels).astype(np.uint8))
     return encoded.tobytes() if ok else b""
-
-
-def strongest(weights: Sequence[Weight]) -> list[Weight]:
-    """Return the weights that changed the score most, the strongest first."""
-    known = [weight for weight in weights if math.isfinite(weight.change) and weight.change]
-    return sorted(known, key=lambda weight: -abs(weight.change))[:MOST_WEIGHTS]
 
 
 def _eight_bits(pixels: NDArray[Any]) -> NDArray[np.uint8]:

@@ -100,7 +100,6 @@ def finish(
             thumbnails,
             home=folder,
             evidence=evidence,
-            value_words=getattr(detector, "value_words", None),
         )
         _move(staging, folder)
     except OSError as error:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
-from capsieve.engine.evidence import mean_colour, signature, small_map, strongest, thumbnail
+from capsieve.engine.evidence import mean_colour, signature, small_map, thumbnail
 from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView, pixel_hash
 from capsieve.phash import phash
@@ -144,7 +144,6 @@ def _evidence(
     found: Evidence = ask(pixels, field)
     return {
         "evidence": None if found.map is None else small_map(found.map),
-        "weights": [weight._asdict() for weight in strongest(found.weights)],
     }
 
 

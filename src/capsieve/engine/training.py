@@ -19,27 +19,26 @@ from capsieve.engine.executors.choose import choose_executor
 from capsieve.engine.executors.versions import greeting_for
 from capsieve.engine.progress import Listener
 from capsieve.engine.screening import screen
+from capsieve.engine.training_calibration import Calibration, calibrate_logits
 from capsieve.engine.training_card import CardTexts, make_card, make_spec
 from capsieve.engine.training_crops import gather_crops
 from capsieve.engine.training_figures import out_of_fold_figures
-from capsieve.engine.training_folds import Fits, OutOfFold
+from capsieve.engine.training_folds import Fits
 from capsieve.engine.training_frames import (
     TrainingFrames,
     check_labels,
     plan_folds,
     read_training_frames,
 )
-from capsieve.engine.training_join import Joined, join
-from capsieve.engine.training_models import crop_size, trainers_of
+from capsieve.engine.training_models import crop_size, trainer_of
 from capsieve.engine.training_outcome import TrainingOutcome
 from capsieve.engine.training_results import write_out_of_fold
 from capsieve.engine.training_work import TrainingWork, check_model_path, open_work
 from capsieve.engine.views import FieldChoice
 from capsieve.errors import ParameterError
 from capsieve.learned.training.checks import check_examples
-from capsieve.learned.training.examples import Examples
 from capsieve.learned.training.features_detector import FeaturesDetector
-from capsieve.learned.training.trainer import Tell, Trainer
+from capsieve.learned.training.trainer import Tell
 from capsieve.sources.inputs import find_exams
 from capsieve.statistics.bootstrap import plural
 from capsieve.statistics.judged import NORMAL
@@ -57,8 +56,7 @@ def train(
     labels: PathLike,
     out: PathLike,
     *,
-    model: str = "boosting",
-    bases: Sequence[str] = (),
+    model: str = "svm",
     layout: str | None = None,
     splits: PathLike | None = None,
     folds: int = 5,
@@ -90,8 +88,8 @@ def train(
         See :func:`capsieve.statistics.labels.read_labels`.
     out
         The model file, NAME.onnx; its work stands beside it in NAME.onnx.work.
-    model, bases
-        See :func:`~capsieve.engine.training_models.trainers_of`.
+    model
+        One of :data:`~capsieve.engine.training_models.MODELS`.
     splits
         Folds, a file of ``capsieve splits --folds``. Without it `folds` folds of whole patients,
         blocks or exams are planned.
@@ -100,9 +98,9 @@ def train(
     target_specificity
         That the model's threshold must reach out of fold, a share of 1.
     nested
-        Fit once more without each pair of folds, so that calibration and fusion of a fold have not
-        seen it either. By default where that is quick (nothing looks at images) and enough is left
-        without two folds to learn from.
+        Fit once more without each pair of folds, so that the calibration of a fold has not seen it
+        either. By default if that is quick (the model reads features) and enough is left without
+        two folds to learn from.
     one_source
         All frames are of one device, whatever folders they lie in.
     allow_leaks
@@ -135,7 +133,7 @@ def train(
         raise ParameterError(
             "specificity", f"must be above 0 and below 1, not {target_specificity:g}"
         )
-    trainers = trainers_of(model, bases)
+    trainer = trainer_of(model)
     check_model_path(out)
     told = read_labels(labels, layout=layout)
     exams = find_exams([Path(item) for item in wanted], full_names=full_names)
@@ -164,7 +162,7 @@ def train(
         )
         examples = frames.examples
         (card or CardTexts()).check(examples.sources)
-        size = crop_size(trainers)
+        size = crop_size(trainer)
         if size is not None:
             with ExitStack() as stack:
                 executor = choose_executor(
@@ -181,14 +179,18 @@ def train(
                     tell=say,
                 )
             examples = replace(examples, crops=crops)
-        fits = [_fits(trainer, examples, frames, place, seed, say) for trainer in trainers]
+        fits = Fits(
+            trainer=trainer,
+            examples=examples,
+            part=frames.part,
+            seed=seed,
+            folder=place.fits(trainer, examples, frames, seed),
+            tell=say,
+        )
         deep = nested if nested is not None else size is None and _can_nest(frames)
-        found = [each.out_of_fold(nested=deep) for each in fits]
-        joined = join(found, examples, frames.part)
         return _concluded(
             fits,
-            found,
-            joined,
+            calibrate_logits(fits.out_of_fold(nested=deep), examples, frames.part),
             frames,
             told,
             place,
@@ -243,30 +245,9 @@ def _can_nest(frames: TrainingFrames) -> bool:
     return True
 
 
-def _fits(
-    trainer: Trainer,
-    examples: Examples,
-    frames: TrainingFrames,
-    place: TrainingWork,
-    seed: int,
-    say: Tell,
-) -> Fits:
-    seen = examples if "image" in trainer.looks_at else replace(examples, crops=None)
-    return Fits(
-        trainer=trainer,
-        examples=seen,
-        part=frames.part,
-        trained=frames.trained,
-        seed=seed,
-        folder=place.fits(trainer, seen, frames, seed),
-        tell=say,
-    )
-
-
 def _concluded(
-    fits: Sequence[Fits],
-    found: Sequence[OutOfFold],
-    joined: Joined,
+    fits: Fits,
+    calibration: Calibration,
     frames: TrainingFrames,
     labels: LabelSet,
     place: TrainingWork,
@@ -285,23 +266,21 @@ def _concluded(
     from capsieve.learned.model_file import write_model
     from capsieve.learned.training.assemble import assemble
 
-    names = [each.trainer.name for each in fits]
-    weights = dict(zip(names, joined.weights, strict=True))
-    threshold = _threshold(frames, joined.probability, target_specificity)
+    threshold = _threshold(frames, calibration.probability, target_specificity)
     fold_count = int(frames.part.max()) + 1
     identity = {
         "name": model,
         "out of fold": True,
         "threshold": threshold,
         "score": "probability",
-        "fits": [each.folder.name for each in fits],
-        "nested": joined.nested,
+        "fits": fits.folder.name,
+        "nested": calibration.nested,
         "trained model": out.name,
     }
     say("judging", 0, 1)
     figures = out_of_fold_figures(
         frames,
-        joined.probability,
+        calibration.probability,
         threshold=threshold,
         target_specificity=target_specificity,
         rounds=rounds,
@@ -309,26 +288,24 @@ def _concluded(
         detector=identity,
     )
     say("judging", 1, 1)
-    parts = [each.on_everything().graph(f"{each.trainer.name}_") for each in fits]
+    part = fits.on_everything().graph(f"{model}_")
     graph = assemble(
-        parts,
-        joined.weights,
-        joined.intercept,
+        part,
+        calibration.slope,
+        calibration.intercept,
         image_size=image_size,
         value_count=len(frames.examples.value_names),
         half=image_size is not None,
     )
     spec = make_spec(
-        frames,
         threshold=threshold,
         image_size=image_size,
-        reads_values=any("values" in each.trainer.looks_at for each in fits),
-        has_map=any(part.map for part in parts),
+        value_names=frames.examples.value_names,
+        has_map=bool(part.map),
     )
     kept = plural(frames.judged.group_kind)
-    how = "calibration and fusion" if len(fits) > 1 else "calibration"
-    by = "without it" if joined.nested else "by the logits of the others"
-    judged = f"out of fold, {fold_count} folds of whole {kept}; {how} of each fold {by}"
+    by = "without it" if calibration.nested else "by the logits of the others"
+    judged = f"out of fold, {fold_count} folds of whole {kept}; calibration of each fold {by}"
     card = make_card(
         frames,
         figures,
@@ -338,18 +315,16 @@ def _concluded(
         kind=model,
         seed=seed,
         target_specificity=target_specificity,
-        weighing=_weighing(fits, found, joined),
         settings={
             "folds": fold_count,
             "target specificity": target_specificity,
-            "nested": joined.nested,
-            **{f"weight of {name}": weight for name, weight in weights.items()},
-            **{f"trainer {each.trainer.name}": repr(each.trainer) for each in fits},
+            "nested": calibration.nested,
+            "trainer": repr(fits.trainer),
         },
         judged=judged,
     )
     write_out_of_fold(
-        frames, joined.probability, place.out_of_fold, threshold=threshold, identity=identity
+        frames, calibration.probability, place.out_of_fold, threshold=threshold, identity=identity
     )
     card = write_model(out, graph, spec, card)
     return TrainingOutcome(
@@ -359,7 +334,6 @@ def _concluded(
         threshold=threshold,
         target_specificity=target_specificity,
         figures=figures,
-        weights=weights,
         out_of_fold=place.out_of_fold,
         splits=frames.splits,
         problems=frames.read.matched.problems,
@@ -375,24 +349,6 @@ def _threshold(frames: TrainingFrames, probability: NDArray[np.float64], target:
         probability[normal], target_specificity=target, candidates=probability[frames.trained]
     )
     return min(threshold, 1.0)
-
-
-def _weighing(
-    fits: Sequence[Fits], found: Sequence[OutOfFold], joined: Joined
-) -> list[tuple[str, float]]:
-    """Return what each feature, and the picture, weighs in the calibrated logit.
-
-    The mean absolute change of a held-out frame's logit when the feature, or the picture, is that
-    of another frame of its fold and source; over several models the sum.
-    """
-    total: dict[str, float] = {}
-    for each, scored, weight in zip(fits, found, joined.weights, strict=True):
-        for name, change in zip(each.examples.value_names, scored.weighing.tolist(), strict=False):
-            total[name] = total.get(name, 0.0) + weight * change
-        if "image" in each.trainer.looks_at:
-            change = each.picture_weighing(scored.fit.logits)
-            total["the picture"] = total.get("the picture", 0.0) + weight * change
-    return list(total.items())
 
 
 def _silent(what: str, done: int, total: int) -> None:

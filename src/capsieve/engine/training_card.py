@@ -34,7 +34,6 @@ PREVALENCE = 0.5
 """Calibration weighs polyp frames and others alike."""
 
 _NOT_STATED = "not stated"
-_WEIGHING = 12  # features that a card names
 _INTENDED_USE = (
     "Research: to choose, for a person to look at, frames of capsule endoscopy that may show a "
     "polyp."
@@ -122,38 +121,26 @@ def read_card_texts(path: Path) -> CardTexts:
 
 
 def make_spec(
-    frames: TrainingFrames,
-    *,
-    threshold: float,
-    image_size: int | None,
-    reads_values: bool,
-    has_map: bool,
+    *, threshold: float, image_size: int | None, value_names: tuple[str, ...], has_map: bool
 ) -> ModelSpec:
     """Return how the model is run.
 
     Parameters
     ----------
-    frames
-        Their medians are what is typical.
     threshold
         The least probability at which a frame is flagged.
     image_size
-        Of the crop; None where no part looks at it.
-    reads_values, has_map
-        Whether the graph reads features, and whether it draws a map.
+        Of the crop; None if the model reads features.
+    value_names
+        The features that it then reads.
+    has_map
+        Whether the graph draws a map.
     """
-    examples = frames.examples
     image = values = None
     if image_size is not None:
         image = ImageInput(input="image", size=image_size, colour="rgb", scale=1.0)
-    if reads_values:
-        typical = np.median(examples.values[frames.trained], axis=0).astype(float)
-        values = ValuesInput(
-            input="values",
-            names=examples.value_names,
-            version=VERSION,
-            typical=tuple(typical.tolist()),
-        )
+    else:
+        values = ValuesInput(input="values", names=value_names, version=VERSION)
     return ModelSpec(
         threshold=threshold,
         output=Output(name="probability", kind="probability", map="map" if has_map else ""),
@@ -172,7 +159,6 @@ def make_card(
     kind: str,
     seed: int,
     target_specificity: float,
-    weighing: Sequence[tuple[str, float]],
     settings: dict[str, str | float | int | bool],
     judged: str,
 ) -> ModelCard:
@@ -190,8 +176,6 @@ def make_card(
         Of the model and its training.
     target_specificity
         Of the thresholds.
-    weighing
-        Features with their weights, in any order.
     judged
         How the figures came about.
     """
@@ -221,7 +205,6 @@ def make_card(
             for entry in figures
             for metric in shown_metrics(entry)
         ),
-        weighing=tuple(sorted(weighing, key=lambda item: -item[1])[:_WEIGHING]),
         settings=settings,
         intended_use=texts.intended_use,
         limits=tuple(limits),

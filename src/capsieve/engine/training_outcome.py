@@ -34,8 +34,6 @@ class TrainingOutcome:
         For which it was chosen, a share of 1.
     figures
         Out of fold, by source; those with polyps first.
-    weights
-        What each model weighs in the calibrated logit, by name.
     out_of_fold
         Where the out-of-fold probabilities are: a folder of results, for ``capsieve evaluate``.
     splits
@@ -50,7 +48,6 @@ class TrainingOutcome:
     threshold: float
     target_specificity: float
     figures: tuple[SourceFigures, ...]
-    weights: dict[str, float]
     out_of_fold: Path
     splits: Path
     problems: tuple[LabelProblem, ...]
@@ -73,7 +70,6 @@ class TrainingOutcome:
             "model": self.model,
             "threshold": self.threshold,
             "target_specificity": self.target_specificity,
-            "weights": self.weights,
             "out_of_fold": str(self.out_of_fold),
             "splits": str(self.splits),
             "card": self.card.to_dict(),

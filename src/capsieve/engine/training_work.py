@@ -38,8 +38,8 @@ _PACKAGES = (
 )
 """Another version of one of these may give another fit."""
 
-_FORMAT = 1
-"""Raised when fits are kept, scored or weighed in another way."""
+_FORMAT = 2
+"""Raised when fits are kept or scored in another way."""
 
 
 @dataclass(frozen=True, slots=True)

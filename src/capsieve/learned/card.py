@@ -11,7 +11,7 @@ from capsieve.learned.plain_data import check_schema, decode, encode, entry, par
 
 __all__ = ["CARD_SCHEMA", "NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
 
-CARD_SCHEMA = 1
+CARD_SCHEMA = 2
 """Version of the card; a file with another one is refused."""
 
 NOT_A_DEVICE = "Research software, not a medical device."
@@ -100,8 +100,6 @@ class ModelCard:
         How the metrics came about, such as "out of fold, 5 folds".
     metrics
         By source.
-    weighing
-        Features that weigh most over all frames, with their weights.
     settings
         Of the training.
     intended_use, limits
@@ -128,7 +126,6 @@ class ModelCard:
     group_count: int = 0
     judged: str = "out of fold"
     metrics: tuple[ModelMetric, ...] = ()
-    weighing: tuple[tuple[str, float], ...] = ()
     settings: Mapping[str, str | float | int | bool] = field(default_factory=dict[str, Any])
     intended_use: str = ""
     limits: tuple[str, ...] = (NOT_A_DEVICE,)

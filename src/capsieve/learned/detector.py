@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from capsieve.detector import ReferenceRange
 from capsieve.errors import FileError, FrameError, ParameterError
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
-from capsieve.learned.evidence import map_on_frame, map_placement, peak, weighing
+from capsieve.learned.evidence import map_on_frame, map_placement, peak
 from capsieve.learned.image_input import crop, crop_placement
 from capsieve.learned.model_file import read_model
 from capsieve.learned.runtime import BATCH, Runner, runner
@@ -107,14 +107,6 @@ class LearnedDetector:
         """The features that the model takes."""
         return () if self.spec.values is None else self.spec.values.names
 
-    @property
-    def value_words(self) -> dict[str, str]:
-        """What each of these features means, in a sentence."""
-        from capsieve.learned.features.registry import FEATURES
-
-        words = {feature.name: feature.words for feature in FEATURES}
-        return {name: words[name] for name in self.value_names}
-
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the outcome for one frame."""
         (outcome,) = self.score_batch([frame], [field_of_view])
@@ -133,19 +125,15 @@ class LearnedDetector:
         return outcomes
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
-        """Return why a frame has its score: a map, and the features that weighed most."""
+        """Return where on the frame the model sees a polyp."""
         prepared = self._prepare(frame, field_of_view)
-        model = self._runner()
-        (evidence,) = self._maps(model, [prepared])
+        (evidence,) = self._maps([prepared])
         on_frame = None
         if evidence is not None and prepared.crop is not None:
             where = map_placement(prepared.crop, *evidence.shape)
             rows, cols = checked_pixels(frame).shape[:2]
             on_frame = map_on_frame(evidence, where, prepared.view, rows, cols)
-        weights = (
-            () if prepared.values is None else weighing(model, prepared.image, prepared.values)
-        )
-        return Evidence(map=on_frame, weights=weights)
+        return Evidence(map=on_frame)
 
     def _runner(self) -> Runner:
         # The package of a worker may lie elsewhere; its hash still tells another model.
@@ -196,12 +184,10 @@ class LearnedDetector:
             )
         return results
 
-    def _maps(
-        self, model: Runner, ready: Sequence[_Prepared]
-    ) -> Sequence[NDArray[np.float32] | None]:
+    def _maps(self, ready: Sequence[_Prepared]) -> Sequence[NDArray[np.float32] | None]:
         if self.spec.output.kind != "mask" and not self.spec.output.map:
             return [None] * len(ready)
-        maps = model.run(*_stacked(ready)).maps
+        maps = self._runner().run(*_stacked(ready)).maps
         return [None] * len(ready) if maps is None else list(maps)
 
     def _prepare(self, frame: FrameLike, view: FieldOfView | None) -> _Prepared:

@@ -1,4 +1,4 @@
-"""Why a model gave its score: where on the frame, and which of the frame's features."""
+"""Where on the frame a model sees a polyp."""
 
 import math
 
@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from capsieve.frames import FieldOfView, Placement
 from capsieve.learned.image_input import visible
-from capsieve.learned.runtime import Runner
-from capsieve.results import Spot, Weight
+from capsieve.results import Spot
 
-__all__ = ["map_on_frame", "map_placement", "peak", "weighing"]
+__all__ = ["map_on_frame", "map_placement", "peak"]
 
 
 def map_placement(crop: Placement, rows: int, cols: int) -> Placement:
@@ -88,36 +87,6 @@ def map_on_frame(
     if covered.any():
         spread[~covered] = spread[covered].min()
     return spread
-
-
-def weighing(
-    runner: Runner, image: NDArray[np.uint8] | None, values: NDArray[np.float32]
-) -> tuple[Weight, ...]:
-    """Return how much each feature of a frame weighed, the weightiest first.
-
-    Each feature in turn is given its typical value, all others and the picture being as they are;
-    the weight is by how much the frame's logit is higher than that. Weights of features that tell
-    the same do not add up to the logit.
-
-    Returns
-    -------
-    tuple of Weight
-        Empty where the model takes no values, or its typical ones are not known.
-    """
-    spec = runner.spec.values
-    if spec is None or not spec.typical:
-        return ()
-    count = len(spec.names)
-    changed = np.repeat(values[None, :], count + 1, axis=0)
-    changed[np.arange(count), np.arange(count)] = spec.typical
-    logits = runner.vary(image, changed)
-    weights = [
-        Weight(name, float(value), float(typical), float(logits[count] - logit))
-        for name, value, typical, logit in zip(
-            spec.names, values, spec.typical, logits[:count], strict=True
-        )
-    ]
-    return tuple(sorted(weights, key=lambda weight: -abs(weight.change)))
 
 
 def _shift(line: NDArray[np.float32], place: int) -> float:

@@ -75,8 +75,6 @@ class Runner:
         check_fit(spec, inputs, outputs, name)
         self._types: dict[str, Any] = {name: _TYPES[each.type] for name, each in inputs.items()}
         self._one_by_one = any(each.shape[0] == 1 for each in inputs.values())
-        batches = {each.shape[0] for each in inputs.values()}
-        self._batches_apart = len(batches) == len(inputs) and not self._one_by_one
         self._open_size = _open_size(spec.image, inputs)
 
     def run(self, images: NDArray[np.uint8] | None, values: NDArray[np.float32] | None) -> Answers:
@@ -133,32 +131,10 @@ class Runner:
             None if values is None else np.zeros((1, len(values.names)), np.float32),
         )
 
-    def vary(
-        self, image: NDArray[np.uint8] | None, values: NDArray[np.float32]
-    ) -> NDArray[np.float64]:
-        """Return the logits of one picture with many rows of values.
-
-        Where the graph lets both have batches of their own, it looks at the picture once.
-
-        Parameters
-        ----------
-        image
-            size x size x 3 RGB bytes; None where the model takes none.
-        values
-            Rows x features.
-        """
-        if image is None:
-            return self.run(None, values).logits
-        if self._batches_apart:
-            return self._run(image[None], values, maps=False).logits
-        return self.run(np.repeat(image[None], len(values), axis=0), values).logits
-
     def _run(
         self,
         images: NDArray[np.uint8] | None,
         values: NDArray[np.float32] | None,
-        *,
-        maps: bool = True,
     ) -> Answers:
         feed: dict[str, Any] = {}
         if self.spec.image is not None and images is not None:
@@ -168,7 +144,7 @@ class Runner:
             name = self.spec.values.input
             feed[name] = np.ascontiguousarray(values, self._types[name])
         output = self.spec.output
-        wanted = [output.name, output.map] if output.map and maps else [output.name]
+        wanted = [output.name, output.map] if output.map else [output.name]
         try:
             answers = self._session.run(wanted, feed)
         except Exception as error:  # its exceptions have no common class but this

@@ -99,26 +99,17 @@ class ValuesInput:
         Which features, in the order in which the model takes them.
     version
         Of the features: a model does not run on features of another version.
-    typical
-        What a frame commonly has, for each feature: evidence is told against it. Empty where it
-        is not known.
     """
 
     input: str = entry("which input of the graph takes the values")
     names: tuple[str, ...] = entry("which features the model takes, in their order")
     version: int = entry("of which version of the features they are")
-    typical: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         require(len(self.names) > 0, "values.names", "a list of at least one name", self.names)
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
             raise ParameterError("values.names", f"names {twice[0]!r} more than once")
-        if self.typical and len(self.typical) != len(self.names):
-            raise ParameterError(
-                "values.typical",
-                f"must be {len(self.names)} numbers, one for each name, not {len(self.typical)}",
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from capsieve.report.evidence_parts import Bar, map_address, weight_bars
+from capsieve.report.evidence_parts import map_address
 from capsieve.report.exam_tables import Event, read_best
 from capsieve.report.formats import clock, count, percent, plain, plural
 from capsieve.report.overlay import overlay
 from capsieve.report.strips import Strip, event_strips, jpeg_address
-from capsieve.store.shown_evidence import ShownEvidence
 
 __all__ = ["MOST_CARDS", "Card", "event_cards", "explain_command"]
 
@@ -55,8 +54,6 @@ class Card:
         The other frames to read.
     map
         Address of the evidence map that lies over the picture, or "".
-    why
-        What weighed most, each with its bar.
     """
 
     rank: str
@@ -75,7 +72,6 @@ class Card:
     drawing: Markup
     others: Strip
     map: str = ""
-    why: tuple[Bar, ...] = ()
 
 
 def event_cards(
@@ -86,8 +82,7 @@ def event_cards(
     place: str,
     zero: float | None,
     probability: bool = False,
-    evidence: Mapping[tuple[int, int], ShownEvidence] | None = None,
-    value_words: Mapping[str, str] | None = None,
+    evidence: Mapping[tuple[int, int], bytes] | None = None,
 ) -> tuple[list[Card], list[Card]]:
     """Prepare the events.
 
@@ -106,8 +101,8 @@ def event_cards(
         The time of the exam's first frame; None where times are unknown.
     probability
         Whether scores are probabilities.
-    evidence, value_words
-        Why best frames were flagged, by head and frame, and words for the names in it.
+    evidence
+        Evidence maps of best frames, by head and frame.
 
     Returns
     -------
@@ -132,9 +127,8 @@ def event_cards(
         picture = jpeg_address(thumbnails.get(key))
         card = replace(card, picture=picture, shape=shape, drawing=drawn, others=others)
         known = (evidence or {}).get(key)
-        if known is not None:
-            bars = weight_bars(known.weights, value_words)
-            card = replace(card, map=map_address(known.map) if picture else "", why=bars)
+        if known is not None and picture:
+            card = replace(card, map=map_address(known))
         cards.append(card)
     rows = [_card(place, event, zero, probability) for event in events[pictured:]]
     return cards, rows

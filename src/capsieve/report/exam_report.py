@@ -20,7 +20,6 @@ from capsieve.report.score_words import is_probability, score_text
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
 from capsieve.store.record import Record, read_record
-from capsieve.store.shown_evidence import ShownEvidence
 
 __all__ = ["REPORT", "exam_report", "write_exam_report"]
 
@@ -32,8 +31,7 @@ def write_exam_report(
     thumbnails: Mapping[tuple[int, int], bytes],
     *,
     home: Path | None = None,
-    evidence: Mapping[tuple[int, int], ShownEvidence] | None = None,
-    value_words: Mapping[str, str] | None = None,
+    evidence: Mapping[tuple[int, int], bytes] | None = None,
 ) -> Path:
     """Write report.html into the folder of a screened exam, whole or not at all.
 
@@ -49,8 +47,6 @@ def write_exam_report(
         by default where it is.
     evidence
         Why the best frames were flagged, by head and frame, where the detector says so.
-    value_words
-        Words for the names of the values in it.
 
     Returns
     -------
@@ -62,7 +58,7 @@ def write_exam_report(
     FileError
         A table or the record is absent or damaged, or the page cannot be written.
     """
-    page = exam_report(folder, thumbnails, home=home, evidence=evidence, value_words=value_words)
+    page = exam_report(folder, thumbnails, home=home, evidence=evidence)
     path = folder / REPORT
     with atomic_write(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
@@ -74,8 +70,7 @@ def exam_report(
     thumbnails: Mapping[tuple[int, int], bytes],
     *,
     home: Path | None = None,
-    evidence: Mapping[tuple[int, int], ShownEvidence] | None = None,
-    value_words: Mapping[str, str] | None = None,
+    evidence: Mapping[tuple[int, int], bytes] | None = None,
 ) -> str:
     """Return the page as a text; see :func:`write_exam_report`."""
     record = read_record(folder)
@@ -94,7 +89,6 @@ def exam_report(
         zero=scale.zero,
         probability=probability,
         evidence=evidence or {},
-        value_words=value_words,
     )
     columns = ledger_columns(record)
     rejected = record["ledger"]["rejected"]
@@ -115,7 +109,6 @@ def exam_report(
         probability=probability,
         threshold_text=shown,
         mapped=any(card.map for card in cards),
-        explained=any(card.why for card in cards),
         cards=cards,
         rows=rows,
         results=place.partition("/")[0],

@@ -1,22 +1,19 @@
-"""The figure of a detector that shows evidence: frame, evidence map, and what weighed most.
+"""The figure of a detector other than the paper's: the frame and the evidence map.
 
 Made like the nine panels: with Matplotlib's objects alone, and every place computed here, so that
 the same frame gives the same file.
 """
 
-import textwrap
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.engine.evidence import strongest
 from capsieve.report import score_words
-from capsieve.report.formats import number, plain
-from capsieve.report.style import GREEN, INK, SOFT_INK, STYLE, YELLOW
-from capsieve.results import Evidence, FrameResult, Weight
+from capsieve.report.formats import number
+from capsieve.report.style import GREEN, SOFT_INK, STYLE, YELLOW
+from capsieve.results import Evidence, FrameResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,21 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["learned_panels"]
 
 _VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
-_FOR, _AGAINST = _VERDICT_COLOURS["polyp"], _VERDICT_COLOURS["normal"]
 
 # Inches; the figure grows downwards with the frame's height.
-_WIDTH = 11.0
+_WIDTH = 10.0
 _MARGIN = 0.16
-_PANEL = 3.0
-_BAR = 0.55  # room for a colour bar
+_PANEL = 4.5  # two of them leave room for a colour bar
 _TALLEST = 1.5 * _PANEL
 _TITLE = 0.36
 _HEADER = 0.60
 _FOOTER = 0.34
-_ROW = 0.5  # of the bar chart, for three lines of words
 _LEFT = _MARGIN / _WIDTH
-_NAMES = 1.95  # inches, and letters of a line, for the names beside the bars
-_NAME_WIDTH = 32
 
 
 def learned_panels(
@@ -49,7 +41,6 @@ def learned_panels(
     *,
     threshold: float,
     probability: bool,
-    words: Mapping[str, str] | None = None,
     figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw why a detector that fits no ball flagged a frame, or did not.
@@ -62,24 +53,21 @@ def learned_panels(
         What the detector said of it.
     threshold, probability
         The least score that it flags, and whether scores are probabilities.
-    words
-        Words for the names of values, where the detector has them.
     figure
         Where to draw, for instance a window's figure; by default a new one.
 
     Returns
     -------
     Figure
-        (a) the frame with the spot, solid where it is flagged, else dashed; (b) the evidence map
-        over it; (c) the values that weighed most. (b) and (c) where the detector has them.
+        (a) the frame with the spot, solid if it is flagged, else dashed; (b) the evidence map over
+        it, if the detector has one.
     """
     import matplotlib.style
     from matplotlib.figure import Figure
 
-    weights = strongest(evidence.weights)
     rows, cols = pixels.shape[:2]
     height = min(_PANEL * rows / cols, _TALLEST)
-    body = max(height, _ROW * len(weights)) + _TITLE
+    body = height + _TITLE
     with matplotlib.style.context(["default", STYLE]):
         figure = Figure() if figure is None else figure
         figure.set_layout_engine("none")
@@ -89,9 +77,8 @@ def learned_panels(
         header, middle, below = parts
         _draw_header(header, result, threshold, probability)
         shown = _eight_bits(pixels)
-        letters = iter("abc")
         frame = _panel_axes(middle, 0, height, body)
-        _draw_frame(frame, shown, result, f"({next(letters)})  frame")
+        _draw_frame(frame, shown, result, "(a)  frame")
         if evidence.map is not None:
             axes = _panel_axes(middle, 1, height, body)
             _draw_map(
@@ -99,13 +86,8 @@ def learned_panels(
                 shown,
                 evidence.map,
                 result,
-                f"({next(letters)})  evidence map, from its median up",
+                "(b)  evidence map, from its median up",
             )
-        if weights:
-            place = 1 if evidence.map is None else 2
-            # Where there is a map, the picture counts too, and has no bar.
-            title = "what weighed most" if evidence.map is None else "beside the picture"
-            _draw_weights(middle, weights, words, place, body, f"({next(letters)})  {title}")
         _draw_footer(below, result)
     return figure
 
@@ -134,7 +116,7 @@ def _draw_header(
             "edgecolor": "none",
         },
     )
-    start = 0.2 if result.label == "polyp" else 0.13
+    start = (2.2 if result.label == "polyp" else 1.43) / _WIDTH
     header.text(start, 0.46, rule[0].upper() + rule[1:], fontsize=12, va="center")
 
 
@@ -227,86 +209,6 @@ def _stay(axes: "Axes", shown: NDArray[np.uint8]) -> None:
     rows, cols = shown.shape[:2]
     axes.set_xlim(-0.5, cols - 0.5)
     axes.set_ylim(rows - 0.5, -0.5)
-
-
-def _draw_weights(
-    middle: "SubFigure",
-    weights: Sequence[Weight],
-    words: Mapping[str, str] | None,
-    place: int,
-    body: float,
-    title: str,
-) -> None:
-    """Bars to the right for a polyp, to the left against; names and values on their left."""
-    left = _MARGIN + place * (_PANEL + _MARGIN) + (_BAR if place == 2 else 0.2)
-    height = _ROW * len(weights)
-    axes = middle.add_axes(
-        (
-            (left + _NAMES) / _WIDTH,
-            (body - _TITLE - height) / body,
-            (_WIDTH - _MARGIN - left - _NAMES) / _WIDTH,
-            height / body,
-        )
-    )
-    longest = max(abs(weight.change) for weight in weights)
-    middle.text(
-        left / _WIDTH,
-        (body - _TITLE + 4 / 72) / body,
-        title,
-        fontsize=9.5,
-        va="baseline",
-    )
-    for place_, weight in enumerate(weights):
-        change = weight.change
-        axes.barh(place_, change, height=0.5, color=_FOR if change > 0 else _AGAINST)
-        axes.annotate(
-            score_words.change_text(change),
-            (change, place_),
-            xytext=(3 if change > 0 else -3, 0),
-            textcoords="offset points",
-            ha="left" if change > 0 else "right",
-            va="center",
-            fontsize=7.5,
-        )
-        name = _two_lines(score_words.value_name(weight.name, words))
-        middle.text(
-            left / _WIDTH,
-            (body - _TITLE - _ROW * (place_ + 0.5)) / body,
-            f"{name}\n{number(weight.value)}, commonly {number(weight.typical)}",
-            fontsize=7.5,
-            va="center",
-            linespacing=1.25,
-            color=INK,
-        )
-    axes.axvline(0, color=SOFT_INK, linewidth=0.8)
-    low, high = (
-        min(0.0, *(weight.change for weight in weights)),
-        max(0.0, *(weight.change for weight in weights)),
-    )
-    room = 0.42 * longest  # for the numbers at the bars' ends, and the words above
-    axes.set_xlim(low - room, high + room)
-    axes.set_ylim(len(weights) - 0.5, -0.5)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for side in axes.spines.values():
-        side.set_visible(False)
-    small: dict[str, Any] = {"fontsize": 7, "color": SOFT_INK, "va": "bottom"}
-    for shift, side in ((-5, "right"), (5, "left")):
-        axes.annotate(
-            "against" if shift < 0 else "for a polyp",
-            (0, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(shift, 1),
-            textcoords="offset points",
-            ha=side,
-            **small,
-        )
-
-
-def _two_lines(name: str) -> str:
-    """Cut what does not fit into two lines."""
-    lines = textwrap.wrap(plain(name), _NAME_WIDTH, max_lines=2, placeholder=" ...")
-    return "\n".join(lines)
 
 
 def _draw_footer(below: "SubFigure", result: FrameResult) -> None:

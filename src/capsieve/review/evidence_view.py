@@ -1,7 +1,7 @@
 """Why a frame was flagged or not: words, values with their bounds, shapes, and maps."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from capsieve.detector import Detector
 from capsieve.frames import Placement
 from capsieve.parameters import Parameters
 from capsieve.report import score_words, words
-from capsieve.results import Evidence, Explanation, Feature, FrameResult, Weight
+from capsieve.results import Evidence, Explanation, Feature, FrameResult
 from capsieve.review import messages
 from capsieve.review.evidence_maps import on_source
 from capsieve.store.recall import Recalled
@@ -78,7 +78,6 @@ def _of_paper(result: Explanation, recalled: Recalled) -> EvidenceView:
         balls=_balls(result),
         ellipses=[_ellipse(feature, result.placement) for feature in result.features],
         maps=list(levels),
-        weights=[],
     )
     return EvidenceView(
         message, {name: on_source(each, result.placement, shape) for name, each in levels.items()}
@@ -89,15 +88,7 @@ def _of_other(
     result: FrameResult, evidence: Evidence, detector: Detector, recalled: Recalled
 ) -> EvidenceView:
     probability = score_words.is_probability(detector.identity)
-    names: Mapping[str, str] | None = getattr(detector, "value_words", None)
-    weights = _strongest_first(evidence.weights)
-    why = score_words.score_why(
-        result,
-        threshold=detector.score_threshold,
-        probability=probability,
-        weights=weights,
-        words=names,
-    )
+    why = score_words.score_why(result, threshold=detector.score_threshold, probability=probability)
     maps = {} if evidence.map is None else {"evidence": _from_median(evidence.map)}
     message = messages.Evidence(
         words=[*why, *_other_score(result, recalled)],
@@ -114,16 +105,6 @@ def _of_other(
         balls=_balls(result),
         ellipses=[_ellipse(feature, result.placement) for feature in result.features],
         maps=list(maps),
-        weights=[
-            messages.Weight(
-                name=each.name,
-                words=score_words.value_name(each.name, names),
-                value=each.value,
-                typical=each.typical,
-                change=each.change,
-            )
-            for each in weights[: score_words.MOST_WEIGHTS]
-        ],
     )
     return EvidenceView(message, maps)
 
@@ -226,16 +207,6 @@ def _other_score(result: FrameResult, recalled: Recalled) -> list[str]:
         f"Beware: today the frame has the score {result.score:.6g}, and it was screened with "
         f"{then:.6g}; the software or the model has changed since."
     ]
-
-
-def _strongest_first(weights: Iterable[Weight]) -> list[Weight]:
-    """Return the weights that changed anything, the strongest first."""
-    known = [
-        each
-        for each in weights
-        if each.change and all(map(math.isfinite, (each.change, each.value, each.typical)))
-    ]
-    return sorted(known, key=lambda weight: -abs(weight.change))
 
 
 def _share(values: NDArray[np.float32], top: float) -> Map:

@@ -34,7 +34,6 @@ __all__ = [
     "Seen",
     "SeenFrames",
     "Value",
-    "Weight",
 ]
 
 State = Literal["unread", "in reading", "signed"]
@@ -220,16 +219,6 @@ class Ellipse(_Message):
     rejected: str = Field(description="The rule at which the feature fell, or empty.")
 
 
-class Weight(_Message):
-    """How much one value of a frame weighed in its score."""
-
-    name: str
-    words: str
-    value: float
-    typical: float
-    change: float = Field(description="By how much the score is higher for it.")
-
-
 class Evidence(_Message):
     """Why a frame was flagged, or not."""
 
@@ -238,7 +227,6 @@ class Evidence(_Message):
     balls: list[Ball]
     ellipses: list[Ellipse]
     maps: list[str] = Field(description="Names; each is a picture of its own.")
-    weights: list[Weight]
 
 
 class _Sent(_Request):

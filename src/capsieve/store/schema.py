@@ -58,13 +58,6 @@ _RESULT = [
     ("values", pa.list_(pa.float32())),
 ]
 
-_WEIGHT = [
-    ("name", pa.string()),
-    ("value", pa.float64()),
-    ("typical", pa.float64()),
-    ("change", pa.float64()),
-]
-
 _NUMBERED = [("head", pa.int16()), ("frame", pa.int64())]
 
 FRAMES = pa.schema(
@@ -110,7 +103,6 @@ SEGMENT = pa.schema(
         ("signature", pa.binary()),  # a tiny grey picture of a flagged frame, to find near copies
         ("thumbnail", pa.binary()),  # JPEG of a flagged frame, for the report
         ("evidence", pa.binary()),  # small grey PNG of a flagged frame's evidence map, or null
-        ("weights", pa.list_(pa.struct(_WEIGHT))),  # of a flagged frame; see results.Weight
     ]
 )
 """What a worker hands over: the rows of one segment in order, not yet numbered."""

@@ -29,5 +29,5 @@ def run(model: object, **inputs: NDArray[np.float32]) -> dict[str, NDArray[np.fl
 
 def run_part(part: GraphPart, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the logits of one part on features alone."""
-    model = assemble([part], [1.0], 0.0, image_size=None, value_count=values.shape[1])
+    model = assemble(part, 1.0, 0.0, image_size=None, value_count=values.shape[1])
     return run(model, values=values)["logit"]

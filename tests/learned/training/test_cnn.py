@@ -23,7 +23,7 @@ FRAMES = disc_frames(24)
 ALL = np.arange(24)
 TINY = NetworkSettings(
     size=64, frozen=14, polyp_versions=2, normal_versions=1, steps=4, batch=4, checkpoint=2,
-    threads=1, members=2,
+    threads=1,
 )  # fmt: skip
 
 
@@ -56,17 +56,15 @@ def test_it_is_a_trainer_that_looks_at_images() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [3, 7], ids=["first member", "second member"])
-def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, step: int) -> None:
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     whole = fit(tmp_path / "whole" / "fold")
     with pytest.raises(Killed):
-        fit(tmp_path / "killed" / "fold", kill_at=step)
+        fit(tmp_path / "killed" / "fold", kill_at=3)
     again = fit(tmp_path / "killed" / "fold")
-    for one, other in zip(whole.members, again.members, strict=True):
-        assert one.head.bias == other.head.bias
-        assert np.array_equal(one.head.weight, other.head.weight)
-        for name, array in one.weights.items():
-            assert np.array_equal(array, other.weights[name]), name
+    assert whole.head.bias == again.head.bias
+    assert np.array_equal(whole.head.weight, again.head.weight)
+    for name, array in whole.weights.items():
+        assert np.array_equal(array, again.weights[name]), name
 
 
 def test_finished_work_is_read_and_not_done_again(tmp_path: Path) -> None:
@@ -74,7 +72,7 @@ def test_finished_work_is_read_and_not_done_again(tmp_path: Path) -> None:
     (cache,) = tmp_path.glob("lower-*.npy")
     cache.unlink()
     again = fit(tmp_path / "fold", kill_at=1)
-    assert np.array_equal(first.members[1].head.weight, again.members[1].head.weight)
+    assert np.array_equal(first.head.weight, again.head.weight)
     assert not cache.exists()
 
 
@@ -95,37 +93,15 @@ def test_a_folder_of_other_work_is_refused(tmp_path: Path) -> None:
         fit(tmp_path / "fold", chosen=ALL[:20])
 
 
-def test_how_it_is_run_may_change_after_training(tmp_path: Path) -> None:
-    plain = fit(tmp_path / "fold", settings=replace(TINY, second_look=None))
-    both = fit(tmp_path / "fold", settings=replace(TINY, second_look=-1e3), kill_at=1)
-    assert FRAMES.crops is not None
-    turned = replace(FRAMES, crops=np.ascontiguousarray(FRAMES.crops[:, ::-1, ::-1]))
-    expected = (plain.logits(FRAMES, ALL) + plain.logits(turned, ALL)) / 2
-    np.testing.assert_allclose(both.logits(FRAMES, ALL), expected, atol=1e-4)
-
-
-def test_a_member_may_be_added_after_training(tmp_path: Path) -> None:
-    (alone,) = fit(tmp_path / "fold", settings=replace(TINY, members=1)).members
-    first, _ = fit(tmp_path / "fold", kill_at=1).members
-    assert np.array_equal(first.head.weight, alone.head.weight)
-
-
-def test_features_are_told_once_and_steps_over_all_members(tmp_path: Path) -> None:
+def test_features_are_told_before_the_steps(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     NetworkTrainer(TINY).fit(
         FRAMES, ALL, seed=0, folder=tmp_path / "fold", tell=lambda *of: told.append(of)
     )
     steps = [of for of in told if of[0] == "steps of training"]
     assert told[-len(steps) :] == steps
-    assert [done for _, done, _ in steps] == [0, 1, 2, 3, 4, 4, 5, 6, 7, 8]
-    assert {total for *_, total in steps} == {8}
-
-
-def test_members_learn_on_their_own_and_the_first_does_not_know_of_others(tmp_path: Path) -> None:
-    first, second = fit(tmp_path / "two").members
-    (alone,) = fit(tmp_path / "one", settings=replace(TINY, members=1)).members
-    assert np.array_equal(first.head.weight, alone.head.weight)
-    assert not np.array_equal(first.head.weight, second.head.weight)
+    assert [done for _, done, _ in steps] == [0, 1, 2, 3, 4]
+    assert {total for *_, total in steps} == {4}
 
 
 def test_logits_are_those_of_the_graph_in_the_order_asked_for(tmp_path: Path) -> None:
@@ -142,7 +118,7 @@ def test_logits_are_those_of_the_graph_in_the_order_asked_for(tmp_path: Path) ->
 def test_frozen_blocks_keep_their_weights_and_upper_ones_do_not(tmp_path: Path) -> None:
     from capsieve.learned.network.weights import load_pretrained
 
-    before, after = load_pretrained(), fit(tmp_path / "fold").members[1].weights
+    before, after = load_pretrained(), fit(tmp_path / "fold").weights
     assert before.keys() == after.keys()
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     trained = ("weight", "gamma", "beta")
@@ -152,8 +128,8 @@ def test_frozen_blocks_keep_their_weights_and_upper_ones_do_not(tmp_path: Path) 
 
 def test_other_findings_may_be_learned_beside(tmp_path: Path) -> None:
     fitted = fit(tmp_path / "fold", settings=replace(TINY, auxiliary=0.5))
-    assert fitted.members[0].head.weight.shape == (1280,)
-    with np.load(tmp_path / "fold" / "member-1" / CHECKPOINT) as stored:
+    assert fitted.head.weight.shape == (1280,)
+    with np.load(tmp_path / "fold" / CHECKPOINT) as stored:
         assert stored["averaged/linear.weight"].shape == (3, 1280)
 
 

@@ -6,10 +6,9 @@ import pytest
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.learned.training.boosting import BoostingTrainer
 from capsieve.learned.training.forest import ForestTrainer
 from capsieve.learned.training.libraries import one_thread
-from capsieve.learned.training.registry import DESCRIPTIONS, TRAINERS
+from capsieve.learned.training.registry import TRAINERS
 from capsieve.learned.training.svm import SvmTrainer
 from capsieve.learned.training.trainer import Fitted, Trainer
 from capsieve.statistics.judged import POLYP
@@ -20,10 +19,8 @@ EXAMPLES = made_examples()
 TRAINED = np.flatnonzero(EXAMPLES.group < 6)
 TESTED = np.flatnonzero((EXAMPLES.group >= 6) & (EXAMPLES.source == 0))
 SMALL: dict[str, Trainer] = {
-    "linear": TRAINERS["linear"](),
     "svm": SvmTrainer(),
     "forest": ForestTrainer(trees=40),
-    "boosting": BoostingTrainer(trees=40),
 }
 
 
@@ -57,9 +54,8 @@ def test_onnxruntime_agrees_with_the_model(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(run_part(model.graph("m_"), values), expected, atol=2e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["forest", "boosting"])
-def test_values_at_a_threshold_go_the_same_way(name: str, tmp_path: Path) -> None:
-    model = fitted(name, tmp_path)
+def test_values_at_a_threshold_go_the_same_way(tmp_path: Path) -> None:
+    model = fitted("forest", tmp_path)
     part = model.graph("m_")
     by_name = {attribute.name: attribute for attribute in part.nodes[0].attribute}
     features = np.array(by_name["nodes_featureids"].ints)
@@ -87,9 +83,8 @@ def test_the_same_seed_gives_the_same_bits(name: str, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["forest", "boosting"])
-def test_another_seed_gives_another_model(name: str, tmp_path: Path) -> None:
-    first, second = (fitted(name, tmp_path, seed=seed) for seed in (1, 2))
+def test_another_seed_gives_another_model(tmp_path: Path) -> None:
+    first, second = (fitted("forest", tmp_path, seed=seed) for seed in (1, 2))
     assert not np.array_equal(first.logits(EXAMPLES, TESTED), second.logits(EXAMPLES, TESTED))
 
 
@@ -114,8 +109,7 @@ def test_support_vectors_are_bounded(tmp_path: Path) -> None:
     assert area(model.logits(EXAMPLES, TESTED), EXAMPLES.truth[TESTED] == POLYP) > 0.7
 
 
-def test_every_trainer_has_its_name_and_description() -> None:
-    assert TRAINERS.keys() == DESCRIPTIONS.keys()
+def test_every_trainer_has_its_name() -> None:
     assert {name: make().name for name, make in TRAINERS.items()} == {n: n for n in TRAINERS}
 
 

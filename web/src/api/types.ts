@@ -131,7 +131,6 @@ export interface Evidence {
     rejected: string;
   }[];
   maps: string[];
-  weights: { name: string; words: string; value: number; typical: number; change: number }[];
 }
 
 export interface FindingContent {

@@ -4,7 +4,7 @@ import math
 from functools import cache
 
 from capsieve.learned.features.description import described
-from capsieve.learned.features.regions import regions
+from capsieve.learned.features.kernels.regions import region_sums
 from capsieve.learned.features.view import View
 from capsieve.paper.geometry import Components
 from capsieve.paper.midpass import midpass, smooth_inside
@@ -45,6 +45,9 @@ DESCRIPTIONS = (
 
 
 _PAPER = Parameters()
+_INSIDE = 0.85  # radii: the rim itself belongs to neither
+_RING = (1.2, 1.75)
+_FLOOR = 1e-3
 
 
 @cache
@@ -111,7 +114,6 @@ def _best_values(bump: Feature, view: View) -> list[float]:
     # The disc of the bump's own area: R_opt mixes size and height.
     radius = 0.5 * math.sqrt(bump.size / math.pi)
     row, col = 0.5 * bump.ball_row - 0.25, 0.5 * bump.ball_col - 0.25
-    around = regions(view.mask, (view.light,), row, col, radius)
     area = 4.0 * view.outline.count
     rows, cols = view.mask.shape
     place = view.distance[min(max(round(row), 0), rows - 1), min(max(round(col), 0), cols - 1)]
@@ -119,6 +121,16 @@ def _best_values(bump: Feature, view: View) -> list[float]:
         float(bump.radius),
         bump.size / area,
         1.0 / bump.eccentricity,
-        around.log_contrast(0),
+        _log_contrast(view, row, col, radius),
         float(min(place, 1.0)),
     ]
+
+
+def _log_contrast(view: View, row: float, col: float, radius: float) -> float:
+    """Return log(mean light in a disc / mean light in the ring around it); 0 if one is empty."""
+    ring = (_RING[0] * radius) ** 2, (_RING[1] * radius) ** 2
+    sums = region_sums(view.light, view.mask, row, col, (_INSIDE * radius) ** 2, ring)
+    (inside, light), (around, light_around) = sums.tolist()
+    if not inside or not around:
+        return 0.0
+    return math.log((light / inside + _FLOOR) / (light_around / around + _FLOOR))

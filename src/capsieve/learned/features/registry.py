@@ -1,18 +1,16 @@
 """Every feature of a frame, in the order of the values."""
 
-from capsieve.learned.features import ball, bumps, colour, domes, patches, sharpness, spots
+from capsieve.learned.features import bumps, colour, domes, sharpness, spots
 from capsieve.learned.features.description import FeatureDescription
 
 __all__ = ["FEATURES", "NAMES", "VERSION", "FeatureDescription"]
 
-VERSION = 1
+VERSION = 2
 """Raised with any change of a value or of the order: a model says which one it learned from."""
 
 FEATURES: tuple[FeatureDescription, ...] = (
     *bumps.DESCRIPTIONS,
-    *patches.DESCRIPTIONS,
     *domes.DESCRIPTIONS,
-    *ball.DESCRIPTIONS,
     *colour.DESCRIPTIONS,
     *sharpness.DESCRIPTIONS,
     *spots.DESCRIPTIONS,

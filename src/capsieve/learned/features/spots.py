@@ -13,7 +13,7 @@ from capsieve.learned.features.outline import Outline
 from capsieve.learned.features.planes import Plane, blurred, halved, quantiles
 from capsieve.learned.features.view import View
 
-__all__ = ["DESCRIPTIONS", "highlights_of", "spot_values"]
+__all__ = ["DESCRIPTIONS", "spot_values"]
 
 DESCRIPTIONS = described(
     "spots",
@@ -41,16 +41,9 @@ _WITHIN = 0.85  # radii of the mask: where the lumen is looked for
 _MIDDLE, _OUTER = 0.5, 0.7  # radii of the mask
 
 
-def highlights_of(view: View) -> NDArray[np.bool_]:
-    """Return where highlights are: small, white and far brighter than what is around."""
-    level = max(view.gray_median, 1.0)
-    excess = cv2.morphologyEx(view.white, cv2.MORPH_TOPHAT, _WIDEST)
-    return view.mask & (excess > _HIGHLIGHT * level)
-
-
-def spot_values(view: View, highlights: NDArray[np.bool_]) -> list[float]:
+def spot_values(view: View) -> list[float]:
     """Return the values of :data:`DESCRIPTIONS`."""
-    seen = view.outline
+    seen, highlights = view.outline, _highlights(view)
     inside = view.inside(view.gray)
     middle, high = max(view.gray_median, 1.0), quantiles(inside, 0.95)[0]
     band = view.fine - blurred(view.light, 3.0)
@@ -75,6 +68,13 @@ def spot_values(view: View, highlights: NDArray[np.bool_]) -> list[float]:
         float(distance[row, col]),
         math.log((near / max(nears, 1) + 1.0) / (far / max(fars, 1) + 1.0)),
     ]
+
+
+def _highlights(view: View) -> NDArray[np.bool_]:
+    """Return where highlights are: small, white and far brighter than what is around."""
+    level = max(view.gray_median, 1.0)
+    excess = cv2.morphologyEx(view.white, cv2.MORPH_TOPHAT, _WIDEST)
+    return view.mask & (excess > _HIGHLIGHT * level)
 
 
 def _count(highlights: NDArray[np.bool_]) -> int:

@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.frames import FieldOfView, FrameLike
-from capsieve.learned.features.ball import ball_values
 from capsieve.learned.features.bumps import bump_values
 from capsieve.learned.features.colour import colour_values
 from capsieve.learned.features.domes import dome_values
-from capsieve.learned.features.patches import patch_values
 from capsieve.learned.features.sharpness import sharpness_values
-from capsieve.learned.features.spots import highlights_of, spot_values
+from capsieve.learned.features.spots import spot_values
 from capsieve.learned.features.view import view_of
 from capsieve.paper.staged import Stages
 from capsieve.parameters import Parameters
@@ -63,24 +61,19 @@ def frame_features(
     >>> from capsieve.learned.features.registry import NAMES
     >>> from capsieve.learned.features.vector import frame_features
     >>> measured = frame_features(capsieve.phantom.polyp_frame())
-    >>> dict(zip(NAMES, measured.values))["ball.present"].item()
+    >>> dict(zip(NAMES, measured.values))["bump.count-middle"].item()
     1.0
     """
     with Stages(frame, field_of_view, value_range, keep_smoothed=False) as stages:
         stages.check(_PAPER)
-        # First, for it takes T from where the texture stage has just left it.
         view = view_of(stages, _PAPER)
         result = stages.result(_PAPER)
         bumps = bump_values(stages, view)
-    highlights = highlights_of(view)
-    patches, brighter = patch_values(view)
     values = [
         *bumps,
-        *patches,
         *dome_values(view),
-        *ball_values(view, brighter, highlights),
         *colour_values(view),
         *sharpness_values(view),
-        *spot_values(view, highlights),
+        *spot_values(view),
     ]
     return FrameFeatures(np.array(values, np.float32), result)

@@ -4,7 +4,6 @@ Half the width is enough for whatever fills more than a few pixels, and a quarte
 place (row, col) here lies at (2 row + 1/2, 2 col + 1/2) of the working frame.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,6 @@ from capsieve.learned.features.kernels import planes as kernels
 from capsieve.learned.features.outline import Outline, outline
 from capsieve.learned.features.planes import Plane, blurred, halved, quantiles
 from capsieve.paper.resample import resample
-from capsieve.paper.scratch import scratch
 from capsieve.paper.staged import Stages
 from capsieve.parameters import Parameters
 
@@ -25,8 +23,6 @@ __all__ = ["View", "view_of"]
 
 _MUCOSA = np.array([170.0, 110.0, 80.0], np.float32)
 """The colour that the median of the field of view is brought to: a common one of mucosa."""
-_DARK = np.float32(4.0)  # grey levels added to both sides of a ratio: black has no colour
-_LEVEL = np.float32(math.log((_MUCOSA[0] + _DARK) / (_MUCOSA[1] + _DARK)))
 _LEAST = 1.0  # grey levels; a field darker than this is black
 _LARGEST_GAIN = 20.0
 _STRONGEST_DETAIL = np.float32(0.1)  # of the median light: highlights are no texture
@@ -50,18 +46,14 @@ class View:
         f of the paper (even light, extended beyond the mask), over its median in the mask.
     fine, smooth
         The light behind Gaussians of 1.5 and 2 pixels.
-    redness
-        log(red / green), less its median: a device's white balance cancels.
-    a, b
+    a
         Of CIE Lab, with each colour scaled so that the median is a common one of mucosa.
     white
         The smallest of red, green and blue: highlights are bright in all.
     detail
         Logarithm of the local fine detail, as a share of the local light.
-    energy
-        T of the paper, grey levels to the power 0.8.
-    texture_max, width
-        T_max, and the width of the working frame.
+    texture_max
+        T_max.
     """
 
     outline: Outline
@@ -70,14 +62,10 @@ class View:
     light: Plane
     fine: Plane
     smooth: Plane
-    redness: Plane
     a: Plane
-    b: Plane
     white: Plane
     detail: Plane
-    energy: Plane
     texture_max: float
-    width: int
 
     @property
     def mask(self) -> NDArray[np.bool_]:
@@ -97,21 +85,15 @@ class View:
 def view_of(stages: Stages, parameters: Parameters) -> View:
     """Return the planes of a frame; its texture is computed here if it was not yet."""
     frame, disc = stages.preprocessed(parameters)
-    texture_max = stages.texture_max(parameters)
-    energy = halved(scratch("energy", frame.shape))  # where the texture stage leaves T
     rows, cols = frame.shape[0] // 2, frame.shape[1] // 2
     seen = outline(rows, cols, disc.centre_row, disc.centre_col, disc.radius)
     colours = _colours(stages.pixels, stages.placement(parameters), rows, cols)
     balanced = np.empty_like(colours)
-    redness, gray, white = (np.empty((rows, cols), np.float32) for _ in range(3))
+    gray, white = (np.empty((rows, cols), np.float32) for _ in range(2))
     kernels.balance(
         colours.reshape(-1, 3),
         _gains(colours, seen),
-        _DARK,
-        _LEVEL,
-        seen.mask.ravel(),
         balanced.reshape(-1, 3),
-        redness.ravel(),
         gray.ravel(),
         white.ravel(),
     )
@@ -128,14 +110,10 @@ def view_of(stages: Stages, parameters: Parameters) -> View:
         light=light,
         fine=fine,
         smooth=smooth,
-        redness=redness,
         a=np.asarray(cv2.extractChannel(lab, 1), np.float32),
-        b=np.asarray(cv2.extractChannel(lab, 2), np.float32),
         white=white,
         detail=_detail(light, fine, smooth),
-        energy=energy,
-        texture_max=texture_max,
-        width=frame.shape[1],
+        texture_max=stages.texture_max(parameters),
     )
 
 

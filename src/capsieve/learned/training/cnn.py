@@ -1,4 +1,4 @@
-"""``capsieve train --model cnn``: compact networks, fine-tuned on labelled frames and joined."""
+"""``capsieve train --model cnn``: a compact network, fine-tuned on labelled frames."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.learned.network.graph import LinearHead, Member, network_graph, require_onnx
+from capsieve.learned.network.graph import LinearHead, network_graph, require_onnx
 from capsieve.learned.network.running import Runner
 from capsieve.learned.network.weights import Weights, digest, load_pretrained
 from capsieve.learned.training.cnn_batches import Pools, auxiliary_targets, draw_rows, pools
@@ -37,17 +37,18 @@ _BATCH = 16  # frames in one run of a trained network
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedNetwork:
-    """Trained networks that speak with one voice.
+    """A network after training.
 
     Attributes
     ----------
-    members
-        Each with all its weights.
+    weights, head
+        All its weights.
     settings
-        They were trained with.
+        It was trained with.
     """
 
-    members: tuple[Member, ...]
+    weights: Weights
+    head: LinearHead
     settings: NetworkSettings
 
     def logits(self, examples: Examples, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -58,13 +59,8 @@ class FittedNetwork:
         return np.concatenate([np.zeros(0), *found]).astype(np.float64)
 
     def graph(self, prefix: str) -> GraphPart:
-        """Return the networks from ``image`` to one logit and one map."""
-        return network_graph(
-            self.members,
-            frozen=self.settings.frozen,
-            prefix=prefix,
-            second_look=self.settings.second_look,
-        )
+        """Return the network from ``image`` to the logit and the map."""
+        return network_graph(self.weights, self.head, frozen=self.settings.frozen, prefix=prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ class NetworkTrainer:
 
     settings: NetworkSettings = field(default_factory=NetworkSettings)
 
-    FORMAT: ClassVar[int] = 2
+    FORMAT: ClassVar[int] = 3
 
     @property
     def name(self) -> str:
@@ -136,23 +132,19 @@ class NetworkTrainer:
             drawn_from=drawn_from,
             truth=_truth(examples, chosen, settings),
             features_key=plan.key,
-            # Not before a member needs it, and once for all.
+            # Not before a step needs it, and once for all.
             lower=cache(
                 lambda: fill_cache(
                     plan, examples, settings, weights, folder=folder.parent, tell=tell
                 )
             ),
         )
-        members = [
-            _trained(course, number, seed=seed, folder=folder / f"member-{number + 1}", tell=tell)
-            for number in range(settings.members)
-        ]
-        return FittedNetwork(tuple(members), settings)
+        return _trained(course, seed=seed, folder=folder, tell=tell)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Course:
-    """What all members of a fit learn from.
+    """What a network learns from.
 
     Attributes
     ----------
@@ -178,13 +170,13 @@ class _Course:
         return Batch(self.lower().draw(rows, rng), self.truth[rows])
 
     def work(self, seed: int) -> str:
-        """Return a digest of all that the weights of a member depend on."""
+        """Return a digest of all that the trained weights depend on."""
         rows = {f"rows {kind}": rows for kind, rows in self.drawn_from.rows.items()}
         chances = {f"chances {kind}": of for kind, of in self.drawn_from.chances.items()}
-        without = ("checkpoint", "members", "second_look")  # nor do the weights depend on them
         settings = self.settings.as_dict()
+        del settings["checkpoint"]  # the weights do not depend on it
         content = {
-            "settings": {name: of for name, of in settings.items() if name not in without},
+            "settings": settings,
             "seed": seed,
             "features": self.features_key,
             "frames": digest({**rows, **chances, "truth": self.truth}),
@@ -193,10 +185,9 @@ class _Course:
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _trained(course: _Course, number: int, *, seed: int, folder: Path, tell: Tell) -> Member:
-    """Return a member, trained in its folder; steps are told over all members."""
+def _trained(course: _Course, *, seed: int, folder: Path, tell: Tell) -> FittedNetwork:
+    """Return the network, trained from the last checkpoint in the folder on."""
     settings = course.settings
-    seed = _member_seed(seed, number)
     work = course.work(seed)
     folder.mkdir(parents=True, exist_ok=True)
     state = read_checkpoint(folder, work=work)
@@ -204,8 +195,7 @@ def _trained(course: _Course, number: int, *, seed: int, folder: Path, tell: Tel
         state = initial_state(course.weights, course.truth.shape[1], settings, seed=seed)
     if state.step < settings.steps:
         course.lower()
-        before, total = number * settings.steps, settings.members * settings.steps
-        tell("steps of training", before + state.step, total)
+        tell("steps of training", state.step, settings.steps)
         state = learn(
             state,
             course.weights,
@@ -213,14 +203,9 @@ def _trained(course: _Course, number: int, *, seed: int, folder: Path, tell: Tel
             settings,
             seed=seed,
             keep=lambda state: write_checkpoint(state, folder, work=work),
-            tell=lambda step: tell("steps of training", before + step, total),
+            tell=lambda step: tell("steps of training", step, settings.steps),
         )
-    return _member(state, course.weights)
-
-
-def _member_seed(seed: int, number: int) -> int:
-    """Return a seed of each member's own; the first has that of the training."""
-    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0]) if number else seed
+    return _network(state, course.weights, settings)
 
 
 def _crops(examples: Examples, settings: NetworkSettings) -> NDArray[np.uint8]:
@@ -247,12 +232,8 @@ def _truth(
     return np.hstack([polyp, auxiliary_targets(examples, chosen)[1]])
 
 
-def _member(state: State, weights: Weights) -> Member:
+def _network(state: State, weights: Weights, settings: NetworkSettings) -> FittedNetwork:
     """Return the network of the averaged weights; what tells other findings apart is left out."""
-    head = LinearHead(state.averaged[HEAD_WEIGHT][0], float(state.averaged[HEAD_BIAS][0]))
-    upper = {
-        name: array
-        for name, array in state.averaged.items()
-        if name not in (HEAD_WEIGHT, HEAD_BIAS)
-    }
-    return Member({**weights, **upper}, head)
+    upper = dict(state.averaged)
+    head = LinearHead(upper.pop(HEAD_WEIGHT)[0], float(upper.pop(HEAD_BIAS)[0]))
+    return FittedNetwork({**weights, **upper}, head, settings)

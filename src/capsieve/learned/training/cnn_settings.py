@@ -1,6 +1,5 @@
 """Every choice in the training of the network, in one place."""
 
-import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -56,12 +55,6 @@ class NetworkSettings:
         Parameter of the beta distribution by which pairs of frames are mixed; 0 for none.
     smoothing
         What the truth of 0 and 1 is drawn in by.
-    members
-        Networks that are trained from seeds of their own and joined to one.
-    second_look
-        The logit of the first member from which on all members look, straight and turned by 180
-        degrees, and the mean of all looks counts; None for one look of each member at every frame.
-        See :func:`~capsieve.learned.network.graph.network_graph`.
     checkpoint
         Steps from one checkpoint to the next.
     threads
@@ -93,8 +86,6 @@ class NetworkSettings:
     style_beta: float = 0.3
     mixup: float = 0.0
     smoothing: float = 0.0
-    members: int = 2
-    second_look: float | None = 0.0
     checkpoint: int = 100
     threads: int = 2
 
@@ -105,15 +96,13 @@ class NetworkSettings:
             raise ParameterError("frozen", f"must be 0 to {len(BLOCKS)}")
         for name in ("polyp_versions", "normal_versions", "other_versions", "foreign_versions"):
             _at_least(name, getattr(self, name), 1)
-        for name in ("steps", "batch", "checkpoint", "members", "threads"):
+        for name in ("steps", "batch", "checkpoint", "threads"):
             _at_least(name, getattr(self, name), 1)
         for name in ("rate", "decay", "auxiliary", "mixup", "run_balance", "augmentation_seed"):
             _at_least(name, getattr(self, name), 0)
         for name in ("average", "dropout", "drop_path", "foreign", "smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(name, "must be at least 0 and below 1")
-        if self.second_look is not None and not math.isfinite(self.second_look):
-            raise ParameterError("second_look", "must be a finite number, or None")
         if not 0 <= self.others <= 1:
             raise ParameterError("others", "must be between 0 and 1")
         if not 0 <= self.style <= 1:

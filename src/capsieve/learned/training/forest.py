@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.learned.training.lesson import Lesson
-from capsieve.learned.training.linear_graph import constant
+from capsieve.learned.training.scaling_graph import constant
 from capsieve.learned.training.trainer import GraphPart
 from capsieve.learned.training.trees_graph import Tree, trees_node
 from capsieve.learned.training.values_trainer import ValuesModel, ValuesTrainer

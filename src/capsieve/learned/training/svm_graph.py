@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.learned.training.linear_graph import constant, scaling_nodes
 from capsieve.learned.training.scaling import Scaling
+from capsieve.learned.training.scaling_graph import constant, scaling_nodes
 from capsieve.learned.training.trainer import GraphPart
 
 __all__ = ["radial_part"]

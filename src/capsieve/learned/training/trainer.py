@@ -1,4 +1,4 @@
-"""What every trainer offers: one interface for feature models, networks and their fusion."""
+"""What every trainer offers: one interface for feature models and networks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class GraphPart:
     """A piece of an ONNX graph that ends in one logit per frame.
 
     It reads the tensors ``image`` (float32, N x 3 x S x S, RGB, 0..255, as
-    :func:`capsieve.learned.image_input.crop` gives it) and ``values`` (float32, N x F), or one of
-    them. Every other name in it begins with `prefix`, so that parts can stand in one graph.
+    :func:`capsieve.learned.image_input.crop` gives it) or ``values`` (float32, N x F). Every other
+    name in it begins with a prefix.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-// Why this frame was flagged or rejected: words, values with their bounds, weights, overlays.
+// Why this frame was flagged or rejected: words, values with their bounds, overlays.
 
 import type { Evidence } from "../../api/types.ts";
 import { button, fill, h } from "../../dom.ts";
@@ -36,11 +36,10 @@ export function whyPanel(
     if (known.state === "asking") return [h("p", { class: "soft" }, "Asking the detector …")];
     if (known.state === "trouble") return [h("p", { class: "trouble" }, known.sentence)];
     if (known.state === "none") return [h("p", { class: "soft" }, "Stop on a frame to see why.")];
-    const { words, values, weights } = known.evidence;
+    const { words, values } = known.evidence;
     return [
       ...words.map((sentence) => h("p", {}, sentence)),
       values.length ? valueTable(values) : h("span"),
-      weights.length ? weightTable(weights) : h("span"),
     ];
   };
 
@@ -113,27 +112,4 @@ function bounds(low: number | null, high: number | null): string {
   if (low !== null) return `at least ${value(low)}`;
   if (high !== null) return `at most ${value(high)}`;
   return "";
-}
-
-function weightTable(weights: Evidence["weights"]): HTMLElement {
-  const most = Math.max(...weights.map((weight) => Math.abs(weight.change)), 1e-9);
-  return h(
-    "table",
-    { class: "values" },
-    h("caption", {}, "What moved the score most"),
-    h(
-      "tbody",
-      {},
-      ...weights.map((one) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, one.words),
-          h("td", { class: "number", title: `usually ${value(one.typical)}` }, value(one.value)),
-          h("td", { class: "number" }, `${one.change >= 0 ? "+" : "−"}${value(Math.abs(one.change))}`),
-          h("td", {}, h("meter", { min: 0, max: most, value: Math.abs(one.change), "aria-hidden": "true" })),
-        ),
-      ),
-    ),
-  );
 }

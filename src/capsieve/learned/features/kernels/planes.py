@@ -36,19 +36,16 @@ def gather(values, step, shift, starts, stops, out):
 
 
 @compiled
-def balance(colours, gains, dark, level, mask, balanced, redness, gray, white):
-    """Write the balanced colours on 0..1, log(red / green) - level, grey and the least colour.
+def balance(colours, gains, balanced, gray, white):
+    """Write the balanced colours on 0..1, grey and the least colour.
 
-    `colours` is pixels x 3, 0..255. Balanced ones are scaled by `gains` and cut off at 1; of these
-    is the ratio too, with `dark` added to both sides. Redness is 0 outside the mask. Grey and the
-    least colour are those of the camera.
+    `colours` is pixels x 3, 0..255. Balanced ones are scaled by `gains` and cut off at 1. Grey and
+    the least colour are those of the camera.
     """
-    zero, one, full = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 255.0)
-    for n in range(mask.size):
+    one, full = np.float32(1.0), np.float32(1.0 / 255.0)
+    for n in range(gray.size):
         r, g, b = colours[n, 0], colours[n, 1], colours[n, 2]
         red, green, blue = r * gains[0], g * gains[1], b * gains[2]
-        ratio = _LN_2 * log2((red + dark) / (green + dark)) - level
-        redness[n] = ratio if mask[n] else zero
         gray[n] = _RED * r + _GREEN * g + _BLUE * b
         white[n] = min(r, g, b)
         balanced[n, 0] = min(red * full, one)

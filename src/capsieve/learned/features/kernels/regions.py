@@ -1,32 +1,29 @@
-"""Sums over a round patch and over the ring around it."""
+"""Sums over a disc and over the ring around it."""
 
 import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["region_sums", "rim_sums"]
+__all__ = ["region_sums"]
 
 
 @compiled
-def region_sums(planes, mask, row, col, inside, ring):
-    """Return counts, sums and sums of squares: (2, 1 + 2 planes), first inside, then the ring.
+def region_sums(plane, mask, row, col, inside, ring):
+    """Return counts and sums: (2, 2), first inside, then the ring.
 
     Parameters
     ----------
-    planes
-        A tuple of planes.
-    mask
-        Where pixels count.
+    plane, mask
+        Values, and which of their pixels count.
     row, col
-        The patch's centre.
+        Centre of the disc.
     inside
         Square of the largest distance from it that is inside.
     ring
         Squares of the least and the largest distance of the ring.
     """
     rows, cols = mask.shape
-    kinds = len(planes)
-    sums = np.zeros((2, 1 + 2 * kinds))
+    sums = np.zeros((2, 2))
     reach = np.sqrt(max(inside, ring[1])) + 1.0
     for i in range(max(0, int(row - reach)), min(rows, int(row + reach) + 2)):
         down = (i - row) ** 2
@@ -40,34 +37,6 @@ def region_sums(planes, mask, row, col, inside, ring):
                 region = 1
             else:
                 continue
-            total = sums[region]
-            total[0] += 1.0
-            for kind in range(kinds):
-                value = np.float64(planes[kind][i, j])
-                total[1 + kind] += value
-                total[1 + kinds + kind] += value * value
+            sums[region, 0] += 1.0
+            sums[region, 1] += np.float64(plane[i, j])
     return sums
-
-
-@compiled
-def rim_sums(plane, mask, row, col, low, high):
-    """Return the sums of the squared gradient along the radius, and of the whole.
-
-    Central differences without the factor 1/2, at the pixels of the mask whose squared distance
-    lies in low .. high. Those on the frame's border have no such difference, and do not count; the
-    centre has no radius, and adds to the whole alone.
-    """
-    rows, cols = mask.shape
-    reach = int(np.sqrt(high)) + 1
-    radial, total = 0.0, 0.0
-    for i in range(max(1, int(row) - reach), min(rows - 1, int(row) + reach + 1)):
-        y = i - row
-        for j in range(max(1, int(col) - reach), min(cols - 1, int(col) + reach + 1)):
-            x = j - col
-            square = x * x + y * y
-            if mask[i, j] and low <= square <= high:
-                down = np.float64(plane[i + 1, j] - plane[i - 1, j])
-                across = np.float64(plane[i, j + 1] - plane[i, j - 1])
-                radial += (down * y + across * x) ** 2 / max(square, 1e-6)
-                total += down * down + across * across
-    return radial, total

@@ -1,17 +1,16 @@
-"""Scaled values and weighted sums of them as pieces of an ONNX graph."""
+"""Scaled values as a piece of an ONNX graph."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from capsieve.learned.training.scaling import Scaling
-from capsieve.learned.training.trainer import GraphPart
 
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["constant", "linear_part", "scaling_nodes"]
+__all__ = ["constant", "scaling_nodes"]
 
 
 def constant(name: str, array: ArrayLike) -> "TensorProto":
@@ -41,16 +40,3 @@ def scaling_nodes(
         helper.make_node("Clip", [f"{prefix}unclipped", low, high], [f"{prefix}scaled"]),
     ]
     return nodes, weights, f"{prefix}scaled"
-
-
-def linear_part(
-    prefix: str, scaling: Scaling, weights: NDArray[np.float64], intercept: float
-) -> GraphPart:
-    """Return the graph of ``scaling(values) @ weights + intercept``."""
-    from onnx import helper
-
-    nodes, tensors, scaled = scaling_nodes(prefix, scaling)
-    names = f"{prefix}weights", f"{prefix}intercept", f"{prefix}logit"
-    tensors += [constant(names[0], np.reshape(weights, (-1, 1))), constant(names[1], [intercept])]
-    nodes.append(helper.make_node("Gemm", [scaled, *names[:2]], [names[2]]))
-    return GraphPart(names[2], tuple(nodes), tuple(tensors))
