@@ -1,5 +1,6 @@
-"""Detectors, behind one interface."""
+"""Detectors behind one interface: built-in ones, model files, entry points, other objects."""
 
+import importlib
 import json
 import pickle
 import sys
@@ -13,70 +14,83 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import capsieve
-from capsieve import FieldOfView, Frame, Parameters
-from capsieve.detector import demo_range
-from capsieve.detectors import PaperDetector, load_detector
-from capsieve.errors import FrameError, ParameterError
+from capsieve import FieldOfView, Frame, FrameError, ParameterError, Parameters, load_detector
+from capsieve.detectors import as_detector
 from capsieve.phantom import polyp_frame
 
 MINE = Parameters(radius_threshold=40, channel="red")
 
 
+class Brightness:
+    """The smallest object that can be used as a detector."""
+
+    name = "brightness"
+    score_threshold = 100.0
+
+    def score(self, frame, field_of_view=None):
+        if np.ptp(frame) == 0:
+            raise FrameError("the frame has one value")
+        return np.mean(frame)
+
+
 @pytest.mark.parametrize("name", ["paper", Path("paper")])
-def test_the_paper_is_known_by_its_name(name):
-    assert load_detector(name) == PaperDetector(Parameters())
+def test_paper_is_a_name_and_the_default(name):
+    assert load_detector(name) == load_detector()
+    assert load_detector().name == "paper"
 
 
-def test_the_paper_is_the_default():
-    assert load_detector() == load_detector("paper")
-
-
-def test_parameters_are_handed_on():
+def test_the_detector_uses_the_given_parameters():
     detector = load_detector("paper", parameters=MINE)
     assert detector.parameters == MINE
-    assert detector.identity["parameters"].items() <= MINE.to_dict().items()
+    assert detector.score_threshold == 40
 
 
 @pytest.mark.parametrize("name", ["papre", "", "models/mine", Path("a/b")])
-def test_an_unknown_detector_is_named_in_a_sentence(name):
+def test_an_unknown_name_is_a_parameter_error_that_lists_the_known_ones(name):
     with pytest.raises(ParameterError) as caught:
         load_detector(name)
-    assert repr(str(name)) in str(caught.value)
-    assert "this version knows: paper, curvature, learned" in str(caught.value)
     assert caught.value.field == "detector"
+    assert repr(str(name)) in str(caught.value)
+    assert all(known in str(caught.value) for known in ("paper", "curvature", "learned"))
 
 
 @pytest.mark.parametrize("field", [None, FieldOfView("circle", 63.5, 63.5, 55)])
 @pytest.mark.parametrize("parameters", [Parameters(), MINE])
-def test_scoring_is_analyzing(field, parameters):
+def test_the_papers_detector_scores_like_analyze(field, parameters):
     for seed in range(3):
         pixels = polyp_frame(seed=seed, size=128)
         expected = capsieve.analyze(pixels, parameters, field)
         assert load_detector(parameters=parameters).score(pixels, field) == expected
 
 
-def test_a_frame_is_scored_like_its_pixels():
+def test_a_frame_is_scored_like_its_pixels_and_not_changed():
     pixels = polyp_frame(size=96)
+    before = pixels.copy()
     detector = load_detector()
     assert detector.score(Frame(pixels, exam="a", number=3)) == detector.score(pixels)
+    np.testing.assert_array_equal(pixels, before)
 
 
-def test_the_identity_is_plain_and_names_the_detector():
+def test_the_identity_is_json_and_contains_the_name():
     identity = load_detector().identity
     assert json.loads(json.dumps(identity)) == identity
-    assert identity["name"] == load_detector().name == "paper"
+    assert identity["name"] == "paper"
 
 
-def test_the_score_threshold_makes_no_other_paper_detector():
-    assert PaperDetector(Parameters(score_threshold=0.5)).identity == PaperDetector().identity
+def test_the_identity_of_the_paper_is_independent_of_the_score_threshold():
+    other = load_detector(parameters=Parameters(score_threshold=0.5))
+    assert other.identity == load_detector().identity
 
 
-def test_the_papers_threshold_is_its_least_radius():
-    assert PaperDetector(MINE).score_threshold == 40
-    assert PaperDetector(MINE).value_names == ()
+@settings(max_examples=20)
+@given(st.integers(1, 200), st.sampled_from(["gray", "red", "lab-a"]), st.booleans())
+def test_other_parameters_have_another_identity(radius, channel, vignetting):
+    other = Parameters(radius_threshold=radius, channel=channel, vignetting=vignetting)
+    same = other == Parameters()
+    assert (load_detector(parameters=other).identity == load_detector().identity) == same
 
 
-def test_many_frames_are_scored_as_one_by_one():
+def test_a_batch_gives_the_scores_of_single_frames_and_errors_in_their_places():
     detector = load_detector()
     field = FieldOfView("circle", 47.5, 47.5, 44)
     frames = [polyp_frame(seed=seed, size=96) for seed in range(3)]
@@ -88,47 +102,102 @@ def test_many_frames_are_scored_as_one_by_one():
     assert isinstance(outcomes[3], FrameError)
 
 
-@pytest.mark.parametrize("name", ["mine.onnx", "MINE.ONNX", "there"])
-def test_what_looks_like_a_model_or_is_a_file_is_loaded_as_a_model(name, tmp_path, monkeypatch):
+def test_a_detector_is_the_same_after_pickling():
+    detector = load_detector(parameters=MINE)
+    again = pickle.loads(pickle.dumps(detector))
+    pixels = polyp_frame(size=96)
+    assert again == detector
+    assert again.score(pixels) == detector.score(pixels)
+
+
+def test_the_reference_range_has_ordered_quantiles():
+    reference = load_detector().reference
+    assert reference.reference
+    assert all(low < high for low, high in reference.quantiles.values())
+
+
+@pytest.mark.parametrize("name", ["mine.onnx", "MINE.ONNX", "file-without-suffix"])
+def test_an_onnx_name_or_an_existing_file_is_loaded_as_a_model(name, tmp_path, monkeypatch):
     module: Any = ModuleType("capsieve.learned.detector")
     module.model_detector = lambda path, parameters: (path, parameters)
     monkeypatch.setitem(sys.modules, "capsieve.learned.detector", module)
     path = tmp_path / name
-    if name == "there":
+    if not path.suffix:
         path.write_bytes(b"anything")
     assert load_detector(str(path), parameters=MINE) == (path, MINE)
 
 
-def test_the_shipped_model_is_learned(monkeypatch):
+def test_learned_is_the_model_that_comes_with_capsieve(monkeypatch):
     module: Any = ModuleType("capsieve.learned.detector")
     module.shipped_detector = lambda parameters: parameters
     monkeypatch.setitem(sys.modules, "capsieve.learned.detector", module)
     assert load_detector("learned", parameters=MINE) == MINE
 
 
-@settings(max_examples=20)
-@given(st.integers(1, 200), st.sampled_from(["gray", "red", "lab-a"]), st.booleans())
-def test_other_parameters_are_another_identity(radius, channel, vignetting):
-    other = Parameters(radius_threshold=radius, channel=channel, vignetting=vignetting)
-    same = other == Parameters()
-    assert (PaperDetector(other).identity == PaperDetector().identity) == same
+def test_an_entry_point_is_a_name(monkeypatch, tmp_path):
+    package = tmp_path / "other-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(
+        "[capsieve.detectors]\nbrightness = other_detectors:Brightness\n"
+    )
+    module: Any = ModuleType("other_detectors")
+    module.Brightness = Brightness
+    monkeypatch.setitem(sys.modules, "other_detectors", module)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    detector = load_detector("brightness")
+    assert detector.score(np.array([[90, 130]], np.uint8)).label == "polyp"
+    assert load_detector("brightness", parameters=Parameters(score_threshold=200)).identity == {
+        "name": "brightness",
+        "threshold": 200.0,
+    }
+    with pytest.raises(ParameterError, match="brightness"):
+        load_detector("unknown")
 
 
-def test_a_detector_is_the_same_after_pickling():
-    detector = load_detector(parameters=MINE)
-    again = pickle.loads(pickle.dumps(detector))
-    pixels = polyp_frame(size=96)
-    assert again.identity == detector.identity
-    assert again == detector
-    assert again.score(pixels) == detector.score(pixels)
+def test_an_object_with_a_name_and_a_score_is_enough():
+    detector = as_detector(Brightness())
+    dark, bright = np.array([[[8, 9, 8]]], np.uint8), np.array([[[255, 0, 255]]], np.uint8)
+    first, second, error = detector.score_batch([dark, bright, dark * 0], [None] * 3)
+    assert isinstance(error, FrameError)
+    assert (first.label, first.reason) == ("normal", "score-low")  # pyright: ignore[reportAttributeAccessIssue]
+    assert (second.label, second.score) == ("polyp", pytest.approx(170))  # pyright: ignore[reportAttributeAccessIssue]
+    assert detector.value_names == ()
+    assert detector.reference.quantiles == {}
+    assert pickle.loads(pickle.dumps(detector)).score(bright) == second
+    assert not hasattr(detector, "evidence")
 
 
-def test_the_reference_is_that_of_the_paper():
-    assert load_detector(parameters=MINE).reference == demo_range()
+def test_optional_members_of_an_object_are_used():
+    class Batches(Brightness):
+        def score_batch(self, frames, fields_of_view):
+            return [7.0, FrameError("no")]
+
+        def evidence(self, frame, field_of_view=None):
+            return "evidence"
+
+    detector: Any = as_detector(Batches())
+    first, second = detector.score_batch([[[1]], [[2]]], [None, None])
+    assert first.score == 7.0
+    assert isinstance(second, FrameError)
+    assert detector.evidence(None) == "evidence"
 
 
-def test_scoring_leaves_the_pixels_alone():
-    pixels = polyp_frame(size=96)
-    before = pixels.copy()
-    load_detector().score(pixels)
-    np.testing.assert_array_equal(pixels, before)
+def test_a_complete_detector_is_returned_unchanged():
+    detector = load_detector()
+    assert as_detector(detector) is detector
+
+
+def test_objects_without_a_score_or_a_threshold_are_refused():
+    class NoThreshold(Brightness):
+        score_threshold = None
+
+    with pytest.raises(ParameterError) as caught:
+        as_detector(object())
+    assert caught.value.field == "detector"
+    with pytest.raises(ParameterError) as caught:
+        as_detector(NoThreshold())
+    assert caught.value.field == "score_threshold"
+    stated = as_detector(NoThreshold(), parameters=Parameters(score_threshold=9))
+    assert stated.score_threshold == 9

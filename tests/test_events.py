@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsieve.events import Flagged, group, near_copies
+from capsieve.events import Flagged, group, near_duplicates
 
 
 def flagged(frame, *, head=0, time=None, score=40.0, row=100.0, col=100.0, picture=None):
@@ -80,20 +80,20 @@ def picture(level):
 
 def test_a_capsule_that_stands_still_is_shown_once():
     members = [flagged(n, picture=picture(100)) for n in range(5)]
-    assert near_copies(members) == {1: 0, 2: 0, 3: 0, 4: 0}
+    assert near_duplicates(members) == {1: 0, 2: 0, 3: 0, 4: 0}
 
 
 def test_a_slow_drift_is_shown_again():
     members = [flagged(n, picture=picture(100 + n)) for n in range(7)]
-    assert near_copies(members) == {1: 0, 2: 0, 4: 3, 5: 3}
+    assert near_duplicates(members) == {1: 0, 2: 0, 4: 3, 5: 3}
 
 
-def test_of_near_copies_the_best_one_is_shown():
+def test_of_near_duplicates_the_best_one_is_shown():
     members = [
         flagged(n, score=s, picture=picture(9)) for n, s in ((1, 40.0), (2, 44.0), (3, 44.0))
     ]
     (event,) = group(members)
-    assert event.copies == {1: 2, 3: 2}
+    assert event.duplicates == {1: 2, 3: 2}
     assert event.best.frame == 2
 
 
@@ -101,11 +101,11 @@ def test_one_spot_that_changes_is_no_copy():
     changed = np.full(256, 100, np.uint8)
     changed[40:43] = 140
     members = [flagged(0, picture=picture(100)), flagged(1, picture=changed.tobytes())]
-    assert near_copies(members) == {}
+    assert near_duplicates(members) == {}
 
 
 def test_without_a_picture_nothing_is_a_copy():
-    assert near_copies([flagged(0), flagged(1)]) == {}
+    assert near_duplicates([flagged(0), flagged(1)]) == {}
 
 
 @given(

@@ -7,25 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import capsieve
 from capsieve import Frame, FrameError
-from capsieve.frames import checked_pixels
+from capsieve.frames import checked_pixels, pixel_hash
 
 RAMP = np.arange(12, dtype=np.uint8).reshape(3, 4)
 
 
-def test_uint8_comes_back_as_it_came() -> None:
+def test_uint8_is_returned_unchanged() -> None:
     pixels = checked_pixels(RAMP)
     assert pixels.dtype == np.uint8
     assert np.shares_memory(pixels, RAMP)
     np.testing.assert_array_equal(pixels, RAMP)
 
 
-def test_a_frame_stands_for_its_pixels() -> None:
+def test_a_frame_is_checked_like_its_pixels() -> None:
     frame = Frame(RAMP, exam="one", head=1, number=7, time=0.5)
     np.testing.assert_array_equal(checked_pixels(frame), RAMP)
 
 
-def test_a_frame_without_words_comes_from_nowhere() -> None:
+def test_the_origin_of_a_frame_is_optional() -> None:
     frame = Frame(RAMP)
     assert (frame.exam, frame.head, frame.number, frame.time) == ("", 0, 0, None)
 
@@ -54,7 +55,7 @@ def test_nested_lists_are_pixels_too() -> None:
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 @pytest.mark.parametrize("view", ["transposed", "flipped", "strided"])
-def test_memory_is_in_order_whatever_came_in(view: str, dtype: type[np.generic]) -> None:
+def test_the_result_is_contiguous(view: str, dtype: type[np.generic]) -> None:
     pixels = np.arange(48).reshape(6, 8).astype(dtype)
     pixels = {"transposed": pixels.T, "flipped": pixels[::-1], "strided": pixels[::2, ::2]}[view]
     checked = checked_pixels(pixels, value_range=(0, 255))
@@ -99,7 +100,7 @@ def test_scaling_maps_black_to_0_and_white_to_255(
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u4", "u8", "f2", "f4", "f8"])
 def test_other_types_need_the_values_of_black_and_white(dtype: str) -> None:
-    with pytest.raises(FrameError, match=r"state the values of black and white.*value_range="):
+    with pytest.raises(FrameError, match="value_range"):
         checked_pixels(np.zeros((3, 4), dtype))
 
 
@@ -116,28 +117,28 @@ def test_other_types_need_the_values_of_black_and_white(dtype: str) -> None:
         ({}, "dict"),
     ],
 )
-def test_what_is_not_a_number_is_refused(pixels: Any, kind: str) -> None:
-    with pytest.raises(FrameError, match=f"must hold numbers, not {kind}"):
+def test_other_types_than_numbers_are_refused(pixels: Any, kind: str) -> None:
+    with pytest.raises(FrameError, match=kind):
         checked_pixels(pixels, value_range=(0, 1))
 
 
 def test_ragged_rows_are_refused() -> None:
-    with pytest.raises(FrameError, match="not all of the same length"):
+    with pytest.raises(FrameError):
         checked_pixels([[1, 2], [3]])
 
 
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ((), "not a single number$"),
-        ((5,), "not 5$"),
-        ((6, 5, 2), "not 6 x 5 x 2$"),
-        ((6, 5, 5), "not 6 x 5 x 5$"),
-        ((3, 5, 5), "not 3 x 5 x 5; the channels come last$"),
-        ((1, 5, 5), "not 1 x 5 x 5; the channels come last$"),
-        ((6, 5, 0), "not 6 x 5 x 0$"),
-        ((2, 4, 5, 3), "not 2 x 4 x 5 x 3; give one frame at a time$"),
-        ((2, 2, 4, 5, 3), "not 2 x 2 x 4 x 5 x 3$"),
+        ((), "single number"),
+        ((5,), "5"),
+        ((6, 5, 2), "6 x 5 x 2"),
+        ((6, 5, 5), "6 x 5 x 5"),
+        ((3, 5, 5), "3 x 5 x 5; .*channels"),
+        ((1, 5, 5), "1 x 5 x 5; .*channels"),
+        ((6, 5, 0), "6 x 5 x 0"),
+        ((2, 4, 5, 3), "2 x 4 x 5 x 3; .*one frame"),
+        ((2, 2, 4, 5, 3), "2 x 2 x 4 x 5 x 3"),
     ],
 )
 def test_other_shapes_are_refused(shape: tuple[int, ...], words: str) -> None:
@@ -152,8 +153,8 @@ def test_an_empty_frame_is_refused(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", [(16385, 1), (1, 16385), (1, 16385, 3)])
-def test_an_absurdly_large_frame_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(FrameError, match="no side may exceed 16384"):
+def test_a_too_large_frame_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(FrameError, match="16384"):
         checked_pixels(np.zeros(shape, np.uint8))
 
 
@@ -166,11 +167,11 @@ def test_the_largest_side_is_allowed() -> None:
 def test_values_that_are_not_finite_are_refused(value: float, dtype: type[np.floating]) -> None:
     pixels = np.zeros((3, 4, 3), dtype)
     pixels[1, 2, 0] = value
-    with pytest.raises(FrameError, match="NaN or infinite"):
+    with pytest.raises(FrameError, match="NaN"):
         checked_pixels(pixels, value_range=(0, 1))
 
 
-def test_alpha_is_not_looked_at() -> None:
+def test_alpha_is_ignored() -> None:
     pixels = np.zeros((3, 4, 4))
     pixels[:, :, 3] = np.nan
     assert checked_pixels(pixels, value_range=(0, 1)).shape == (3, 4, 3)
@@ -180,7 +181,7 @@ def test_alpha_is_not_looked_at() -> None:
 def test_values_outside_the_stated_range_are_refused(outside: float) -> None:
     pixels = np.full((3, 4), 0.5)
     pixels[0, 0] = outside
-    with pytest.raises(FrameError, match=rf"{outside:g}.*outside the stated range 0 to 1"):
+    with pytest.raises(FrameError, match=rf"{outside:g}.*0 to 1"):
         checked_pixels(pixels, value_range=(0, 1))
 
 
@@ -188,7 +189,7 @@ def test_values_outside_the_stated_range_are_refused(outside: float) -> None:
 def test_a_narrower_range_holds_for_unsigned_types_too(dtype: type[np.generic]) -> None:
     pixels = np.array([[16, 235]]).astype(dtype)
     np.testing.assert_array_equal(checked_pixels(pixels, value_range=(16, 235)), [[0, 255]])
-    with pytest.raises(FrameError, match="outside the stated range 17 to 235"):
+    with pytest.raises(FrameError, match="17 to 235"):
         checked_pixels(pixels, value_range=(17, 235))
 
 
@@ -212,12 +213,43 @@ def test_a_narrower_range_holds_for_unsigned_types_too(dtype: type[np.generic]) 
 def test_a_range_is_two_finite_numbers_in_order(
     value_range: Sequence[float], dtype: type[np.generic]
 ) -> None:
-    with pytest.raises(FrameError, match="two finite numbers in order"):
+    with pytest.raises(FrameError, match="value_range"):
         checked_pixels(np.zeros((3, 4), dtype), value_range=value_range)  # pyright: ignore[reportArgumentType]
 
 
-def test_the_input_is_left_alone() -> None:
+def test_the_input_is_not_changed() -> None:
     pixels = np.linspace(0, 1, 12).reshape(3, 4)
     before = pixels.copy()
     checked_pixels(pixels, value_range=(0, 1))
     np.testing.assert_array_equal(pixels, before)
+
+
+@pytest.mark.parametrize("dtype", ["<u2", ">u2"])
+def test_8_bit_values_in_a_16_bit_frame_give_a_warning(dtype: str) -> None:
+    eight = np.tile(np.arange(256, dtype=np.uint8), (200, 1))
+    with pytest.warns(UserWarning, match=r"value_range=\(0, 255\)"):
+        dark = capsieve.analyze(eight.astype(dtype))
+    stated = capsieve.analyze(eight.astype(dtype), value_range=(0, 255))
+    assert dark.reason == "texture-low"
+    assert stated.texture_max == pytest.approx(capsieve.analyze(eight).texture_max)
+
+
+@pytest.mark.parametrize("level", [0, 256, 65535])
+def test_black_and_true_16_bit_frames_give_no_warning(level: int) -> None:
+    checked_pixels(np.full((3, 4), level, np.uint16))
+
+
+def test_masked_pixels_are_refused() -> None:
+    with pytest.raises(FrameError):
+        checked_pixels(np.ma.masked_equal(RAMP, 3))
+
+
+def test_the_frame_hash_depends_on_the_values_and_not_on_the_memory_layout() -> None:
+    assert pixel_hash(RAMP) == pixel_hash(np.asfortranarray(RAMP))
+    assert pixel_hash(RAMP) != pixel_hash(RAMP[::-1])
+
+
+def test_a_placement_maps_positions_and_lengths_to_the_source() -> None:
+    placement = capsieve.Placement(3, 4, 2.0, 1.5, 10.0, 20.0)
+    assert placement.to_source(2, 4) == (14.0, 26.0)
+    assert placement.length_to_source(4) == 6.0

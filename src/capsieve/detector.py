@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView, FrameLike
@@ -21,20 +21,12 @@ MEASURES = {
     "blueness": "share of blue in red + green + blue",
     "field": "diameter of the field of view in the source's pixels",
 }
-"""What is compared, and what it is."""
+"""The properties of an exam that are compared with the reference range."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRange:
-    """The 1 and 99 % quantiles of what the reference exams look like.
-
-    Attributes
-    ----------
-    reference
-        Which exams, in words.
-    quantiles
-        For each of :data:`MEASURES` the 1 and 99 % quantile over the reference frames.
-    """
+    """The exams that a detector was tuned on, and their 1 and 99 % quantiles per measure."""
 
     reference: str
     quantiles: Mapping[str, tuple[float, float]]
@@ -49,39 +41,40 @@ def demo_range() -> ReferenceRange:
     return ReferenceRange(content["reference"], quantiles)
 
 
+@runtime_checkable
 class Detector(Protocol):
-    """Scores frames. It can be pickled, and then scores the same elsewhere.
+    """Scores frames. It can be pickled and gives the same scores in another process.
 
     A detector may also have ``evidence(frame, field_of_view)``, which returns the
-    :class:`~capsieve.results.Evidence` for one frame.
+    :class:`~capsieve.results.Evidence` of one frame.
     """
 
     @property
     def name(self) -> str:
-        """How it is called on the command line."""
+        """Its name on the command line."""
         ...
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that decides about its scores and flags, as plain numbers and texts.
+        """Everything that determines its scores and flags, as numbers and texts.
 
-        Detectors other than the paper's state their threshold as "threshold".
+        Detectors other than the paper's have the score threshold in it, as "threshold".
         """
         ...
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the paper's steps in it."""
+        """The parameters of the paper's steps that it uses."""
         ...
 
     @property
     def reference(self) -> ReferenceRange:
-        """The range of inputs that it was calibrated on."""
+        """The range of inputs that it was tuned on."""
         ...
 
     @property
     def score_threshold(self) -> float:
-        """The least score at which it flags a frame."""
+        """The lowest score of a flagged frame."""
         ...
 
     @property
@@ -90,27 +83,24 @@ class Detector(Protocol):
         ...
 
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
-        """Return the outcome for one frame."""
+        """Return the result for one frame."""
         ...
 
     def score_batch(
         self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
     ) -> list[FrameResult | FrameError]:
-        """Return for each frame what :meth:`score` returns, or the error that it raises.
+        """Return for each frame the result of :meth:`score`, or the error that it raises.
 
-        The same frames at once give the same scores. Of a model, the score of a frame among others
-        and alone may differ by rounding, for sums are taken in another order: by 2e-7 where it was
-        measured.
+        The same batch always gives the same scores. A model's score of a frame alone and in a
+        batch may differ by rounding (2e-7 was measured).
         """
         ...
 
 
 def score_each(
-    detector: Detector,
-    frames: Sequence[FrameLike],
-    fields_of_view: Sequence[FieldOfView | None],
+    detector: Detector, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
 ) -> list[FrameResult | FrameError]:
-    """Score frames one by one: `score_batch` of a detector that gains nothing from batches."""
+    """Score frames one by one: `score_batch` of detectors that gain nothing from batches."""
     outcomes: list[FrameResult | FrameError] = []
     for frame, field_of_view in zip(frames, fields_of_view, strict=True):
         try:

@@ -1,4 +1,4 @@
-"""Events: flagged frames that may show the same polyp, and the near copies among them."""
+"""Events: flagged frames that may show the same polyp."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,30 +6,20 @@ from math import hypot
 
 import numpy as np
 
-__all__ = ["LONGEST_GAP_FRAMES", "LONGEST_GAP_S", "Event", "Flagged", "group", "near_copies"]
+__all__ = ["LONGEST_GAP_FRAMES", "LONGEST_GAP_S", "Event", "Flagged", "group", "near_duplicates"]
 
 LONGEST_GAP_S = 1.0
-"""Flagged frames further apart in time belong to different events, unless they are close ..."""
+"""Flagged frames of one event are at most this far apart in time, or ..."""
 
 LONGEST_GAP_FRAMES = 3
 """... in number: slow capsules take a frame every other second, and image files have no time."""
 
-_COPY_MEAN = 2.0  # grey levels between two signatures: no more than noise and compression make
-_COPY_LARGEST = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """A flagged frame, as far as grouping looks at it.
+    """A flagged frame: its place in the exam, its score and the best ball in source pixels.
 
-    Attributes
-    ----------
-    head, frame, time, score
-        As in the table of frames.
-    row, col, radius
-        The best ball in the source's pixels; None where the detector points at no place.
-    signature
-        A tiny grey picture of the frame, as bytes.
+    The ball is None if the detector gives no place. The signature is a 16 x 16 grey image.
     """
 
     head: int
@@ -44,61 +34,48 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Flagged frames of one head that may show the same polyp, in order.
-
-    Attributes
-    ----------
-    members
-        At least one.
-    copies
-        For each member that is nearly a copy of another one: the frame number of that one.
-    """
+    """Flagged frames of one head in order; `duplicates` maps frames to the one shown instead."""
 
     members: tuple[Flagged, ...]
-    copies: Mapping[int, int]
+    duplicates: Mapping[int, int]
 
     @property
     def best(self) -> Flagged:
-        """The member with the highest score, the first of equals."""
-        return max(self.members, key=lambda member: (member.score, -member.frame))
+        """The member with the highest score; of equal scores the first."""
+        return _best(self.members)
 
 
 def group(flagged: Iterable[Flagged]) -> list[Event]:
-    """Group flagged frames into events, ranked.
+    """Group flagged frames, sorted by head and frame, into events.
 
-    A frame joins the event whose latest member is close in time (:data:`LONGEST_GAP_S`, or
-    :data:`LONGEST_GAP_FRAMES`) and whose ball lies where its own does: the centres are no further
-    apart than the mean of the radii. Of several such events the one with the nearest ball is
-    taken. The events are ranked by the score of their best frame, then by their length.
-
-    On the phantom's demo study twice the gap and balls that merely touch make half as many events,
-    but a fifth of them holds a polyp and something else, and its best frame may hide the polyp.
-
-    Parameters
-    ----------
-    flagged
-        Sorted by head and frame.
+    A frame joins the event whose last member is close in time (:data:`LONGEST_GAP_S` or
+    :data:`LONGEST_GAP_FRAMES`) and whose ball is at the same place: the distance of the centres is
+    at most the mean radius. The nearest such event is taken. Events are sorted by the score of
+    their best frame, then by length. (With twice the gap and balls that only touch, the demo study
+    has half as many events, but a fifth of them mix a polyp with something else.)
     """
-    finished: list[list[Flagged]] = []
-    within_reach: list[list[Flagged]] = []
+    closed: list[list[Flagged]] = []
+    active: list[list[Flagged]] = []
     for frame in flagged:
-        finished += [event for event in within_reach if not _close_in_time(event[-1], frame)]
-        within_reach = [event for event in within_reach if _close_in_time(event[-1], frame)]
-        distances = [_distance(event[-1], frame) for event in within_reach]
-        if distances and min(distances) <= 1.0:
-            within_reach[distances.index(min(distances))].append(frame)
+        closed += [event for event in active if not _close_in_time(event[-1], frame)]
+        active = [event for event in active if _close_in_time(event[-1], frame)]
+        nearest = min(active, key=lambda event: _distance(event[-1], frame), default=None)
+        if nearest is not None and _distance(nearest[-1], frame) <= 1.0:
+            nearest.append(frame)
         else:
-            within_reach.append([frame])
-    groups = finished + within_reach
-    return sorted((Event(tuple(event), near_copies(event)) for event in groups), key=_rank)
+            active.append([frame])
+    events = [Event(tuple(members), near_duplicates(members)) for members in closed + active]
+    return sorted(
+        events,
+        key=lambda e: (-e.best.score, -len(e.members), e.members[0].head, e.members[0].frame),
+    )
 
 
-def near_copies(members: Sequence[Flagged]) -> dict[int, int]:
-    """Return, for each frame that need not be shown, the one that is shown in its place.
+def near_duplicates(members: Sequence[Flagged]) -> dict[int, int]:
+    """Return, for each frame that need not be shown, the number of the frame shown instead.
 
-    Members that are nearly equal to the first of their run are one run: the comparison is with the
-    first and not with the last one, so that a slow drift adds up until a new run begins. Of each
-    run the member with the highest score is shown, the first of equals.
+    Consecutive members that nearly equal the first of them form a run; comparing with the first
+    makes a slow drift start a new run. The best member of each run is shown.
     """
     runs: list[list[Flagged]] = []
     for member in members:
@@ -106,11 +83,11 @@ def near_copies(members: Sequence[Flagged]) -> dict[int, int]:
             runs[-1].append(member)
         else:
             runs.append([member])
-    copies: dict[int, int] = {}
-    for run in runs:
-        shown = max(run, key=lambda member: (member.score, -member.frame))
-        copies |= {member.frame: shown.frame for member in run if member is not shown}
-    return copies
+    return {m.frame: _best(run).frame for run in runs for m in run if m is not _best(run)}
+
+
+def _best(members: Sequence[Flagged]) -> Flagged:
+    return max(members, key=lambda member: (member.score, -member.frame))
 
 
 def _close_in_time(earlier: Flagged, later: Flagged) -> bool:
@@ -124,22 +101,18 @@ def _close_in_time(earlier: Flagged, later: Flagged) -> bool:
 
 
 def _distance(one: Flagged, other: Flagged) -> float:
-    """Distance of the balls' centres over the mean of their radii; 0 where there is no place."""
+    """Return the distance of the centres in mean radii; 0 if a frame has no ball."""
     if one.row is None or one.col is None or other.row is None or other.col is None:
         return 0.0
-    reach = 0.5 * ((one.radius or 0.0) + (other.radius or 0.0))
+    radius = 0.5 * ((one.radius or 0.0) + (other.radius or 0.0))
     distance = hypot(one.row - other.row, one.col - other.col)
-    return distance / reach if reach > 0 else float(distance > 0)
+    return distance / radius if radius > 0 else float(distance > 0)
 
 
 def _nearly_equal(one: bytes | None, other: bytes | None) -> bool:
+    """Return whether two signatures differ by no more than noise and compression cause."""
     if one is None or other is None or len(one) != len(other):
         return False
     first, second = (np.frombuffer(side, np.uint8).astype(np.int16) for side in (one, other))
     difference = np.abs(first - second)
-    return float(difference.mean()) <= _COPY_MEAN and int(difference.max()) <= _COPY_LARGEST
-
-
-def _rank(event: Event) -> tuple[float, int, int, int]:
-    first = event.members[0]
-    return -event.best.score, -len(event.members), first.head, first.frame
+    return float(difference.mean()) <= 2.0 and int(difference.max()) <= 16

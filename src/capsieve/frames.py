@@ -1,6 +1,7 @@
-"""A frame, and what may be called one."""
+"""A frame, its checks, and the place of the working frame on it."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from hashlib import sha1
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,10 +16,8 @@ __all__ = [
     "Frame",
     "FrameLike",
     "Placement",
-    "ShapeName",
-    "checked_numbers",
+    "checked_array",
     "checked_pixels",
-    "checked_shape",
     "pixel_hash",
 ]
 
@@ -27,7 +26,7 @@ _LARGEST_SIDE = 16384
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """Pixels and where they come from.
+    """Pixels and their origin.
 
     Attributes
     ----------
@@ -36,11 +35,11 @@ class Frame:
     exam
         Name of the exam.
     head
-        Which camera of the capsule, from 0.
+        Camera of the capsule, from 0.
     number
-        Place in the decoded order, from 0.
+        Position in decoding order, from 0.
     time
-        Presentation time in seconds, None where it is unknown.
+        Presentation time in seconds, or None if it is unknown.
     """
 
     pixels: NDArray[Any]
@@ -107,9 +106,9 @@ class FieldOfView:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The affine map from the working grid to the source's pixels.
+    """The affine map from the working frame to the source's pixels.
 
-    Coordinates are 0-based and count pixel centres: source = offset + scale * working.
+    Coordinates are 0-based and refer to pixel centres: source = offset + scale * working.
 
     Attributes
     ----------
@@ -129,109 +128,106 @@ class Placement:
     col_offset: float
 
     def to_source(self, row: float, col: float) -> tuple[float, float]:
-        """Map a working position to the source's (row, col)."""
-        return (
-            self.row_offset + self.row_scale * row,
-            self.col_offset + self.col_scale * col,
-        )
+        """Map a working position to (row, col) of the source."""
+        return self.row_offset + self.row_scale * row, self.col_offset + self.col_scale * col
 
     def length_to_source(self, length: float) -> float:
-        """Map a working length to source pixels (along a row: the width is what is fixed)."""
+        """Map a working length to source pixels, along a row."""
         return self.col_scale * length
 
 
 def checked_pixels(
     frame: FrameLike, *, value_range: tuple[float, float] | None = None
 ) -> NDArray[np.uint8] | NDArray[np.float32]:
-    """Return pixels that the detector can work on, or say what is wrong with them.
+    """Return pixels on the scale 0..255 that a detector can use.
 
     Parameters
     ----------
     frame
         Grey, RGB or RGBA pixels; alpha is dropped.
     value_range
-        The values of black and white. By default 0..255 for uint8 and 0..65535 for uint16; every
-        other type needs it stated, because 0..1 and 0..255 cannot be told apart safely.
+        The values of black and white. The default is 0..255 for uint8 and 0..65535 for uint16.
+        All other types need it, because 0..1 and 0..255 cannot be distinguished safely.
 
     Returns
     -------
     array
-        uint8 as it came, or float32 scaled to 0..255; rows x columns or rows x columns x 3.
+        uint8 unchanged, other types as float32; rows x columns or rows x columns x 3.
 
     Raises
     ------
     FrameError
-        Wrong dimensions, empty, absurdly large, not numbers, not finite, outside the range.
+        Wrong dimensions, empty, too large, not numbers, not finite, or outside the range.
+
+    Warns
+    -----
+    UserWarning
+        A uint16 frame without `value_range` has no value above 255.
     """
-    pixels = checked_shape(checked_numbers(frame.pixels if isinstance(frame, Frame) else frame))
+    pixels = checked_array(frame)
     low, high = _checked_range(pixels.dtype, value_range)
     if pixels.dtype == np.uint8 and (low, high) == (0, 255):
         return np.ascontiguousarray(pixels)
     values = pixels.astype(np.float64, copy=False)
     smallest, largest = float(values.min()), float(values.max())
     if not (np.isfinite(smallest) and np.isfinite(largest)):
-        raise FrameError("the frame holds NaN or infinite values")
+        raise FrameError("the frame contains NaN or infinite values")
     if smallest < low or largest > high:
         raise FrameError(
-            f"the frame's values run from {smallest:g} to {largest:g}, outside the stated "
-            f"range {low:g} to {high:g}"
+            f"the frame's values run from {smallest:g} to {largest:g}, outside the range "
+            f"{low:g} to {high:g}; correct value_range"
+        )
+    if value_range is None and 0 < largest <= 255:
+        warnings.warn(
+            f"a 16-bit frame has no value above {largest:g} of 65535 and is nearly black; if its "
+            "values have 8 bits, store it as uint8 or pass value_range=(0, 255)",
+            stacklevel=3,
         )
     return np.ascontiguousarray((values - low) * (255.0 / (high - low)), dtype=np.float32)
 
 
-def checked_numbers(pixels: ArrayLike) -> NDArray[Any]:
-    """Return an array of numbers, or say what it is instead."""
+def checked_array(frame: FrameLike) -> NDArray[Any]:
+    """Return numbers of any type as rows x columns or rows x columns x 3; drop alpha.
+
+    Raises
+    ------
+    FrameError
+        Wrong dimensions, empty, too large, or not numbers.
+    """
+    pixels = frame.pixels if isinstance(frame, Frame) else frame
     if isinstance(pixels, np.ma.MaskedArray):
-        raise FrameError("a frame has no masked pixels; fill them first")
+        raise FrameError("the frame has masked pixels; fill them first")
     try:
         array = np.asarray(pixels)
     except ValueError as error:
-        raise FrameError("the rows of the frame are not all of the same length") from error
+        raise FrameError("the rows of the frame differ in length") from error
     if array.dtype.kind not in "iuf":
         kind = array.dtype.name if array.ndim else type(pixels).__name__
-        raise FrameError(f"a frame must hold numbers, not {kind}")
-    return array
-
-
-def checked_shape(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Return rows x columns or rows x columns x 3, or say what is wrong with the shape."""
-    shape = " x ".join(str(side) for side in pixels.shape) or "a single number"
-    if pixels.ndim == 3 and pixels.shape[2] == 1:
-        pixels = pixels[:, :, 0]
-    if pixels.ndim == 3 and pixels.shape[2] == 4:
-        pixels = pixels[:, :, :3]
-    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
-        hint = (
-            "; the channels come last"
-            if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4)
-            else "; give one frame at a time"
-            if pixels.ndim == 4
-            else ""
-        )
-        raise FrameError(
-            f"a frame is rows x columns or rows x columns x 3 or 4 channels, not {shape}{hint}"
-        )
-    if pixels.size == 0:
+        raise FrameError(f"a frame must contain numbers, not {kind}")
+    shape = " x ".join(str(side) for side in array.shape) or "a single number"
+    if array.ndim == 3 and array.shape[2] in (1, 4):
+        array = array[:, :, 0] if array.shape[2] == 1 else array[:, :, :3]
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
+        advice = "; pass one frame at a time" if array.ndim == 4 else ""
+        if array.ndim == 3 and array.shape[0] in (1, 3, 4):
+            advice = "; move the channels to the last axis"
+        raise FrameError(f"a frame is rows x columns [x 1, 3 or 4 channels], not {shape}{advice}")
+    if array.size == 0:
         raise FrameError(f"the frame is empty ({shape})")
-    if max(pixels.shape[:2]) > _LARGEST_SIDE:
+    if max(array.shape[:2]) > _LARGEST_SIDE:
         raise FrameError(f"the frame is {shape}; no side may exceed {_LARGEST_SIDE} pixels")
-    return pixels
-
-
-def pixel_hash(pixels: NDArray[Any]) -> str:
-    """Return the SHA-1 of pixels, row by row: by it a frame is known again."""
-    return sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()
+    return array
 
 
 def _checked_range(
     dtype: np.dtype[Any], value_range: tuple[float, float] | None
 ) -> tuple[float, float]:
     if value_range is None:
-        if dtype.kind == "u" and dtype.itemsize <= 2:  # uint8 and, in either byte order, uint16
+        if dtype.kind == "u" and dtype.itemsize <= 2:  # uint8, and uint16 in either byte order
             return 0.0, 255.0 if dtype.itemsize == 1 else 65535.0
         raise FrameError(
-            f"for {dtype.name} frames state the values of black and white, for instance "
-            "value_range=(0, 1)"
+            f"{dtype.name} frames need the values of black and white: pass value_range, for "
+            "example (0, 1)"
         )
     try:
         low, high = (float(bound) for bound in value_range)
@@ -240,3 +236,8 @@ def _checked_range(
     if not (low < high and np.isfinite(high - low) and np.isfinite(255.0 / (high - low))):
         raise FrameError(f"value_range must be two finite numbers in order, not {value_range!r}")
     return low, high
+
+
+def pixel_hash(pixels: NDArray[Any]) -> str:
+    """Return the frame hash: SHA-1 of the decoded pixels, row by row, in hexadecimal."""
+    return sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()

@@ -1,7 +1,7 @@
-"""The look of a frame: a fingerprint of 256 bits that survives compression, scaling and light.
+"""Perceptual hash of a frame: 256 bits that survive compression, scaling and brightness changes.
 
-Two frames of nearly the same look are nearly the same picture, even where one was recompressed,
-resized or made a little brighter. docs/leaks.md says how far apart the looks of other frames are.
+Two frames are near-duplicates if their hashes differ in at most :data:`NEAR_DUPLICATE_BITS` bits.
+docs/leaks.md shows how much the hashes of other frames differ.
 """
 
 from functools import lru_cache
@@ -11,37 +11,32 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BITS", "LEAST_CONTRAST", "NEAR_DUPLICATE_BITS", "phash", "phash_contrast"]
+from capsieve.frame_images import eight_bits
+
+__all__ = ["BITS", "NEAR_DUPLICATE_BITS", "phash"]
 
 BITS = 256
-"""Of a look; it is stored in 32 bytes."""
-
 NEAR_DUPLICATE_BITS = 31
-"""Looks that differ in at most so many bits are near-identical."""
 
-LEAST_CONTRAST = 1.0
-"""Grey levels. Below it, the signs are those of noise and rounding, and say nothing."""
-
-_SAMPLED = 96  # pixels taken across the frame: more make the look no steadier
-_SIDE = 32  # of the small grey picture
-_WAVES = 20  # per axis; more than 256 of their products are below _SIDE's resolution
-_PRECISION = 4096  # of the waves: integers, so that the sums below are exact on any machine
-_BAND = 16  # bits
+_LEAST_CONTRAST = 1.0  # grey levels; below it, the signs are those of noise and rounding
+_SAMPLED = 96  # pixels across the frame; more do not make the hash more stable
+_SIDE = 32  # pixels of the small grey image
+_WAVES = 20  # per axis; 16 longer ones per axis are not enough for 256 without the constant ones
+_PRECISION = 4096  # integer waves make the sums exact on every machine
 
 
 def phash(pixels: NDArray[Any]) -> bytes | None:
-    """Return the look of a frame, or None where there is too little to be seen in it.
+    """Return the perceptual hash of a frame.
 
-    The frame is brought to a grey picture of 32 x 32 pixels, x, and compared with waves under a
-    window that lets the middle count and the rim not,
+    The frame is reduced to a grey image x of 32 x 32 pixels and multiplied with cosine waves under
+    a window that fades out the border,
 
         c_uv = sum_rs w_r w_s cos(pi u (r + 1/2) / 32) cos(pi v (s + 1/2) / 32) x_rs,
         w_r = (1 - cos(2 pi (r + 1/2) / 32)) / 2.
 
-    The signs of the 256 longest waves are the look. More light multiplies all of c, so that signs
-    stay. The window hides what a crop of a percent or two changes, and captions in the corners.
-    It depends on the pixels alone, not on the exam's field of view: the same picture in two
-    data sets has the same look.
+    The hash contains the signs of c for the 256 longest waves. A change of brightness multiplies
+    all c and keeps their signs. The window hides crops of one or two percent and captions in the
+    corners. The hash depends on the pixels only, not on the field of view.
 
     Parameters
     ----------
@@ -51,57 +46,35 @@ def phash(pixels: NDArray[Any]) -> bytes | None:
     Returns
     -------
     bytes or None
-        32 bytes. Each 16 bits hold waves of all lengths, so that no part of it is poorer in
-        information than others. None where half of the waves are weaker than
-        :data:`LEAST_CONTRAST`: black and featureless frames resemble each other, and are no copies.
+        32 bytes; every group of 16 bits contains waves of all lengths. None if half of the waves
+        are weaker than one grey level: such featureless frames resemble each other.
     """
-    waves = _compared(pixels)
-    if _median_strength(waves) < LEAST_CONTRAST:
-        return None
-    return np.packbits(waves > 0).tobytes()
-
-
-def phash_contrast(pixels: NDArray[Any]) -> float:
-    """Return how strongly a frame answers to the waves: the median of |c|, in grey levels."""
-    return _median_strength(_compared(pixels))
-
-
-def _compared(pixels: NDArray[Any]) -> NDArray[np.float64]:
-    waves, order, _ = _waves()
-    return (waves @ _small_grey(pixels) @ waves.T).ravel()[order]
-
-
-def _median_strength(compared: NDArray[np.float64]) -> float:
-    _, _, lengths = _waves()
-    strengths = np.abs(compared / lengths)
-    return float(np.partition(strengths, BITS // 2)[BITS // 2])  # numpy.median takes thrice as long
+    waves, order, norm = _waves()
+    c = (waves @ _small_grey(pixels) @ waves.T).ravel()[order]
+    contrast = np.partition(np.abs(c / norm), BITS // 2)[BITS // 2]
+    return np.packbits(c > 0).tobytes() if contrast >= _LEAST_CONTRAST else None
 
 
 def _small_grey(pixels: NDArray[Any]) -> NDArray[np.float64]:
-    if pixels.dtype != np.uint8:
-        pixels = (pixels >> 8).astype(np.uint8)
+    pixels = eight_bits(pixels)
     if pixels.ndim == 3:
         pixels = pixels[:, :, :3] if pixels.shape[2] >= 3 else pixels[:, :, 0]
-    # Few pixels first: an average over all of them would take as long as the SHA-1.
-    few = cv2.resize(pixels, (_SAMPLED, _SAMPLED), interpolation=cv2.INTER_LINEAR)
-    grey = few if few.ndim == 2 else cv2.cvtColor(few, cv2.COLOR_RGB2GRAY)
+    # Sampling first: a mean over all pixels would take as long as the frame hash.
+    sampled = cv2.resize(pixels, (_SAMPLED, _SAMPLED), interpolation=cv2.INTER_LINEAR)
+    grey = sampled if sampled.ndim == 2 else cv2.cvtColor(sampled, cv2.COLOR_RGB2GRAY)
     return cv2.resize(grey, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA).astype(np.float64)
 
 
 @lru_cache(maxsize=1)
 def _waves() -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
-    """Return the windowed waves of one axis, which products make the look, and their lengths.
-
-    All numbers are integers below 2**53, so that the order in which they are added, which differs
-    between processors, does not matter.
-    """
+    """Return the windowed waves of one axis, the chosen products of two, and their norms."""
     place = (np.arange(_SIDE) + 0.5) / _SIDE
     window = 0.5 - 0.5 * np.cos(2 * np.pi * place)
     waves = np.round(_PRECISION * window * np.cos(np.pi * np.arange(_WAVES)[:, None] * place))
     u, v = np.mgrid[:_WAVES, :_WAVES]
-    # Under the window, light itself answers to these four; all others have no mean.
-    light = np.isin(u, (0, 2)) & np.isin(v, (0, 2))
-    longest = np.argsort(np.where(light, np.inf, u * u + v * v).ravel(), kind="stable")[:BITS]
-    order = longest.reshape(BITS // _BAND, _BAND).T.ravel()
-    length = np.sqrt((waves * waves).sum(axis=1))
-    return waves, order, np.outer(length, length).ravel()[order]
+    # Under the window these four respond to the mean brightness; the others do not.
+    constant = np.isin(u, (0, 2)) & np.isin(v, (0, 2))
+    longest = np.argsort(np.where(constant, np.inf, u * u + v * v).ravel(), kind="stable")[:BITS]
+    order = longest.reshape(BITS // 16, 16).T.ravel()
+    norm = np.sqrt((waves * waves).sum(axis=1))
+    return waves, order, np.outer(norm, norm).ravel()[order]

@@ -146,3 +146,19 @@ def test_the_pages_of_an_evaluation_need_no_radius(study, tmp_path):
         assert word not in page, word
     assert (tmp_path / "figures" / "histogram-score.svg").exists()
     assert not (tmp_path / "figures" / "gallery-texture.png").exists()
+
+
+def test_an_object_with_a_name_and_a_number_as_score_screens_an_exam(tmp_path):
+    class Brightness:
+        name = "brightness"
+        score_threshold = 90.0
+
+        def score(self, frame, field_of_view=None):
+            return frame.mean()
+
+    write_exam_images(tmp_path / "exams" / "a", 4)
+    (exam,) = screen([tmp_path / "exams"], tmp_path / "out", detector=Brightness(), workers=1)  # pyright: ignore[reportArgumentType]
+    table = pq.read_table(exam.folder / "frames.parquet", columns=["score"])
+    assert exam.complete
+    assert len(table) == 4
+    assert min(table["score"].to_pylist()) > 0

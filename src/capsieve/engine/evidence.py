@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frame_images import eight_bits, jpeg, shrink
 from capsieve.frames import FieldOfView
 
 __all__ = [
@@ -43,21 +44,14 @@ def mean_colour(
 def signature(pixels: NDArray[Any]) -> bytes:
     """Return a tiny grey picture, by which near copies are known."""
     side = (_SIGNATURE_SIDE, _SIGNATURE_SIDE)
-    small = cv2.resize(_eight_bits(pixels), side, interpolation=cv2.INTER_AREA)
+    small = cv2.resize(eight_bits(pixels), side, interpolation=cv2.INTER_AREA)
     grey = small if small.ndim == 2 else small[:, :, :3].mean(axis=2).round().astype(np.uint8)
     return grey.tobytes()
 
 
 def thumbnail(pixels: NDArray[Any]) -> bytes:
     """Return the whole frame as a small JPEG."""
-    rows, cols = pixels.shape[:2]
-    scale = min(1.0, THUMBNAIL_WIDTH / cols)
-    size = max(1, round(cols * scale)), max(1, round(rows * scale))
-    small = cv2.resize(_eight_bits(pixels), size, interpolation=cv2.INTER_AREA)
-    if small.ndim == 3:
-        small = np.ascontiguousarray(small[:, :, 2::-1])  # OpenCV writes blue first
-    ok, encoded = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
-    return encoded.tobytes() if ok else b""
+    return jpeg(shrink(eight_bits(pixels), width=THUMBNAIL_WIDTH), quality=_QUALITY)
 
 
 def small_map(values: NDArray[np.float32]) -> bytes:
@@ -65,19 +59,12 @@ def small_map(values: NDArray[np.float32]) -> bytes:
 
     Every map has its own scale: it tells where in the frame, not how much.
     """
-    rows, cols = values.shape
-    scale = min(1.0, MAP_SIDE / max(rows, cols))
-    size = max(1, round(cols * scale)), max(1, round(rows * scale))
-    small = cv2.resize(np.nan_to_num(values), size, interpolation=cv2.INTER_AREA)
+    small = shrink(np.nan_to_num(values), side=MAP_SIDE)
     low, high = float(np.median(small)), float(small.max())
     span = high - low
     levels = np.clip((small - low) / span, 0, 1) if span > 0 else np.zeros_like(small)
     ok, encoded = cv2.imencode(".png", np.rint(255 * levels).astype(np.uint8))
     return encoded.tobytes() if ok else b""
-
-
-def _eight_bits(pixels: NDArray[Any]) -> NDArray[np.uint8]:
-    return pixels if pixels.dtype == np.uint8 else (pixels >> 8).astype(np.uint8)
 
 
 @lru_cache(maxsize=16)

@@ -190,7 +190,7 @@ def _ledger(source: Source, survey: Survey, known: FirstPass) -> Ledger:
     events = [event for event in known.events if event.members[0].head == head]
     return known.tallies[head].ledger(
         declared=survey.declared,
-        repeats=sum(len(event.copies) for event in events),
+        repeats=sum(len(event.duplicates) for event in events),
         events=len(events),
     )
 

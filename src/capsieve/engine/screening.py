@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsieve.detector import Detector
-from capsieve.detectors import load_detector
+from capsieve.detectors import as_detector, load_detector
 from capsieve.engine.exam_run import ExamRun, Request
 from capsieve.engine.executors.choose import choose_executor
 from capsieve.engine.executors.executor import Executor
@@ -142,7 +142,7 @@ def screen(
 
 def _detector(detector: str | Path | Detector, parameters: Parameters | None) -> Detector:
     if not isinstance(detector, str | Path):
-        return detector
+        return as_detector(detector, parameters=parameters)
     if str(detector) == "paper" and parameters and parameters.score_threshold is not None:
         raise ParameterError(
             "score_threshold",

@@ -87,7 +87,7 @@ def _write_exam(
         events = [event for event in known.events if event.members[0].head == head]
         ledgers[head] = known.tallies[head].ledger(
             declared=record["heads"][str(head)]["declared"],
-            repeats=sum(len(event.copies) for event in events),
+            repeats=sum(len(event.duplicates) for event in events),
             events=len(events),
         )
     whole = total(ledgers.values())

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from capsieve.errors import FrameError
-from capsieve.frames import Frame, checked_numbers, checked_shape
+from capsieve.frames import Frame, checked_array
 
 __all__ = ["Exam", "corners", "greatest", "take_in"]
 
@@ -63,7 +63,7 @@ class Exam:
 def as_pixels(frame: Any, number: int) -> np.ndarray:
     """One frame as (rows, columns, channels) with 1 or 3 channels, or a FrameError."""
     try:
-        pixels = checked_shape(checked_numbers(getattr(frame, "pixels", frame)))
+        pixels = checked_array(getattr(frame, "pixels", frame))
     except FrameError as error:
         raise FrameError(f"frame {number}: {error}") from error
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.frame_images import rgb
 from capsieve.report import score_words
 from capsieve.report.formats import number
 from capsieve.report.style import GREEN, SOFT_INK, STYLE, YELLOW
@@ -76,7 +77,7 @@ def learned_panels(
         parts: Any = figure.subfigures(3, 1, height_ratios=[_HEADER, body, _FOOTER], hspace=0.0)
         header, middle, below = parts
         _draw_header(header, result, threshold, probability)
-        shown = _eight_bits(pixels)
+        shown = rgb(pixels)
         frame = _panel_axes(middle, 0, height, body)
         _draw_frame(frame, shown, result, "(a)  frame")
         if evidence.map is not None:
@@ -90,11 +91,6 @@ def learned_panels(
             )
         _draw_footer(below, result)
     return figure
-
-
-def _eight_bits(pixels: NDArray[Any]) -> NDArray[np.uint8]:
-    image = pixels if pixels.dtype == np.uint8 else (pixels >> 8).astype(np.uint8)
-    return np.stack([image] * 3, axis=-1) if image.ndim == 2 else image[:, :, :3]
 
 
 def _draw_header(

@@ -8,10 +8,10 @@ import cv2
 from markupsafe import Markup
 
 from capsieve.errors import CapsieveError
+from capsieve.frame_images import jpeg
 from capsieve.report.formats import plain
 from capsieve.report.strips import jpeg_address
 from capsieve.review.frames import ExamFrames
-from capsieve.review.frames.pictures import jpeg
 from capsieve.store.record import Record
 
 __all__ = ["FramePicture", "frame_pictures", "pointer"]
@@ -76,8 +76,7 @@ def _picture(frames: ExamFrames, record: Record, head: int, frame: int) -> Frame
     if scale < 1:
         size = (max(1, round(cols * scale)), max(1, round(rows * scale)))
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    _, content = jpeg(pixels)
-    return FramePicture(jpeg_address(content), rows, cols)
+    return FramePicture(jpeg_address(jpeg(pixels)), rows, cols)
 
 
 def _told(error: CapsieveError, record: Record) -> str:

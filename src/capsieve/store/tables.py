@@ -208,7 +208,7 @@ def _to_be_shown(events: Sequence[Event], pictures: int) -> set[tuple[int, int]]
         (member.head, member.frame)
         for event in events
         for member in event.members
-        if member.frame not in event.copies and member is not event.best
+        if member.frame not in event.duplicates and member is not event.best
     )
     return set(islice(chain(best, others), pictures))
 
@@ -222,8 +222,8 @@ def _by_frame(
     for rank, event in enumerate(events, 1):
         for member in event.members:
             ranks[member.head, member.frame] = rank
-            if member.frame in event.copies:
-                repeats[member.head, member.frame] = event.copies[member.frame]
+            if member.frame in event.duplicates:
+                repeats[member.head, member.frame] = event.duplicates[member.frame]
     return ranks, repeats
 
 
@@ -239,7 +239,7 @@ def _event_row(
         "best_frame": best.frame,
         "score": best.score,
         "frames": len(event.members),
-        "to_read": len(event.members) - len(event.copies),
+        "to_read": len(event.members) - len(event.duplicates),
         "first_time_s": first.time,
         "last_time_s": last.time,
         "best_time_s": best.time,

@@ -1,6 +1,5 @@
 """The frames of a gallery as pictures, each exactly the frame that was scored."""
 
-import io
 import textwrap
 import warnings
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError
+from capsieve.frame_images import jpeg, rgb, shrink
 from capsieve.report.evaluation.drawing import drawing_style, mathematical
 from capsieve.report.evaluation.galleries import Gallery, Tile, left_out_words
 from capsieve.report.formats import plain
@@ -49,13 +49,7 @@ class Picture:
 
     def jpeg(self) -> bytes | None:
         """Return the picture as a small JPEG file."""
-        from PIL import Image
-
-        if self.pixels is None:
-            return None
-        with io.BytesIO() as file:
-            Image.fromarray(self.pixels).save(file, "JPEG", quality=_QUALITY, optimize=True)
-            return file.getvalue()
+        return None if self.pixels is None else jpeg(self.pixels, quality=_QUALITY)
 
 
 def recalling(results: Path) -> Fetch:
@@ -150,17 +144,7 @@ def _draw_tile(
 
 def _small(pixels: NDArray[Any] | None) -> NDArray[np.uint8] | None:
     """Eight bits, three colours, at most so many columns."""
-    import cv2
-
-    if pixels is None:
-        return None
-    eight = pixels if pixels.dtype == np.uint8 else (pixels >> 8).astype(np.uint8)
-    colours = np.repeat(eight[:, :, None], 3, axis=2) if eight.ndim == 2 else eight[:, :, :3]
-    rows, cols = colours.shape[:2]
-    scale = min(1.0, _WIDTH / cols)
-    size = max(1, round(cols * scale)), max(1, round(rows * scale))
-    small = cv2.resize(np.ascontiguousarray(colours), size, interpolation=cv2.INTER_AREA)
-    return np.asarray(small, dtype=np.uint8)
+    return None if pixels is None else shrink(rgb(pixels), width=_WIDTH)
 
 
 def _caption(gallery: Gallery) -> str:

@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_images import browser_kind, jpeg, shrink
 from capsieve.frames import pixel_hash
 from capsieve.review.frames.byte_cache import ByteCache
 from capsieve.review.frames.image_reader import ImageReader
 from capsieve.review.frames.indexing import Progress, not_what_was_screened
 from capsieve.review.frames.open_group import OpenGroup
 from capsieve.review.frames.opening import Opened, open_head
-from capsieve.review.frames.packs import pack
-from capsieve.review.frames.pictures import NOTHING, Picture, jpeg, shown_as_stored, thumbnail
+from capsieve.review.frames.packs import Picture, pack
 from capsieve.review.frames.table import HeadTable, head_tables
 from capsieve.review.frames.video_reader import VideoReader
 from capsieve.store.record import read_record
@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 
 _GROUP_BYTES = 256_000_000
 _PICTURE_BYTES = 96_000_000
+_THUMBNAIL_SIDE = 160
+_THUMBNAIL_QUALITY = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +181,7 @@ class ExamFrames:
         FileError
             As for :meth:`frame`.
         """
-        return self._cached("small", head, frame, lambda h, n: thumbnail(self.frame(h, n)))
+        return self._cached("small", head, frame, self._shrink)
 
     def pack(self, head: int, numbers: Iterable[int]) -> bytes:
         """Return frames in one run of bytes, see :mod:`capsieve.review.frames.packs`.
@@ -241,17 +243,21 @@ class ExamFrames:
                 raise
         return read(self._open(head).reader)
 
+    def _shrink(self, head: int, frame: int) -> Picture:
+        small = shrink(self.frame(head, frame), side=_THUMBNAIL_SIDE)
+        return "jpeg", jpeg(small, quality=_THUMBNAIL_QUALITY)
+
     def _encode(self, head: int, frame: int) -> Picture:
         digest = self.digest(head, frame)
         if not isinstance(self._open(head).reader, ImageReader):
-            return jpeg(self.frame(head, frame))
+            return "jpeg", jpeg(self.frame(head, frame))
 
         def read(reader: VideoReader | ImageReader) -> Picture:
             assert isinstance(reader, ImageReader)
             content = reader.stored(frame)
             pixels = self._verified([lambda n: reader.decode(n, content)], head, frame, digest)
-            kind = shown_as_stored(content)
-            return (kind, content) if kind else jpeg(pixels)
+            kind = browser_kind(content)
+            return (kind, content) if kind else ("jpeg", jpeg(pixels))
 
         return self._while_open(head, read)
 
@@ -282,4 +288,4 @@ class ExamFrames:
         try:
             return make(head, frame)
         except FileError:
-            return NOTHING
+            return "", b""

@@ -6,10 +6,12 @@ For each picture, little-endian: its number (uint32), how many bytes it has (uin
 
 import struct
 from collections.abc import Iterable
+from typing import TypeAlias
 
-from capsieve.review.frames.pictures import Picture
+__all__ = ["MEDIA_TYPES", "MOST_TOGETHER", "Picture", "pack"]
 
-__all__ = ["MEDIA_TYPES", "MOST_TOGETHER", "pack"]
+Picture: TypeAlias = tuple[str, bytes]
+"""A kind and the bytes; the kind is empty where there is nothing to be shown."""
 
 MOST_TOGETHER = 64
 """Pictures that one answer holds at most."""
