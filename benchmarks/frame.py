@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+from tests.support.polyp_frames import polyp_frame
 
 import capsieve
 from benchmarks.timing import medians
@@ -70,7 +71,7 @@ def real_frames() -> Iterator[NDArray[np.uint8]]:
 def synthetic_frames() -> Iterator[NDArray[np.uint8]]:
     """Yield synthetic frames: as they are, and nearly without texture."""
     for seed in range(3 * FRAMES):
-        frame = capsieve.phantom.polyp_frame(seed=seed, size=WIDTH)
+        frame = polyp_frame(seed=seed, size=WIDTH)
         yield frame
         yield np.asarray(cv2.GaussianBlur(frame, (0, 0), 12), np.uint8)
 

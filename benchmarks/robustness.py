@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from tests.support.polyp_frames import polyp_frame
 
 from benchmarks.frame import CAPSULE, WIDTH, real_frames
 from benchmarks.timing import medians
 from capsieve import Parameters, analyze
 from capsieve.paper.staged import analyze_each
-from capsieve.phantom import polyp_frame
 from capsieve.statistics.perturbation import plan_changes
 
 FRAMES = 12

@@ -15,10 +15,14 @@ from matplotlib.figure import Figure
 from PIL import Image
 from room_pictures import room_pictures
 
-from capsieve.phantom.exam import PhantomFrame, render_frame
-from capsieve.phantom.still import polyp_frame
-from capsieve.phantom.study import StudyPlan, plan_study
-from capsieve.phantom.writing import write_study
+from capsieve.phantom import (
+    PhantomFrame,
+    StudyPlan,
+    plan_study,
+    polyp_frame,
+    render_frame,
+    write_study,
+)
 
 IMAGES = Path(__file__).parent / "images"
 ROWS, COLS = 4, 6

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
-from capsieve.phantom import polyp_frame
 from sample_videos import KINDS, write_video
+from support.polyp_frames import polyp_frame
 
 __all__ = ["SIZE", "TABLES", "exam_frame", "frames_of", "run_command", "tables_of"]
 __all__ += ["write_exam_images", "write_exam_video"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import capsieve
 from capsieve import FieldOfView, Frame, FrameError, ParameterError, Parameters, load_detector
 from capsieve.detectors import as_detector
-from capsieve.phantom import polyp_frame
+from support.polyp_frames import polyp_frame
 
 MINE = Parameters(radius_threshold=40, channel="red")
 

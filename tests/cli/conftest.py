@@ -6,7 +6,7 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from capsieve.cli.main import cli
-from capsieve.phantom import polyp_frame
+from support.polyp_frames import polyp_frame
 
 
 @pytest.fixture

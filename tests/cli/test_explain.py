@@ -12,6 +12,7 @@ from PIL import Image
 import capsieve
 from capsieve import Parameters
 from support.commands import assert_failed
+from support.polyp_frames import polyp_frame
 
 
 def read_image(path):
@@ -157,7 +158,7 @@ def test_black_and_white_frames_are_explained(run, tmp_path, level):
 
 
 def test_a_16_bit_grey_frame_is_explained(run, tmp_path):
-    gray = capsieve.phantom.polyp_frame().mean(axis=2)
+    gray = polyp_frame().mean(axis=2)
     Image.fromarray((gray * 257).astype(np.uint16)).save(tmp_path / "frame.png")
     result = run("explain", tmp_path / "frame.png", "--json")
     assert json.loads(result.stdout)["label"] == "polyp"
@@ -197,7 +198,7 @@ def study(tmp_path_factory):
     """A folder with the images of an exam, and the exam screened from them."""
     folder = tmp_path_factory.mktemp("study")
     (folder / "exam").mkdir()
-    frames = [capsieve.phantom.polyp_frame(seed=seed, size=96) for seed in range(3)]
+    frames = [polyp_frame(seed=seed, size=96) for seed in range(3)]
     for number, pixels in enumerate([*frames, np.full((96, 96, 3), 90, np.uint8)]):
         Image.fromarray(pixels).save(folder / "exam" / f"frame{number}.png")
     parameters = Parameters(radius_threshold=30, texture_high=9.0)

@@ -12,7 +12,8 @@ from capsieve import FieldOfView, Parameters
 from capsieve.curvature.detector import CurvatureDetector
 from capsieve.detectors import load_detector
 from capsieve.errors import FrameError
-from capsieve.phantom import plan_exam, polyp_frame, render_frame
+from capsieve.phantom import plan_exam, render_frame
+from support.polyp_frames import polyp_frame
 
 DETECTOR = CurvatureDetector()
 NOISE = np.random.default_rng(0).integers(0, 256, (128, 128, 3), dtype=np.uint8)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from capsieve import FieldOfView
 from capsieve.engine.evidence import THUMBNAIL_WIDTH, mean_colour, signature, thumbnail
-from capsieve.phantom import polyp_frame
+from support.polyp_frames import polyp_frame
 
 COLOUR = (200, 100, 50)
 

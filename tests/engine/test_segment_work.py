@@ -24,12 +24,12 @@ from capsieve.engine.segment_work import (
 )
 from capsieve.errors import FrameError
 from capsieve.frames import pixel_hash
-from capsieve.phantom import polyp_frame
 from capsieve.phash import phash
 from capsieve.sources.source import Place, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
 from fake_detector import FakeDetector
 from stored_images import write_files
+from support.polyp_frames import polyp_frame
 
 POLYP = polyp_frame(size=96)
 SMOOTH = np.full((96, 96, 3), 90, np.uint8)

@@ -5,8 +5,8 @@ import pytest
 
 from capsieve import FieldOfView
 from capsieve.engine.views import SAMPLES, FieldChoice, find_views, view_records
-from capsieve.phantom import polyp_frame
 from capsieve.sources.source import Place, Survey
+from support.polyp_frames import polyp_frame
 
 SURVEY = Survey("", 0, None, (), {})
 

@@ -20,7 +20,6 @@ from capsieve.learned.features.vector import frame_features
 from capsieve.learned.image_input import crop
 from capsieve.learned.runtime import runner
 from capsieve.learned.spec import Output
-from capsieve.phantom import polyp_frame
 from capsieve.results import FrameResult
 from made_models import (
     CARD,
@@ -34,6 +33,7 @@ from made_models import (
     two_input_spec,
 )
 from made_models import model as made_model
+from support.polyp_frames import polyp_frame
 
 VIEW = FieldOfView("circle", 63.5, 63.5, 60)
 

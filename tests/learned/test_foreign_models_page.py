@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-import capsieve
 from capsieve.cli.main import cli
 from capsieve.learned.spec import ModelSpec
+from support.polyp_frames import polyp_frame
 
 PAGE = (Path(__file__).parents[2] / "docs" / "foreign-models.md").read_text(encoding="utf-8")
 
@@ -32,7 +32,7 @@ def test_the_description_on_the_page_is_a_valid_one():
 @pytest.mark.parametrize("name", ["redness", "red"])
 def test_the_models_of_the_page_screen_an_exam(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    frames = [capsieve.phantom.polyp_frame(seed=seed, size=128) for seed in range(4)]
+    frames = [polyp_frame(seed=seed, size=128) for seed in range(4)]
     for block in blocks("python"):
         exec(block, {"frames": frames})
     (tmp_path / "exam").mkdir()

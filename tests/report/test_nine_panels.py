@@ -161,7 +161,7 @@ def test_pyplot_is_not_imported(tmp_path):
     code = (
         "import sys, capsieve\n"
         "from capsieve.report.nine_panels import nine_panels, save_figure\n"
-        "explanation = capsieve.explain(capsieve.phantom.polyp_frame(size=64))\n"
+        "explanation = capsieve.explain(capsieve.phantom.polyp_frame())\n"
         "figure = nine_panels(explanation, capsieve.Parameters())\n"
         "save_figure(figure, sys.argv[1])\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"

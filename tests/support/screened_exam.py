@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from capsieve import Parameters, phantom
+from capsieve import Parameters
 from capsieve.detectors import PaperDetector
+from support.polyp_frames import polyp_frame
 from support.results import exam_record, frame_counts, write_table
 
 __all__ = ["SIZE", "write_exam"]
@@ -88,7 +89,7 @@ def _picture(seed: int, size: int) -> tuple[dict[str, Any], dict[str, Any], byte
     """What a frame's row and feature say, and its thumbnail; None where there is no ball."""
     from PIL import Image
 
-    pixels = phantom.polyp_frame(seed=seed, size=size)
+    pixels = polyp_frame(seed=seed, size=size)
     result = PaperDetector(Parameters(texture_low=0.0, texture_high=100.0)).score(pixels)
     best = result.best
     if best is None:

@@ -50,8 +50,7 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
     from capsieve.engine.evaluating import evaluate
     from capsieve.engine.screening import screen
     from capsieve.errors import FileError
-    from capsieve.phantom.study import plan_study
-    from capsieve.phantom.writing import write_study
+    from capsieve.phantom import plan_study, write_study
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -66,7 +65,7 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
             plan,
             out / "study",
             workers=workers,
-            fresh=fresh,
+            overwrite=fresh,
             progress=lambda exam, count: advance(count),
         ).parent
     click.echo("Screening it with the published algorithm ...", err=True)

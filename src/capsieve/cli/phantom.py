@@ -23,19 +23,21 @@ Example:
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
     metavar="STUDY",
-    help="Folder for the study. An interrupted run of the same study goes on there.",
+    help="Folder of the study. An interrupted run of the same study is resumed.",
 )
 @click.option(
     "--study",
     "name",
     type=click.Choice(["demo", "paper"]),
-    help="A study of fixed composition: demo (five patients, 16 polyps, 670 frames), or the "
-    "paper's (18,968 frames).",
+    help="Study of fixed composition: demo (5 patients, 16 polyps, 670 frames) or that of the "
+    "paper (18,968 frames).",
 )
 @click.option("--patients", type=click.IntRange(1), metavar="N", help="Patients, one exam each.")
 @click.option("--frames", type=click.IntRange(1), metavar="N", help="Frames per patient.")
 @click.option("--polyps", type=click.IntRange(0), metavar="N", help="Polyps per patient.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, another study.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Each seed gives another study."
+)
 @click.option(
     "--format",
     "file_format",
@@ -58,12 +60,12 @@ Example:
     type=click.Choice(["black", "grey", "blue"]),
     default="black",
     show_default=True,
-    help="Colour around it.",
+    help="Colour around the field of view.",
 )
 @click.option("--text", is_flag=True, help="Burn time and frame number into the surround.")
-@click.option("--depth", is_flag=True, help="Write depth maps too.")
+@click.option("--depth", is_flag=True, help="Also write depth maps.")
 @workers_option
-@click.option("--fresh", is_flag=True, help="Remove another study from the folder first.")
+@click.option("--overwrite", is_flag=True, help="Remove another study from the folder first.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
     out: Path,
@@ -75,20 +77,20 @@ def command(
     file_format: Any,
     depth: bool,
     workers: int | None,
-    fresh: bool,
+    overwrite: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
     """Render synthetic exams of the colon whose truth is known.
 
-    Writes exams, labels.csv, polyps.csv, and per exam the poses, visible polyps and masks.
+    Writes the exams, labels.csv, polyps.csv and masks.csv, and per exam poses, visible polyps and
+    masks.
     """
     from capsieve.cli.progress import frame_progress
-    from capsieve.phantom.study import plan_study
-    from capsieve.phantom.writing import write_study
+    from capsieve.phantom import plan_study, write_study
 
     if name is None and None in (patients, frames, polyps):
-        raise click.UsageError("Say --study demo or paper, or --patients, --frames and --polyps.")
+        raise click.UsageError("Give --study demo or paper, or --patients, --frames and --polyps.")
     study = plan_study(
         name or "custom", patients=patients, frames=frames, polyps=polyps, seed=seed, **options
     )
@@ -100,7 +102,7 @@ def command(
             file_format=file_format,
             depth=depth,
             workers=workers,
-            fresh=fresh,
+            overwrite=overwrite,
             progress=lambda exam, count: advance(count),
         )
     click.echo(f"{len(study.exams)} exams, {total} frames: {out}")

@@ -1,17 +1,21 @@
-"""Synthetic exams with known truth, for tests, docs, demonstrations and everybody without data.
+"""Synthetic exams whose truth is known, for tests, documentation and demonstrations.
 
-Nothing heavy is imported until a name is used.
+Modules in reading order: noise, colon, polyps, motion, camera, textures, light and spoilers are the
+parts; scene puts them together at one time; plan places the frames of exams and studies; render
+makes one frame; write makes a study on disk.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+import lazy_loader
+
 if TYPE_CHECKING:
-    from capsieve.phantom.exam import PhantomFrame, render_frame
-    from capsieve.phantom.plan import ExamPlan, plan_exam
-    from capsieve.phantom.still import polyp_frame
-    from capsieve.phantom.study import StudyPlan, plan_study
-    from capsieve.phantom.writing import write_study
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from capsieve.phantom.plan import ExamPlan, StudyPlan, plan_exam, plan_study
+    from capsieve.phantom.render import PhantomFrame, render_frame
+    from capsieve.phantom.write import write_study
 
 __all__ = [
     "ExamPlan",
@@ -24,25 +28,28 @@ __all__ = [
     "write_study",
 ]
 
-_HOMES = {
-    "ExamPlan": "plan",
-    "PhantomFrame": "exam",
-    "StudyPlan": "study",
-    "plan_exam": "plan",
-    "plan_study": "study",
-    "polyp_frame": "still",
-    "render_frame": "exam",
-    "write_study": "writing",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'capsieve.phantom' has no attribute {name!r}")
-    value = getattr(import_module(f"capsieve.phantom.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, _, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "plan": ["ExamPlan", "StudyPlan", "plan_exam", "plan_study"],
+        "render": ["PhantomFrame", "render_frame"],
+        "write": ["write_study"],
+    },
+)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)
+
+
+def polyp_frame() -> "NDArray[np.uint8]":
+    """Return a synthetic frame with a polyp: 256 x 256 x 3, RGB."""
+    from importlib.resources import files
+
+    import cv2
+    import numpy as np
+
+    stored = (files(__name__) / "polyp_frame.png").read_bytes()
+    image = cv2.imdecode(np.frombuffer(stored, np.uint8), cv2.IMREAD_COLOR_RGB)
+    assert image is not None
+    return np.asarray(image, np.uint8)

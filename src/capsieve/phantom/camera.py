@@ -1,4 +1,4 @@
-"""The capsule's lens: a fisheye whose angle grows with the distance from the centre."""
+"""Lens of the capsule: a fisheye whose angle grows linearly with the distance from the centre."""
 
 import math
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ __all__ = ["FIELDS", "STEP", "Lens", "make_lens"]
 
 FIELDS = ("circle", "cut-square")
 STEP = 4  # pixels between the nodes of the coarse grid
-_HALF_ANGLE = math.radians(79)  # at the end of a side: a field of 158 degrees
+_HALF_ANGLE = math.radians(79)  # at the middle of a side: a field of 158 degrees
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What every pixel looks at, in the camera's own axes: right, down, forward.
+    """Viewing directions in the camera's axes: right, down, forward.
 
     Attributes
     ----------
@@ -26,12 +26,12 @@ class Lens:
     rays
         float32, size x size x 3, unit vectors.
     inside
-        Whether a pixel belongs to the picture.
+        Whether a pixel is in the field of view.
     nodes, nodes_inside
-        The same every `STEP` pixels, one node beyond the last pixel; a node is inside where any
+        The same every `STEP` pixels, up to one node beyond the last pixel. A node is inside if any
         pixel of its cells is.
     falloff
-        float32, what the lens lets through: 1 at the centre.
+        float32, transmission of the lens, 1 at the centre.
     """
 
     size: int
@@ -44,7 +44,7 @@ class Lens:
 
     @property
     def pixels_per_radian(self) -> float:
-        """Return how many pixels an angle of one radian takes."""
+        """Pixels per radian of viewing angle."""
         return _radius(self.size) / _HALF_ANGLE
 
     def project(self, directions: NDArray[Any]) -> NDArray[Any]:
@@ -52,39 +52,33 @@ class Lens:
         flat = np.hypot(directions[:, 0], directions[:, 1])
         angle = np.arctan2(flat, directions[:, 2])
         scale = angle * self.pixels_per_radian / np.maximum(flat, 1e-9)
-        centre = (self.size - 1) / 2
-        return centre + scale[:, np.newaxis] * directions[:, 1::-1]
+        return (self.size - 1) / 2 + scale[:, np.newaxis] * directions[:, 1::-1]
 
     def contains(self, places: NDArray[Any]) -> NDArray[Any]:
-        """Return whether rows and columns (n x 2) lie in the picture."""
+        """Return whether rows and columns (n x 2) lie in the field of view."""
         centre = (self.size - 1) / 2
         return _in_field(places[:, 0] - centre, places[:, 1] - centre, self.size, self.field)
 
 
 @lru_cache(maxsize=4)
 def make_lens(size: int, field: str) -> Lens:
-    """Return the lens of a frame's size and field."""
+    """Return the lens for a frame size and a shape of the field of view."""
     axis = np.arange(size) - (size - 1) / 2
     rows, cols = np.meshgrid(axis, axis, indexing="ij")
     inside = _in_field(rows, cols, size, field)
     coarse = np.arange(0, size + STEP, STEP) - (size - 1) / 2
-    node_rows, node_cols = np.meshgrid(coarse, coarse, indexing="ij")
-    count = len(coarse)
-    nodes_inside = np.zeros((count, count), bool)
-    cells = np.zeros((count - 1, count - 1), bool)
+    cells = np.zeros((len(coarse) - 1,) * 2, bool)
     at = np.nonzero(inside)
     cells[at[0] // STEP, at[1] // STEP] = True
-    for row in (0, 1):
-        for col in (0, 1):
-            nodes_inside[row : row + count - 1, col : col + count - 1] |= cells
+    padded = np.pad(cells, 1)
     distance = np.hypot(rows, cols) / _radius(size)
     return Lens(
         size=size,
         field=field,
         rays=_rays(rows, cols, size),
         inside=inside,
-        nodes=_rays(node_rows, node_cols, size),
-        nodes_inside=nodes_inside,
+        nodes=_rays(*np.meshgrid(coarse, coarse, indexing="ij"), size),
+        nodes_inside=padded[1:, 1:] | padded[:-1, 1:] | padded[1:, :-1] | padded[:-1, :-1],
         falloff=(1 / (1 + 0.42 * distance**2 + 0.25 * distance**6)).astype(np.float32),
     )
 

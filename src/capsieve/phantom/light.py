@@ -1,4 +1,4 @@
-"""Lamps, mucosa's colour, exposure and the sensor: how light becomes the bytes of a frame."""
+"""Colour of the mucosa, lamps, automatic exposure and sensor: from linear light to pixels."""
 
 import math
 from functools import lru_cache
@@ -9,34 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.phantom.camera import Lens
-from capsieve.phantom.kernels.finish import develop
+from capsieve.phantom.kernels.shade import develop
 from capsieve.phantom.noise import generator
 
-__all__ = ["LOOK", "SURROUNDS", "exposure", "finish", "light_at", "make_look"]
+__all__ = ["APPEARANCE", "SURROUNDS", "expose", "light_at", "make_appearance"]
 
 SURROUNDS = {"black": (0, 0, 0), "grey": (88, 88, 88), "blue": (18, 38, 92)}
 
-LOOK = (
-    *("pink_r", "pink_g", "pink_b", "amber_r", "amber_g", "amber_b"),  # the two ends of colour
-    *("amber", "patches", "grain", "vessels", "wet", "relief"),  # how much of each
-    *("power", "ring_mm2", "glare", "sharpness", "around", "spare", "shift_row", "shift_col"),
+APPEARANCE = (
+    *("pink_r", "pink_g", "pink_b", "amber_r", "amber_g", "amber_b"),  # range of colours
+    *("amber", "patches", "grain", "vessels", "wet", "relief"),  # amount of each
+    *("power", "ring_mm2", "glare", "sharpness", "around", "shift_row", "shift_col"),
 )
-"""The numbers of an exam's look, in the order in which the kernel reads them."""
+"""Numbers that describe the appearance of an exam, in the order in which the kernel reads them."""
 
-_POWER, _RING = LOOK.index("power"), LOOK.index("ring_mm2")
+_POWER, _RING, _GLARE = (APPEARANCE.index(name) for name in ("power", "ring_mm2", "glare"))
 _CURVE = 1024
+_NOISE = (1.5, 2.2)  # standard deviation in grey levels, in the dark and in full light
 
 
 @lru_cache(maxsize=8)
-def make_look(seed: int) -> NDArray[np.float32]:
-    """Return the look of one exam: patients and capsules differ in colour, vessels and gloss."""
+def make_appearance(seed: int) -> NDArray[np.float32]:
+    """Return the appearance of an exam: patients differ in colour, vessels and gloss."""
     rng = generator(seed, "look")
     pink = np.array([0.66, 0.255, 0.165]) * rng.uniform(0.95, 1.05, 3)
     amber = np.array([0.66, 0.270, 0.075]) * rng.uniform(0.95, 1.05, 3)
     rough = math.exp(rng.uniform(math.log(0.65), math.log(2.0)))
     values = {
-        **dict(zip(LOOK[:3], pink, strict=True)),
-        **dict(zip(LOOK[3:6], amber, strict=True)),
+        **dict(zip(APPEARANCE[:3], pink, strict=True)),
+        **dict(zip(APPEARANCE[3:6], amber, strict=True)),
         "amber": rng.uniform(0.1, 0.8),
         "patches": 0.045,
         "grain": 0.0010 * rough,
@@ -48,20 +49,60 @@ def make_look(seed: int) -> NDArray[np.float32]:
         "glare": rng.uniform(0.06, 0.20),
         "sharpness": 900.0,
         "around": rng.uniform(0.18, 0.42),
-        "spare": 0.0,
         "shift_row": rng.uniform(0, 1),
         "shift_col": rng.uniform(0, 1),
     }
-    return np.array([values[name] for name in LOOK], np.float32)
+    return np.array([values[name] for name in APPEARANCE], np.float32)
 
 
-def light_at(look: NDArray[np.float32], distance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the light that falls on a white surface at a distance in mm."""
-    return look[_POWER] / (distance**2 + look[_RING])
+def light_at(appearance: NDArray[np.float32], distance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the light on a white surface at distances in mm."""
+    return appearance[_POWER] / (distance**2 + appearance[_RING])
 
 
-def exposure(image: NDArray[np.float32], lens: Lens) -> float:
-    """Return the gain of the automatic exposure: the bright part of the field at a set value."""
+def expose(
+    image: NDArray[np.float32],
+    lens: Lens,
+    appearance: NDArray[np.float32],
+    *,
+    smear: NDArray[Any],
+    key: int,
+    surround: str,
+) -> NDArray[np.uint8]:
+    """Expose a frame: blur of lens and motion, gain, glare, tone curve and noise.
+
+    Parameters
+    ----------
+    image
+        Linear RGB; overwritten.
+    lens, appearance
+        Lens; appearance of the exam.
+    smear
+        Shift of the image during the exposure, in rows and columns.
+    key
+        Seed of the noise.
+    surround
+        A key of `SURROUNDS`.
+    """
+    gain = _gain(image, lens)
+    step = max(lens.size // 64, 1)
+    part = image[::step, ::step][lens.inside[::step, ::step]]
+    # A wet dome spreads a part of the mean light over the whole field.
+    glare = float(appearance[_GLARE]) * gain * np.minimum(part, 1 / gain).mean(axis=0)
+    if float(np.hypot(*smear)) > 1.0:
+        cv2.filter2D(image, -1, _streak(smear), dst=image)
+    cv2.GaussianBlur(image, (0, 0), max(0.85 * lens.size / 512, 0.4), dst=image)
+    pixels = np.empty(image.shape, np.uint8)
+    develop(
+        image, lens.inside, lens.falloff, np.float32(gain), np.array(glare, np.float32), _curve(),
+        np.array(_NOISE, np.float32), np.uint64(key), np.array(SURROUNDS[surround], np.uint8),
+        pixels,
+    )  # fmt: skip
+    return pixels
+
+
+def _gain(image: NDArray[np.float32], lens: Lens) -> float:
+    """Automatic exposure: bring the bright part of the field to a set value."""
     step = max(lens.size // 64, 1)
     field = lens.inside[::step, ::step]
     red = (image[::step, ::step, 0] * lens.falloff[::step, ::step])[field]
@@ -71,70 +112,19 @@ def exposure(image: NDArray[np.float32], lens: Lens) -> float:
     return min(0.30 / max(metered, 1e-4), 12.0)
 
 
-def finish(
-    image: NDArray[np.float32],
-    lens: Lens,
-    *,
-    gain: float,
-    scatter: float,
-    smear: NDArray[Any],
-    key: int,
-    surround: str,
-    out: NDArray[np.uint8],
-) -> None:
-    """Blur as the lens and the motion do, then write the frame's bytes.
-
-    Parameters
-    ----------
-    image
-        Linear RGB; used up.
-    lens, gain
-        The lens, and the exposure.
-    scatter
-        The part of the mean light that a wet dome spreads over the whole field.
-    smear
-        The way of the picture during the exposure: rows and columns.
-    key
-        The noise's name.
-    surround
-        A key of `SURROUNDS`.
-    out
-        uint8, the frame.
-    """
-    scale = lens.size / 512
-    step = max(lens.size // 64, 1)
-    part = image[::step, ::step][lens.inside[::step, ::step]]
-    glare = scatter * gain * np.minimum(part, 1 / gain).mean(axis=0)
-    if float(np.hypot(*smear)) > 1.0:
-        cv2.filter2D(image, -1, _streak(smear), dst=image)
-    cv2.GaussianBlur(image, (0, 0), max(0.85 * scale, 0.4), dst=image)
-    develop(
-        image,
-        lens.inside,
-        lens.falloff,
-        np.float32(gain),
-        np.array(glare, np.float32),
-        _curve(),
-        np.array([1.5, 2.2], np.float32),
-        np.uint64(key),
-        np.array(SURROUNDS[surround], np.uint8),
-        out,
-    )
-
-
 @lru_cache(maxsize=1)
 def _curve() -> NDArray[np.float32]:
-    """Return the tone curve over the root of light from 0 to 2: a soft shoulder, then gamma."""
+    """Tone curve over the square root of light from 0 to 2: a soft shoulder, then gamma."""
     light = np.linspace(0, 2, _CURVE) ** 2
     soft = np.where(light < 0.5, light, 0.5 + 0.5 * np.tanh((light - 0.5) / 0.5))
     return (255 * soft ** (1 / 2.2)).astype(np.float32)
 
 
 def _streak(smear: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the kernel of a straight, even motion."""
+    """Filter kernel of a straight, uniform motion."""
     half = math.ceil(float(np.abs(smear).max()) / 2)
     kernel = np.zeros((2 * half + 1, 2 * half + 1), np.float32)
     for part in np.linspace(-0.5, 0.5, 8 * half + 1):
-        row, col = (half + round(float(part * way)) for way in smear)
+        row, col = (half + round(float(part * shift)) for shift in smear)
         kernel[row, col] += 1
     return kernel / kernel.sum()

@@ -1,42 +1,85 @@
-"""The plan of a synthetic exam: all that its frames are made from."""
+"""Plans: the position of every frame of an exam, and the exams of a study."""
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
 from capsieve.phantom.camera import FIELDS, Lens, make_lens
+from capsieve.phantom.colon import LENGTH_MM
 from capsieve.phantom.light import SURROUNDS
+from capsieve.phantom.motion import make_motion
 from capsieve.phantom.polyps import Polyp, draw_polyp
-from capsieve.phantom.scene import make_anatomy
-from capsieve.phantom.schedule import Piece, arrange, find_runs, plainly_sees, survey
-from capsieve.phantom.truth import LabelRule
+from capsieve.phantom.scene import FARTHEST_MM, is_visible, scene_at, sight_of
 
-__all__ = ["LENGTH_MM", "ExamPlan", "plan_exam"]
+__all__ = [
+    "DEMO", "FRAME_RATE", "PAPER", "ExamPlan", "Piece", "StudyExam", "StudyPlan", "plan_exam",
+    "plan_study",
+]  # fmt: skip
 
-LENGTH_MM = 1500
-_MARGIN_MM = 90.0
+FRAME_RATE = 4  # frames per second and head
+
+PAPER = (
+    (422, (18,)),
+    (1008, (57, 10)),
+    (4666, (7, 11, 11, 2)),
+    (8567, (3, 17, 32, 12, 15)),
+    (4075, (4, 7, 9, 15)),
+)
+"""Composition of the paper's data set: per patient the number of normal frames (Table III) and the
+lengths of the polyp sequences (Table II). It does not state which patient had which polyp."""
+
+DEMO = (
+    (110, (9, 6, 8)),
+    (110, (12, 5, 7)),
+    (110, (7, 10, 4, 6)),
+    (110, (8, 11, 5)),
+    (110, (6, 9, 7)),
+)
+"""Five patients and 16 polyps, small enough for a demonstration."""
+
+_NAMED = {"demo": DEMO, "paper": PAPER}
+_MARGIN_MM = 90.0  # without polyps, at both ends of the colon
+_SAMPLES = 96 * 16  # of the progress, to find the frames that show a polyp
+_CENTRAL = math.radians(50)
+_CLEARLY = (
+    1.35  # thresholds are met or missed by this factor, so that no frame is a borderline case
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """`count` equidistant frames between two values of progress; `first` is the first number."""
+
+    first: int
+    count: int
+    start: float
+    stop: float
 
 
 @dataclass(frozen=True)
 class ExamPlan:
-    """All that a synthetic exam is made from; made by :func:`plan_exam`, small, safe to pickle.
+    """Everything that determines a synthetic exam; small, hashable and picklable.
 
     Attributes
     ----------
     seed, frames, heads
-        The seed; the number of frames per head; 1 or 2 heads.
+        Seed; number of frames per head; 1 or 2 heads.
     size, field, surround, text
         Rows and columns; "circle" or "cut-square"; "black", "grey" or "blue"; burnt-in text.
-    frame_rate
-        Frames per second and head.
-    rule
-        When a frame is labelled "polyp".
-    polyps
-        Every polyp of the colon.
-    pieces
-        Which frame is taken where.
     bubbles, liquid, stool
-        How much of each: 1 as usual, 0 none.
+        Amount of each: 1 usual, 0 none.
+    polyps
+        All polyps of the colon.
+    pieces
+        Position of the frames.
+    sequence_lengths
+        Planned number of frames of each polyp on the first head; None if not planned.
     """
 
     seed: int
@@ -46,13 +89,20 @@ class ExamPlan:
     field: str
     surround: str
     text: bool
-    frame_rate: float
-    rule: LabelRule
-    polyps: tuple[Polyp, ...]
-    pieces: tuple[Piece, ...]
     bubbles: float
     liquid: float
     stool: float
+    polyps: tuple[Polyp, ...]
+    pieces: tuple[Piece, ...]
+    sequence_lengths: tuple[int, ...] | None
+
+    def progress(self, number: int) -> tuple[float, float]:
+        """Return the progress of a frame, and its distance to the next frame."""
+        for piece in self.pieces:
+            if number < piece.first + piece.count:
+                step = (piece.stop - piece.start) / piece.count
+                return piece.start + (number - piece.first + 0.5) * step, step
+        raise IndexError(number)
 
 
 def plan_exam(
@@ -60,74 +110,59 @@ def plan_exam(
     *,
     frames: int | None = None,
     polyps: int | None = None,
+    sequence_lengths: Sequence[int] | None = None,
+    normal_frames: int = 0,
     heads: int = 1,
     size: int = 512,
     field: str = "circle",
     surround: str = "black",
     text: bool = False,
-    frame_rate: float = 4.0,
-    visible_part: float = 0.25,
-    visible_pixels: float = 600.0,
-    farthest_mm: float = 32.0,
-    redness: float = 0.7,
-    roughness: float = 0.5,
     bubbles: float = 1.0,
     liquid: float = 1.0,
     stool: float = 1.0,
-    sequence_lengths: tuple[int, ...] = (),
-    normal_frames: int = 0,
 ) -> ExamPlan:
     """Plan a synthetic exam.
 
     Parameters
     ----------
     seed
-        The same seed and options give the same exam, byte for byte.
+        The same seed and options give the same exam.
     frames, polyps
-        How many; labels then fall as they fall. Left out where `sequence_lengths` says it.
-    heads, size, field, surround, text, frame_rate, bubbles, liquid, stool
+        Number of frames and of polyps; a polyp is then seen in any number of frames, or in none.
+    sequence_lengths, normal_frames
+        Instead of `frames` and `polyps`: polyp k is visible in exactly that many consecutive
+        frames of the first head, and `normal_frames` frames show none.
+    heads, size, field, surround, text, bubbles, liquid, stool
         See :class:`ExamPlan`.
-    visible_part, visible_pixels, farthest_mm
-        The rule for labels, see :class:`~capsieve.phantom.truth.LabelRule`.
-    redness, roughness
-        How much redder and more textured than the wall polyps are on average.
-    sequence_lengths
-        Polyp k is seen in exactly so many consecutive frames of the first head, by the rule.
-    normal_frames
-        How many other frames there are, all of them normal on the first head.
 
-    Returns
-    -------
-    ExamPlan
-        A small object; :func:`~capsieve.phantom.exam.render_frame` does the work.
+    Raises
+    ------
+    ParameterError
+        An option is missing or out of bounds.
     """
-    rule = LabelRule(visible_part=visible_part, pixels=visible_pixels, farthest_mm=farthest_mm)
-    lengths = tuple(sequence_lengths)
-    exact = bool(lengths) or normal_frames > 0
-    if exact:
+    lengths = None if sequence_lengths is None else tuple(sequence_lengths)
+    if lengths is not None:
         frames, polyps = sum(lengths) + normal_frames, len(lengths)
     if frames is None or polyps is None:
-        raise ParameterError("frames", "say frames and polyps, or sequence_lengths")
-    _check(frames, polyps, heads, size, field, surround, frame_rate, lengths)
-    # Placed on all of the way, and not where the colon begins and ends.
+        raise ParameterError("frames", "give frames and polyps, or sequence_lengths")
+    for name, valid, expected, value in (
+        ("frames", frames >= 1, "at least 1", frames),
+        ("polyps", 0 <= polyps <= 255, "0 to 255", polyps),
+        ("sequence_lengths", min(lengths or (1,)) >= 1, "at least 1 each", lengths),
+        ("heads", heads in (1, 2), "1 or 2", heads),
+        ("size", size >= 64, "at least 64", size),
+        ("field", field in FIELDS, f"one of {', '.join(FIELDS)}", field),
+        ("surround", surround in SURROUNDS, f"one of {', '.join(SURROUNDS)}", surround),
+    ):
+        if not valid:
+            raise ParameterError(name, f"must be {expected}, not {value!r}")
     room = (LENGTH_MM - 2 * _MARGIN_MM) / max(polyps, 1)
     places = [_MARGIN_MM + (k + 0.5) * room for k in range(polyps)]
-    drawn = tuple(
-        draw_polyp(seed, k + 1, at, redness=redness, roughness=roughness)
-        for k, at in enumerate(places)
-    )
+    drawn = tuple(draw_polyp(seed, k + 1, place) for k, place in enumerate(places))
     pieces = (Piece(0, frames, 0.0, 1.0),)
-    if exact:
-        drawn, pieces = _place_exactly(
-            seed,
-            drawn,
-            places,
-            make_lens(size, field),
-            rule,
-            lengths,
-            normal_frames,
-            redness=redness,
-            roughness=roughness,
+    if lengths is not None:
+        drawn, pieces = _schedule(
+            seed, drawn, places, lengths, normal_frames, make_lens(size, field)
         )
     return ExamPlan(
         seed=seed,
@@ -137,69 +172,183 @@ def plan_exam(
         field=field,
         surround=surround,
         text=text,
-        frame_rate=frame_rate,
-        rule=rule,
-        polyps=drawn,
-        pieces=pieces,
         bubbles=bubbles,
         liquid=liquid,
         stool=stool,
+        polyps=drawn,
+        pieces=pieces,
+        sequence_lengths=lengths,
     )
 
 
-def _check(
-    frames: int,
-    polyps: int,
-    heads: int,
-    size: int,
-    field: str,
-    surround: str,
-    frame_rate: float,
-    lengths: tuple[int, ...],
-) -> None:
-    if frames < 1:
-        raise ParameterError("frames", f"is at least 1, not {frames}")
-    if not 0 <= polyps <= 255:
-        raise ParameterError("polyps", f"is 0 to 255, not {polyps}")
-    if heads not in (1, 2):
-        raise ParameterError("heads", f"is 1 or 2, not {heads}")
-    if size < 64:
-        raise ParameterError("size", f"is at least 64, not {size}")
-    if field not in FIELDS:
-        raise ParameterError("field", f"is one of {', '.join(FIELDS)}, not {field!r}")
-    if surround not in SURROUNDS:
-        raise ParameterError("surround", f"is one of {', '.join(SURROUNDS)}, not {surround!r}")
-    if not frame_rate > 0:
-        raise ParameterError("frame_rate", f"is above 0, not {frame_rate}")
-    if any(length < 1 for length in lengths):
-        raise ParameterError("sequence_lengths", "each is at least 1")
-
-
-def _place_exactly(
+def _schedule(
     seed: int,
     drawn: tuple[Polyp, ...],
     places: list[float],
-    lens: Lens,
-    rule: LabelRule,
     lengths: tuple[int, ...],
     normal_frames: int,
-    *,
-    redness: float,
-    roughness: float,
+    lens: Lens,
 ) -> tuple[tuple[Polyp, ...], tuple[Piece, ...]]:
-    """Draw polyps anew until each is plainly seen somewhere on the way; then place the frames."""
-    anatomy = make_anatomy(seed, LENGTH_MM)
+    """Replace polyps that are never clearly visible, then place the frames."""
     polyps = list(drawn)
-    unseen: list[int] = []
-    for again in range(1, 12):
-        sight = survey(anatomy, tuple(polyps), lens, rule)
-        unseen = [k for k in range(len(polyps)) if find_runs(sight, k) is None]
-        if not unseen:
-            chosen = tuple(polyps)
-            is_seen = partial(plainly_sees, anatomy, chosen, lens, rule)
-            return chosen, arrange(sight, lengths, normal_frames, is_seen)
-        for k in unseen:
-            polyps[k] = draw_polyp(
-                seed, k + 1, places[k], redness=redness, roughness=roughness, again=again
-            )
-    raise ParameterError("sequence_lengths", f"no place for polyp {unseen[0] + 1}: take fewer")
+    tumbling = np.array([make_motion(seed).at(p).kind == "tumble" for p in _progress()])
+    missing: list[int] = []
+    for attempt in range(1, 12):
+        visible, hidden = _survey(seed, tuple(polyps), lens)
+        runs = [
+            _longest(visible[k] & np.delete(hidden, k, axis=0).all(axis=0) & ~tumbling)
+            for k in range(len(polyps))
+        ]
+        missing = [k for k, run in enumerate(runs) if run is None]
+        if not missing:
+            stretches = [(*run, count) for run, count in zip(runs, lengths, strict=True) if run]
+            empty = np.asarray(hidden.all(axis=0))
+            return tuple(polyps), _pieces([*stretches, *_normal(empty, tumbling, normal_frames)])
+        for k in missing:
+            polyps[k] = draw_polyp(seed, k + 1, places[k], attempt=attempt)
+    raise ParameterError(
+        "sequence_lengths", f"polyp {missing[0] + 1} is never clearly visible; give fewer polyps"
+    )
+
+
+def _progress() -> NDArray[Any]:
+    return np.arange(_SAMPLES + 1) / _SAMPLES
+
+
+def _survey(
+    seed: int, polyps: tuple[Polyp, ...], lens: Lens
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return per polyp and sample of the progress: clearly visible, and clearly not visible."""
+    visible = np.zeros((len(polyps), _SAMPLES + 1), bool)
+    hidden = np.ones((len(polyps), _SAMPLES + 1), bool)
+    reach = _CLEARLY * FARTHEST_MM
+    motion = make_motion(seed)
+    for sample, progress in enumerate(_progress()):
+        s = motion.at(progress).s_mm
+        # In a bend, the distance along the centreline is at most twice the straight distance.
+        if all(abs(polyp.position_mm - s) > 2 * reach for polyp in polyps):
+            continue
+        scene = scene_at(seed, polyps, progress)
+        for index, polyp in enumerate(scene.polyps):
+            towards = scene.solids[index, :3] - scene.pose.position
+            distance = float(np.linalg.norm(towards))
+            if distance > reach:
+                continue
+            sight = sight_of(scene, index, lens)
+            # A reader would choose frames that do not show the polyp at the edge of the field.
+            central = towards @ scene.pose.rotation[:, 2] > math.cos(_CENTRAL) * distance
+            k = polyp.id - 1
+            visible[k, sample] = central and is_visible(sight, lens.size, margin=_CLEARLY)
+            hidden[k, sample] = not is_visible(sight, lens.size, margin=1 / _CLEARLY)
+    return visible, hidden
+
+
+def _normal(
+    empty: NDArray[np.bool_], tumbling: NDArray[np.bool_], count: int
+) -> Iterator[tuple[int, int, int]]:
+    """Distribute the normal frames over the stretches without a visible polyp."""
+    empty = empty.copy()
+    # A tumbling capsule may see a polyp between two samples: use all of a tumble or nothing.
+    for first, last in _stretches(tumbling):
+        empty[first : last + 1] &= empty[max(first - 1, 0) : last + 2].all()
+    # No frame is next to a sample that may show a polyp.
+    empty = empty & np.append(empty[1:], True) & np.append(True, empty[:-1])
+    found = _stretches(empty)
+    total = sum(last - first for first, last in found)
+    if count and not total:
+        raise ParameterError("normal_frames", "a polyp is visible everywhere; give fewer polyps")
+    done = 0
+    for first, last in found:
+        before, done = done, done + last - first
+        yield first, last, round(count * done / total) - round(count * before / total)
+
+
+def _pieces(stretches: list[tuple[int, int, int]]) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    number = 0
+    for first, last, count in sorted(stretches):
+        if count:
+            pieces.append(Piece(number, count, first / _SAMPLES, last / _SAMPLES))
+            number += count
+    return tuple(pieces)
+
+
+def _longest(good: NDArray[np.bool_]) -> tuple[int, int] | None:
+    return max(_stretches(good), key=lambda run: run[1] - run[0], default=None)
+
+
+def _stretches(good: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First and last sample of every run of at least two."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], good.astype(np.int8), [0]])))
+    runs = zip(edges[::2], edges[1::2] - 1, strict=True)
+    return [(int(first), int(last)) for first, last in runs if last > first]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyExam:
+    """Name, patient and plan of an exam of a study."""
+
+    name: str
+    patient: str
+    plan: ExamPlan
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPlan:
+    """Plan of a study: "demo", "paper" or "custom"; its seed; one exam per patient."""
+
+    name: str
+    seed: int
+    exams: tuple[StudyExam, ...]
+
+
+def plan_study(
+    name: str = "custom",
+    *,
+    patients: int | None = None,
+    frames: int | None = None,
+    polyps: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> StudyPlan:
+    """Plan a study.
+
+    Parameters
+    ----------
+    name
+        "demo" and "paper" have a fixed composition, see :data:`DEMO` and :data:`PAPER`.
+    patients, frames, polyps
+        Of a "custom" study: number of patients, frames per patient, polyps per patient.
+    seed
+        The same seed gives the same study.
+    **options
+        Options of :func:`plan_exam`: size, heads, field and so on.
+
+    Raises
+    ------
+    ParameterError
+        The name is unknown, or an option is missing, not allowed or out of bounds.
+    """
+    given = {"patients": patients, "frames": frames, "polyps": polyps}
+    if name in _NAMED:
+        for option, value in given.items():
+            if value is not None:
+                raise ParameterError(option, f"is fixed in the {name} study; leave it out")
+        contents = [
+            {"normal_frames": normal, "sequence_lengths": lengths}
+            for normal, lengths in _NAMED[name]
+        ]
+    elif name == "custom":
+        for option, value in given.items():
+            least = 0 if option == "polyps" else 1
+            if value is None or value < least:
+                raise ParameterError(option, f"must be at least {least}, not {value}")
+        contents = [{"frames": frames, "polyps": polyps}] * (patients or 0)
+    else:
+        raise ParameterError("study", f"must be one of {', '.join(_NAMED)}, custom, not {name!r}")
+    exams = []
+    for number, content in enumerate(contents, 1):
+        exam_seed = crc32(f"capsieve study {seed} patient {number}".encode())
+        plan = plan_exam(exam_seed, **content, **options)
+        exams.append(StudyExam(f"patient-{number}", str(number), plan))
+    return StudyPlan(name, seed, tuple(exams))

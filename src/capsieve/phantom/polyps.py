@@ -1,4 +1,4 @@
-"""Polyps: where they sit, how they look, and the solid that each is in one state of the gut."""
+"""Polyps: position, kind and size, and the solid that a polyp forms on the wall."""
 
 import math
 from dataclasses import dataclass
@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.phantom.centreline import Centreline
+from capsieve.phantom.colon import COLUMNS, ROW_MM, Colon
 from capsieve.phantom.noise import generator
-from capsieve.phantom.wall import COLUMNS, ROW_MM
 
 __all__ = ["KINDS", "SOLID", "Polyp", "draw_polyp", "solid_of"]
 
@@ -19,8 +18,9 @@ SOLID = (
     *("radius_u", "radius_v", "radius_w", "lobe_mm", "lobe_wave", "lobe_phase", "bound"),
     *("stalk_mm", "stalk_radius", "foot"),
 )
-"""The columns of a solid: centre, three axes (w away from the wall), radii, lobes, stalk, and the
-height along w, from the centre, under which it is inside the wall."""
+"""Columns of a solid, in the order of the kernels: centre; three axes, w away from the wall; radii;
+lobes; radius of the enclosing sphere; stalk; and `foot`, the height along w, from the centre, below
+which the polyp is inside the wall."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class Polyp:
     Attributes
     ----------
     id
-        From 1, in the order along the colon.
+        Number from 1, in the order along the colon.
     kind
         "sessile", "pedunculated" or "flat".
     size_mm
-        The greatest width, 3 to 20.
+        Greatest width, 3 to 20.
     position_mm, bearing
-        Its place on the wall: s, and theta in radians.
+        Position on the wall: s in mm, theta in radians.
     redness, roughness
-        How much redder and more textured than the wall: 0 like the wall, 1 plainly so.
+        How much redder and more textured it is than the wall: 0 equal, 1 clearly.
     shape
-        A number of its own for lobes, turn and texture.
+        Seed of lobes, orientation and texture.
     """
 
     id: int
@@ -53,11 +53,9 @@ class Polyp:
     shape: int
 
 
-def draw_polyp(
-    seed: int, number: int, position_mm: float, *, redness: float, roughness: float, again: int = 0
-) -> Polyp:
-    """Draw one polyp at a place along the colon; `again` asks for another one."""
-    rng = generator(seed, "polyp", number, again)
+def draw_polyp(seed: int, number: int, position_mm: float, *, attempt: int = 0) -> Polyp:
+    """Draw a random polyp near a position; another `attempt` gives another polyp."""
+    rng = generator(seed, "polyp", number, attempt)
     kind = str(rng.choice(KINDS, p=(0.52, 0.3, 0.18)))
     low, high = {"sessile": (3, 15), "pedunculated": (6, 20), "flat": (5, 18)}[kind]
     size = low + (high - low) * rng.beta(1.5, 1.6)
@@ -67,18 +65,18 @@ def draw_polyp(
         size_mm=round(float(size), 2),
         position_mm=round(position_mm + float(rng.uniform(-6, 6)), 2),
         bearing=round(float(rng.uniform(0, 2 * math.pi)), 4),
-        redness=round(redness * float(rng.uniform(0.4, 1.6)), 3),
-        roughness=round(roughness * float(rng.uniform(0.5, 1.5)), 3),
+        redness=round(0.7 * float(rng.uniform(0.4, 1.6)), 3),
+        roughness=round(0.5 * float(rng.uniform(0.5, 1.5)), 3),
         shape=int(rng.integers(2**31)),
     )
 
 
-def solid_of(polyp: Polyp, line: Centreline, radius: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the polyp as a row of `SOLID`: it rides on the wall of this state of the gut."""
+def solid_of(polyp: Polyp, colon: Colon, radius: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the polyp as a row of `SOLID`, placed on the wall with the map of radii `radius`."""
     rng = np.random.default_rng(polyp.shape)
     row = min(round(polyp.position_mm / ROW_MM), len(radius) - 2)
     col = round(polyp.bearing / (2 * math.pi) * COLUMNS) % COLUMNS
-    centre, tangent, normal, binormal = line.at(polyp.position_mm)
+    centre, tangent, normal, binormal = colon.at(polyp.position_mm)
     outward = math.cos(polyp.bearing) * normal + math.sin(polyp.bearing) * binormal
     around = math.cos(polyp.bearing) * binormal - math.sin(polyp.bearing) * normal
     reach = float(radius[row, col])
@@ -86,7 +84,7 @@ def solid_of(polyp: Polyp, line: Centreline, radius: NDArray[np.float32]) -> NDA
     slope /= 8 * ROW_MM
     turn = float(radius[row, (col + 3) % COLUMNS] - radius[row, (col - 3) % COLUMNS])
     turn /= max(6 * 2 * math.pi / COLUMNS * reach, 0.5)
-    # Half the slope: a polyp on the flank of a fold stands up, but also leans to the lumen.
+    # Half the slope: on the flank of a fold a polyp leans between the wall's normal and the lumen.
     up = -outward + 0.5 * np.clip(slope, -1, 1) * tangent + 0.5 * np.clip(turn, -1, 1) * around
     lean = rng.normal(0, 0.35 if polyp.kind == "pedunculated" else 0.12, 2)
     up = up + lean[0] * tangent + lean[1] * around
@@ -104,7 +102,7 @@ def solid_of(polyp: Polyp, line: Centreline, radius: NDArray[np.float32]) -> NDA
         "flat": (max(0.16 * half, 0.55), 0.0, 0.0, 0.0),
         "pedunculated": (half * 0.9, half * rng.uniform(1.2, 1.9), half * 2.4, half * 0.28),
     }[polyp.kind]
-    lift = min(lift, max(reach - half, 0.3))  # a stalk bends away in a narrow lumen
+    lift = min(lift, max(reach - half, 0.3))  # a stalk bends in a narrow lumen
     place = centre + reach * outward + lift * up
     wave = 1.0 / half * rng.uniform(2.0, 3.6)
     lobe = half * rng.uniform(0.03, 0.12) * (0.35 if polyp.kind == "flat" else 1.0)

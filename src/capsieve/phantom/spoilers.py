@@ -1,7 +1,6 @@
-"""What spoils frames: bubbles on the wall, turbid liquid with a level, stool.
+"""Bubbles on the wall, turbid liquid with a level, and stool.
 
-All of it belongs to places of the colon, so that it comes and goes as the capsule moves. How much
-there is does not depend on the number of frames.
+They belong to places of the colon, so their amount does not depend on the number of frames.
 """
 
 import math
@@ -13,30 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.phantom.camera import Lens
-from capsieve.phantom.centreline import Centreline
+from capsieve.phantom.colon import COLUMNS, LENGTH_MM, ROW_MM, Colon
 from capsieve.phantom.motion import Pose
 from capsieve.phantom.noise import generator, smoothstep
-from capsieve.phantom.wall import COLUMNS, ROW_MM
 
 __all__ = ["Spoilers", "bubbles_in_view", "liquid_at", "make_spoilers", "stool_at"]
 
-_SIGHT_MM = 70.0  # farther bubbles are smaller than a pixel or behind a bend
-_LARGEST = 0.22  # of a frame's side: a larger bubble is the dome itself
+_SIGHT_MM = 70.0  # bubbles farther away are smaller than a pixel or behind a bend
+_LARGEST = 0.22  # greatest radius of a bubble, as a share of the frame's side
 
 
 @dataclass(frozen=True)
 class Spoilers:
-    """The spoilers of one colon.
+    """Bubbles, liquid and stool of one colon.
 
     Attributes
     ----------
     bubbles
-        float32, sorted along the colon; columns: s, theta, radius in mm, foam (0..1).
+        float32, sorted by s; columns: s, theta, radius in mm, foam (0 or 1).
     pools
-        Stretches of liquid; columns: s, half length, filling (of the radius, -1..1), turbidity
-        (1/mm), colour (r, g, b).
+        Pools of liquid; columns: s, half length, level (in radii), turbidity (1/mm), colour
+        (r, g, b).
     stains
-        Stretches with stool; columns: s, half length, amount, colour (r, g, b).
+        Stool; columns: s, half length, amount, colour (r, g, b).
     """
 
     bubbles: NDArray[np.float32]
@@ -45,22 +43,20 @@ class Spoilers:
 
 
 @lru_cache(maxsize=8)
-def make_spoilers(
-    seed: int, length_mm: int, bubbles: float, liquid: float, stool: float
-) -> Spoilers:
-    """Return the spoilers of one colon; each dial is 1 for a usual preparation, 0 for none."""
+def make_spoilers(seed: int, bubbles: float, liquid: float, stool: float) -> Spoilers:
+    """Return the spoilers of a colon; an amount of 1 is usual, 0 is none."""
     rng = generator(seed, "spoilers")
     return Spoilers(
-        bubbles=_bubbles(rng, length_mm, bubbles),
-        pools=_pools(rng, length_mm, liquid),
-        stains=_stains(rng, length_mm, stool),
+        bubbles=_bubbles(rng, bubbles),
+        pools=_pools(rng, liquid),
+        stains=_stains(rng, stool),
     )
 
 
-def _bubbles(rng: np.random.Generator, length_mm: int, amount: float) -> NDArray[np.float32]:
+def _bubbles(rng: np.random.Generator, amount: float) -> NDArray[np.float32]:
     rows: list[NDArray[Any]] = []
-    for _ in range(rng.poisson(amount * length_mm / 80)):
-        place, bearing = rng.uniform(0, length_mm), rng.uniform(0, 2 * math.pi)
+    for _ in range(rng.poisson(amount * LENGTH_MM / 80)):
+        place, bearing = rng.uniform(0, LENGTH_MM), rng.uniform(0, 2 * math.pi)
         foam = float(rng.uniform() < 0.5)
         count = int(rng.uniform(80, 420)) if foam else int(rng.geometric(0.08))
         typical = rng.uniform(0.3, 0.9) if foam else rng.uniform(0.3, 1.2)
@@ -73,50 +69,50 @@ def _bubbles(rng: np.random.Generator, length_mm: int, amount: float) -> NDArray
     return table[np.argsort(table[:, 0], kind="stable")].astype(np.float32)
 
 
-def _pools(rng: np.random.Generator, length_mm: int, amount: float) -> NDArray[Any]:
+def _pools(rng: np.random.Generator, amount: float) -> NDArray[Any]:
     rows = [
         [
-            rng.uniform(0, length_mm),
+            rng.uniform(0, LENGTH_MM),
             rng.uniform(20, 60),
             rng.uniform(-0.6, 1.3),
             math.exp(rng.uniform(math.log(0.012), math.log(0.09))),
             *(np.array([0.36, 0.25, 0.05]) * rng.uniform(0.7, 1.1) + rng.normal(0, 0.03, 3)),
         ]
-        for _ in range(rng.poisson(amount * length_mm / 300))
+        for _ in range(rng.poisson(amount * LENGTH_MM / 300))
     ]
     return np.array(rows, np.float64).reshape(-1, 7)
 
 
-def _stains(rng: np.random.Generator, length_mm: int, amount: float) -> NDArray[Any]:
+def _stains(rng: np.random.Generator, amount: float) -> NDArray[Any]:
     rows = [
         [
-            rng.uniform(0, length_mm),
+            rng.uniform(0, LENGTH_MM),
             rng.uniform(10, 28),
             rng.uniform(0.3, 1.5),
             *(np.array([0.62, 0.40, 0.10]) * rng.uniform(0.6, 1.1) + rng.normal(0, 0.03, 3)),
         ]
-        for _ in range(rng.poisson(amount * length_mm / 380))
+        for _ in range(rng.poisson(amount * LENGTH_MM / 380))
     ]
     return np.array(rows, np.float64).reshape(-1, 6)
 
 
 def liquid_at(
-    spoilers: Spoilers, s_mm: float, line: Centreline, radius: NDArray[np.float32]
+    spoilers: Spoilers, s_mm: float, colon: Colon, radius: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Return the liquid around a place: turbidity (1/mm, 0 for none), level (z), colour."""
+    """Return the liquid at s: turbidity (1/mm, 0 for none), level (z in mm), colour."""
     near = np.abs(spoilers.pools[:, 0] - s_mm) / np.maximum(spoilers.pools[:, 1], 1)
     if not len(near) or near.min() >= 1:
         return np.zeros(5, np.float32)
     _, _, filling, turbidity, *colour = spoilers.pools[int(np.argmin(near))]
-    # The pool runs dry towards its ends, so that it comes and goes without a jump.
+    # The level falls towards the ends of a pool, so that it does not jump there.
     depth = float(smoothstep(1 - near.min(), 0, 0.35))
     reach = float(np.mean(radius[int(s_mm / ROW_MM)]))
-    level = line.at(s_mm)[0, 2] + reach * (-1.1 + depth * (filling + 1.1))
+    level = colon.at(s_mm)[0, 2] + reach * (-1.1 + depth * (filling + 1.1))
     return np.array([turbidity, level, *colour], np.float32)
 
 
 def stool_at(spoilers: Spoilers, s_mm: float) -> NDArray[np.float32]:
-    """Return the stool around a place: strength (0 for none), s, half length, amount, colour."""
+    """Return the stool at s: strength (0 for none), s, half length, amount, colour."""
     near = np.abs(spoilers.stains[:, 0] - s_mm) / np.maximum(spoilers.stains[:, 1], 1)
     if not len(near) or near.min() > 4:
         return np.zeros(7, np.float32)
@@ -128,19 +124,19 @@ def bubbles_in_view(
     spoilers: Spoilers,
     pose: Pose,
     lens: Lens,
-    line: Centreline,
+    colon: Colon,
     radius: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """Return the bubbles on the frame: row, column, radius, distance, foam; the farthest first."""
+    """Return the bubbles on a frame: row, column, radius, distance, foam; the farthest first."""
     s = spoilers.bubbles[:, 0]
     span = slice(*np.searchsorted(s, [pose.s_mm - _SIGHT_MM, pose.s_mm + _SIGHT_MM]))
     found = spoilers.bubbles[span].astype(np.float64)
-    found = found[(found[:, 0] > 1) & (found[:, 0] < line.length_mm - 1)]
+    found = found[(found[:, 0] > 1) & (found[:, 0] < LENGTH_MM - 1)]
     if not len(found):
         return np.zeros((0, 5), np.float32)
     rows = (found[:, 0] / ROW_MM).astype(int)
     cols = np.floor(found[:, 1] / (2 * math.pi) * COLUMNS).astype(int) % COLUMNS
-    frames = line.table[found[:, 0].astype(int)].astype(np.float64).reshape(-1, 4, 3)
+    frames = colon.line[found[:, 0].astype(int)].astype(np.float64).reshape(-1, 4, 3)
     outward = np.cos(found[:, 1:2]) * frames[:, 2] + np.sin(found[:, 1:2]) * frames[:, 3]
     along = (found[:, 0] % 1)[:, np.newaxis] * frames[:, 1]
     lift = radius[rows, cols].astype(np.float64) - 0.7 * found[:, 2]

@@ -1,7 +1,7 @@
-"""The mucosa's fine structure as tiles: vessels, grain and relief, in levels of detail.
+"""Fine structure of the mucosa as tiles: vessels, grain and relief, in levels of detail.
 
-A tile wraps around both ways. Its rows go along the colon, its columns around; a level has half the
-samples of the one before, so that a far wall is looked up where it is already smooth.
+A tile is periodic. Its rows go along the colon, its columns around it. Each level has half the
+rows and columns of the one before, so that a distant wall is sampled without aliasing.
 """
 
 import math
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from capsieve.phantom.noise import field, generator
 
-__all__ = ["TILE_MM", "Tiles", "make_tiles"]
+__all__ = ["POLYP_MM", "TILE_MM", "Tiles", "make_tiles"]
 
-TILE_MM = 150.0  # one tile of the wall: about the way around, so that samples are square
+TILE_MM = 150.0  # about the circumference of the colon, so that samples are square
 POLYP_MM = 24.0
 _WALL = 1024
 _POLYP = 512
@@ -26,7 +26,7 @@ _LEVELS = 5
 
 @dataclass(frozen=True)
 class Tiles:
-    """The tiles of one exam: uint8, flat over all levels, four values per sample.
+    """Tiles of wall and polyps: uint8, all levels in one list of samples with four values each.
 
     The values are vessel (0..255), grain, slope along rows and slope along columns (128: none).
     """
@@ -39,12 +39,12 @@ class Tiles:
 
 @lru_cache(maxsize=4)
 def make_tiles(variant: int) -> Tiles:
-    """Return one of a few sets of tiles; exams of the same variant share them."""
+    """Return a set of tiles; exams of the same variant share it."""
     rng = generator(variant, "tiles")
     vessels = _vessels(rng, _WALL, trees=90, length=60, thick=2.2)
     coarse, fine = field(rng, (_WALL, _WALL), 5.5), field(rng, (_WALL, _WALL), 1.9)
     grain = 0.55 * coarse + 0.8 * fine
-    # The innominate grooves of the colon: fine furrows around shallow fields.
+    # The innominate grooves of the colon: fine furrows.
     furrows = np.abs(field(rng, (_WALL, _WALL), (4.5, 9.0)))
     relief = 0.8 * coarse + 0.35 * fine + 1.1 * np.sqrt(furrows + 0.02)
     wall = _packed(vessels, grain, relief)
@@ -59,12 +59,12 @@ def make_tiles(variant: int) -> Tiles:
 def _vessels(
     rng: np.random.Generator, size: int, *, trees: int, length: float, thick: float
 ) -> NDArray[Any]:
-    """Draw branching trees, darker where they are thick; 0..1."""
+    """Draw branching trees, thick branches darker; 0..1."""
     canvas = np.zeros((size, size), np.float32)
     for _ in range(trees):
         start = rng.uniform(0, size, 2)
         _grow(rng, canvas, start, rng.uniform(0, 2 * math.pi), thick * rng.uniform(0.5, 1), length)
-    return np.clip(cv2.GaussianBlur(_tiled(canvas), (0, 0), 0.8)[16:-16, 16:-16], 0, 1)
+    return np.clip(_blur(canvas, 0.8), 0, 1)
 
 
 def _grow(
@@ -75,7 +75,7 @@ def _grow(
     thick: float,
     length: float,
 ) -> None:
-    """Draw a branch as a wandering line, then its two daughters by the rule of cubes."""
+    """Draw a branch as a random line, then its two daughters by Murray's law."""
     place = start
     walked = 0.0
     while walked < length:
@@ -94,13 +94,8 @@ def _grow(
         _grow(rng, canvas, place, heading + turn, daughter, length * rng.uniform(0.6, 0.95))
 
 
-def _line(
-    canvas: NDArray[Any],
-    start: NDArray[Any],
-    end: NDArray[Any],
-    thick: float,
-) -> None:
-    """Draw a line on a canvas that wraps around."""
+def _line(canvas: NDArray[Any], start: NDArray[Any], end: NDArray[Any], thick: float) -> None:
+    """Draw a line on a periodic canvas."""
     size = len(canvas)
     shift = np.floor(start / size) * size
     shade = float(min(0.30 + 0.22 * thick, 1.0))
@@ -113,35 +108,31 @@ def _line(
 
 
 def _pits(rng: np.random.Generator, size: int) -> NDArray[Any]:
-    """Return the pit pattern of a polyp: the distance to the nearest of many scattered points."""
+    """Pit pattern of a polyp: the distance to the nearest of many random points."""
     points = rng.integers(0, size, (int(size * size / 85), 2))
     seeds = np.full((size, size), 255, np.uint8)
     seeds[points[:, 0], points[:, 1]] = 0
     wide = np.pad(seeds, 32, mode="wrap")
     away = cv2.distanceTransform(wide, cv2.DIST_L2, 5)[32:-32, 32:-32]
-    away = cv2.GaussianBlur(np.pad(away, 8, mode="wrap"), (0, 0), 1.0)[8:-8, 8:-8]
+    away = _blur(away, 1.0)
     return ((away - away.mean()) / away.std()).astype(np.float32)
 
 
-def _tiled(image: NDArray[Any]) -> NDArray[Any]:
-    return np.pad(image, 16, mode="wrap")
+def _blur(tile: NDArray[Any], sigma: float) -> NDArray[Any]:
+    return cv2.GaussianBlur(np.pad(tile, 16, mode="wrap"), (0, 0), sigma)[16:-16, 16:-16]
 
 
 def _packed(vessels: NDArray[Any], grain: NDArray[Any], relief: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return vessel, grain and the two slopes as bytes."""
+    """Vessel, grain and the two slopes of the relief as bytes."""
     slopes = [(np.roll(relief, -1, axis) - np.roll(relief, 1, axis)) / 2 for axis in (0, 1)]
     grain = grain / grain.std()
     scale = 1 / max(float(np.std(slopes)), 1e-6)
-    bytes_of = [
-        255 * vessels,
-        128 + 36 * grain,
-        *(128 + 36 * scale * slope for slope in slopes),
-    ]
-    return np.clip(np.rint(np.stack(bytes_of, axis=2)), 0, 255).astype(np.uint8)
+    values = [255 * vessels, 128 + 36 * grain, *(128 + 36 * scale * slope for slope in slopes)]
+    return np.clip(np.rint(np.stack(values, axis=2)), 0, 255).astype(np.uint8)
 
 
 def _levels(tile: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the tile and its halvings, one after the other."""
+    """The tile and its reductions by 2, as one list of samples."""
     levels = [tile]
     for _ in range(_LEVELS - 1):
         last = levels[-1].astype(np.uint16)

@@ -4,7 +4,6 @@ import cv2
 import numpy as np
 import pytest
 
-import capsieve
 from learned.features.pictures import (
     MUCOSA,
     SIZE,
@@ -14,6 +13,7 @@ from learned.features.pictures import (
     measured,
     waves_frame,
 )
+from support.polyp_frames import polyp_frame
 
 
 def test_the_bump_lies_where_the_disc_is() -> None:
@@ -53,7 +53,7 @@ def test_a_wave_lies_in_its_band() -> None:
 
 
 def test_blur_takes_fine_contrast_away() -> None:
-    sharp = capsieve.phantom.polyp_frame(seed=1, size=SIZE)
+    sharp = polyp_frame(seed=1, size=SIZE)
     soft = np.asarray(cv2.GaussianBlur(sharp, (0, 0), 3.0), np.uint8)
     before, after = measured(sharp), measured(soft)
     for name in ("band-16", "band-32", "slope", "laplacian", "detail"):
@@ -89,7 +89,7 @@ def test_the_lumen_is_dark_and_where_it_is() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_phantom_polyp_looks_like_one(seed: int) -> None:
-    found = measured(capsieve.phantom.polyp_frame(seed=seed, size=SIZE))
+    found = measured(polyp_frame(seed=seed, size=SIZE))
     assert found["bump.count-middle"] >= 1
 
 

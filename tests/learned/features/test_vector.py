@@ -9,6 +9,7 @@ from capsieve.frames import FieldOfView
 from capsieve.learned.features.registry import FEATURES, NAMES
 from capsieve.learned.features.vector import frame_features
 from learned.features.pictures import FIELD, MUCOSA, SIZE, disc_frame, measured
+from support.polyp_frames import polyp_frame
 
 _RNG = np.random.default_rng(1)
 ODD_FRAMES = {
@@ -39,7 +40,7 @@ def test_the_result_is_that_of_analyze_on_odd_frames(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_result_is_that_of_analyze(seed: int) -> None:
-    frame = capsieve.phantom.polyp_frame(seed=seed, size=300)
+    frame = polyp_frame(seed=seed, size=300)
     field = FieldOfView("circle", 149.0, 150.0, 147.0)
     found = frame_features(frame, field)
     result = capsieve.analyze(frame, field_of_view=field)
@@ -72,7 +73,7 @@ def test_a_frame_that_is_no_picture_is_refused() -> None:
 
 
 def test_a_frame_leaves_no_trace_on_the_next() -> None:
-    first, second = disc_frame(20, 0.3), capsieve.phantom.polyp_frame(size=SIZE)
+    first, second = disc_frame(20, 0.3), polyp_frame(size=SIZE)
     before = frame_features(first).values
     frame_features(second)
     np.testing.assert_array_equal(frame_features(first).values, before)
@@ -99,13 +100,13 @@ def _assert_near(first: dict[str, float], second: dict[str, float], *, but: set[
 
 @pytest.mark.parametrize("turn", ["quarter", "half", "mirror"])
 def test_turning_the_frame_changes_nothing(turn: str) -> None:
-    frame = capsieve.phantom.polyp_frame(seed=2, size=SIZE)
+    frame = polyp_frame(seed=2, size=SIZE)
     turned = {"quarter": np.rot90(frame), "half": frame[::-1, ::-1], "mirror": frame[:, ::-1]}[turn]
     _assert_near(measured(np.ascontiguousarray(turned)), measured(frame), but=set())
 
 
 def test_the_source_s_resolution_hardly_matters() -> None:
-    large = capsieve.phantom.polyp_frame(seed=3, size=2 * SIZE)
+    large = polyp_frame(seed=3, size=2 * SIZE)
     # Means over 2 x 2 pixels: the same picture from a camera with a quarter of the pixels.
     small = large.reshape(SIZE, 2, SIZE, 2, 3).mean(axis=(1, 3)).round().astype(np.uint8)
     field = FieldOfView("circle", 255.5, 255.5, 255.0)
@@ -116,13 +117,13 @@ _OF_THE_LEVEL = {"bump.texture"}
 
 
 def test_more_light_changes_only_what_says_so() -> None:
-    bright = capsieve.phantom.polyp_frame(seed=2, size=SIZE)
+    bright = polyp_frame(seed=2, size=SIZE)
     dim = np.rint(0.75 * bright).astype(np.uint8)
     _assert_near(measured(bright), measured(dim), but=_OF_THE_LEVEL)
 
 
 def test_a_colour_cast_leaves_colours_against_each_other() -> None:
-    frame = capsieve.phantom.polyp_frame(seed=2, size=SIZE).astype(np.float64)
+    frame = polyp_frame(seed=2, size=SIZE).astype(np.float64)
     # The sum that the paper calls grey stays as it is on mucosa.
     gains = np.array([0.85, 1.0, 1.15])
     gains *= (MUCOSA @ [0.2989, 0.587, 0.114]) / ((MUCOSA * gains) @ [0.2989, 0.587, 0.114])

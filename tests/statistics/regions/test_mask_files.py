@@ -87,6 +87,21 @@ def test_a_table_pairs_frames_and_masks(tmp_path: Path) -> None:
     assert [problem.rows for problem in regions.problems] == [1]
 
 
+def test_a_table_may_name_frames_of_a_video_and_grey_levels(tmp_path: Path) -> None:
+    table = tmp_path / "masks.csv"
+    table.write_text(
+        "exam,head,frame,file,polyp,mask,value\n"
+        "a,1,7,,a/2,m/7.png,2\n"
+        "a,1,x,,a/2,m/8.png,2\n"
+        "a,1,,,a/2,m/9.png,2\n"
+    )
+    regions = read_mask_table(table)
+    (region,) = regions.regions
+    assert (region.exam, region.head, region.frame, region.file) == ("a", 1, 7, None)
+    assert region.shape == MaskFile(str(tmp_path / "m/7.png"), 2)
+    assert [problem.rows for problem in regions.problems] == [1, 1]
+
+
 def test_the_corners_of_kvasir_boxes_belong_to_the_finding(tmp_path: Path) -> None:
     table = tmp_path / "metadata.csv"
     table.write_text(

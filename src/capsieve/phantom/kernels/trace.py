@@ -14,7 +14,7 @@ import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["sees", "trace_grid", "trace_pixels", "touches"]
+__all__ = ["clearance", "sees", "trace_grid", "trace_pixels"]
 
 _FAR = 260.0  # mm; beyond it is only dark
 _STEPS = 70
@@ -171,7 +171,7 @@ def _march(ox, oy, oz, vx, vy, vz, t, s, line, wall, per_mm, solids):
             break
         if room < np.float32(0.0012) * t + np.float32(0.004):
             break
-        # Near a surface that is met at a slant, the last two places tell how far it still is.
+        # Near a surface that is met at a slant, the last two places show how far it still is.
         ahead = np.float32(_CAUTION) * room
         if step > 0 and low_room > room:
             # Not too boldly: the rim of a fold is thin, and a ray must not pass through it.
@@ -278,7 +278,7 @@ def trace_grid(origin, rays, used, start, line, wall, per_mm, solids, hits, whic
 
 @compiled
 def _is_smooth(i, j, hits, which):
-    """Return whether one surface spans a cell, so that its corners tell the rest."""
+    """Return whether one surface spans a cell, so that the corners determine the rest."""
     a, b, c, d = hits[i, j], hits[i, j + 1], hits[i + 1, j], hits[i + 1, j + 1]
     w = which[i, j]
     if w != which[i, j + 1] or w != which[i + 1, j] or w != which[i + 1, j + 1]:
@@ -386,7 +386,7 @@ def sees(origin, rays, inside, start, line, wall, per_mm, solids, index):
 
 
 @compiled
-def touches(x, y, z, s, line, wall, per_mm, solids):
+def clearance(x, y, z, s, line, wall, per_mm, solids):
     """Return the room around a point, and the point's s and theta."""
     room, s, theta, _, _ = _scene(x, y, z, s, line, wall, per_mm, solids)
     return room, s, theta

@@ -1,4 +1,4 @@
-"""A table of frames and their masks: CSV with the columns file and mask."""
+"""A table of frames and their masks: CSV with the columns file and mask, and optional others."""
 
 from pathlib import Path
 
@@ -20,8 +20,10 @@ def recognises_mask_table(path: Path) -> bool:
 def read_mask_table(path: Path) -> RegionSet:
     """Read which mask belongs to which frame; none is opened.
 
-    Paths of masks start at the table's folder. A column polyp names the polyp; without it a
-    column sequence stands in. A row without a mask is a frame without an outline.
+    Paths of masks start at the table's folder. Optional columns: exam, head and frame, which name
+    the frame of a video; polyp, which names the polyp (or sequence, if there is no polyp); value,
+    the grey level of the polyp in its mask (every level above 0 by default). A row without a mask
+    is a frame without an outline.
     """
     table = _table(path)
     if table is None:
@@ -32,13 +34,21 @@ def read_mask_table(path: Path) -> RegionSet:
         where = f"line {line} of {table.name}"
         if not row.get("mask"):
             continue
-        if not row.get("file"):
+        try:
+            head, frame, value = (
+                int(row[name]) if row.get(name) else None for name in ("head", "frame", "value")
+            )
+        except ValueError:
+            problems.add("head, frame or value is not a whole number", f"{where}: {row['mask']}")
+            continue
+        if not row.get("file") and frame is None:
             problems.add("the mask has no frame", f"{where}: {row['mask']}")
             continue
         sequence = row.get("sequence")
         polyp = row.get("polyp") or (f"sequence {sequence}" if sequence else None)
-        shape = MaskFile(str(table.parent / row["mask"].replace("\\", "/")))
-        regions.append(Region(None, None, None, row["file"], shape, polyp, where=where))
+        shape = MaskFile(str(table.parent / row["mask"].replace("\\", "/")), value)
+        exam, file = row.get("exam") or None, row["file"] or None
+        regions.append(Region(exam, head, frame, file, shape, polyp, where=where))
     return RegionSet(tuple(regions), problems.result(), "table of masks", str(path))
 
 
