@@ -346,7 +346,14 @@ def _video(path: Path, size: int) -> Iterator[Callable[[NDArray[np.uint8], float
         stream = container.add_stream("libx264", rate=Fraction(FRAME_RATE))
         stream.width = stream.height = size
         stream.pix_fmt = "yuv420p"
-        stream.options = {"crf": "23", "preset": "veryfast", "g": "60"}
+        # x264's macroblock tree depends on uninitialised memory: with it, widths such as 160 or 200
+        # give another file in nearly every run.
+        stream.options = {
+            "crf": "23",
+            "preset": "veryfast",
+            "g": "60",
+            "x264-params": "mbtree=0",
+        }
         context = stream.codec_context
         context.thread_count = 1  # the renderers use the cores
         context.time_base = Fraction(1, _CLOCK)
