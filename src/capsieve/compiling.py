@@ -1,65 +1,32 @@
-"""How the loops are compiled, and where the compiled code is kept.
+"""Compile kernels with numba and cache the compiled code.
 
-Compiling takes some twenty seconds, once. numba's own cache looks only at the file of the function
-that it loads: a change in another file that is called from there, as an upgrade may bring, would go
-unnoticed. So the folder's name carries a digest of all kernels
-and of this file.
+Compilation takes about twenty seconds, once per machine. numba's cache notices a change in the file
+of a function, but not in the files of the functions that it calls. The name of the cache folder
+therefore contains a digest of all kernels, of this file, of numba's version and of the processor.
 """
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config
+from llvmlite import binding
+from numba.core import config, event
 from numba.extending import intrinsic
 
-__all__ = ["compiled", "is_compiled", "machine_code"]
+__all__ = ["compiled", "is_compiled", "machine_code", "mark_compiled", "on_first_compilation"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent
 
 
-def _homes() -> Iterator[Path]:
-    """Yield where compiled code may live, best first. No shared folder: it is executed."""
-    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(chosen)
-    yield _HERE / "__pycache__"
-    try:
-        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "capsieve"
-    except RuntimeError:  # a user without a home
-        return
-
-
-@cache
-def _folder() -> Path | None:
-    """Return the folder of this state of the kernels; None where nothing can be written."""
-    digest = sha256()
-    for path in [Path(__file__), *sorted(_HERE.glob("**/kernels/*.py"))]:
-        digest.update(path.read_bytes())
-    for home in _homes():
-        folder = home / f"kernels-{digest.hexdigest()[:16]}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    return None
-
-
-def is_compiled() -> bool:
-    """Return whether compiled code was found: the first frame then takes no longer than others."""
-    folder = _folder()
-    return folder is not None and any(folder.rglob("*.nbi"))
-
-
 def compiled(function: Function) -> Function:
-    """Compile a loop once per machine, release the GIL, and let sums be reordered into vectors.
+    """Compile a kernel when it is first called, cache it, and release the GIL while it runs.
 
     The order of a sum is fixed when the code is compiled, so that results repeat bit for bit.
     NaN-safe comparisons are given up ("nnan"): frames are checked for NaN before they come here.
@@ -71,7 +38,7 @@ def compiled(function: Function) -> Function:
         error_model="numpy",
         fastmath={"reassoc", "contract", "nsz", "nnan"},
     )
-    # numba asks its configuration for the folder while it decorates, and at no other time.
+    # numba reads the folder from its configuration while it decorates, and at no other time.
     settings: Any = config
     usual, settings.CACHE_DIR = settings.CACHE_DIR, str(folder or "")
     try:
@@ -80,9 +47,69 @@ def compiled(function: Function) -> Function:
         settings.CACHE_DIR = usual
 
 
-def machine_code(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a compiled loop use code that is written out instruction by instruction.
+def is_compiled(work: str) -> bool:
+    """Return whether all kernels for a kind of work are in the cache, see `mark_compiled`."""
+    folder = _folder()
+    return folder is not None and (folder / f"{work}.compiled").exists()
 
-    The function gets the types of its arguments, and returns a signature and a writer.
+
+def mark_compiled(work: str) -> None:
+    """Record that all kernels for a kind of work, such as "analysis", are in the cache."""
+    folder = _folder()
+    if folder is not None:
+        with suppress(OSError):  # without the marker, the kernels are only loaded once more
+            (folder / f"{work}.compiled").touch()
+
+
+def on_first_compilation(call: Callable[[], None]) -> None:
+    """Call a function once, just before this process compiles a kernel that is not cached.
+
+    A later call of this function replaces an earlier one.
     """
+    if _first_compilation.call is None:
+        event.register("numba:compile", _first_compilation)
+    _first_compilation.call = call
+
+
+class _FirstCompilation(event.Listener):
+    call: Callable[[], None] | None = None
+
+    def on_start(self, event: event.Event) -> None:
+        call, self.call = self.call, None
+        if call is not None:
+            call()
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+_first_compilation = _FirstCompilation()
+
+
+@cache
+def _folder() -> Path | None:
+    """Return the cache folder of these kernels, or None if no folder can be written."""
+    digest = sha256(f"{numba.__version__} {binding.get_host_cpu_name()}".encode())
+    for path in [Path(__file__), *sorted(_HERE.glob("**/kernels/*.py"))]:
+        digest.update(path.read_bytes())
+    for parent in _parents():
+        folder = parent / f"kernels-{digest.hexdigest()[:16]}"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK | os.X_OK):
+                return folder
+    return None
+
+
+def _parents() -> Iterator[Path]:
+    """Yield folders for the cache, best first; never a shared one, because it is executed."""
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen)
+    yield _HERE / "__pycache__"
+    with suppress(RuntimeError):  # a user without a home folder
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "capsieve"
+
+
+def machine_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let kernels call code that is written instruction by instruction (a numba intrinsic)."""
     return cast(Callable[..., Any], intrinsic(function))

@@ -1,12 +1,16 @@
+import os
 import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import capsieve
 from capsieve.cli import main as main_module
 from capsieve.cli.main import main
+from sample_exams import write_exam_images
 
 COMMANDS = ("calibrate", "demo", "evaluate", "explain", "model", "parameters", "phantom", "report")
 COMMANDS += ("review", "robustness", "screen", "splits", "train")
@@ -118,3 +122,42 @@ def test_a_full_disk_behind_a_redirection_is_one_line():
     assert done.returncode == 1
     assert done.stderr.startswith("capsieve: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("explain", "missing.png"),
+        ("screen", "missing.mp4", "-o", "out"),
+        ("screen", "missing.mp4", "-o", "out", "--workers", "2"),
+        ("robustness", "missing.mp4", "--labels", "missing.csv", "-o", "out"),
+        ("train", "missing.mp4", "--labels", "missing.csv", "-o", "model.onnx"),
+    ],
+)
+def test_a_command_that_fails_at_once_does_not_announce_a_compilation(arguments, tmp_path):
+    cold = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    result = capsieve_command(*arguments, cwd=tmp_path, env=cold)
+    assert result.returncode in (1, 2)
+    assert "ompiling" not in result.stderr
+
+
+@pytest.mark.slow
+def test_a_screening_announces_the_compilation_once_and_only_on_the_first_run(tmp_path):
+    write_exam_images(tmp_path / "exam", 3)
+    cold = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for out, announcements in (("first", 1), ("second", 0)):
+        result = capsieve_command(
+            *("screen", "exam", "-o", out, "--workers", "2"), cwd=tmp_path, env=cold
+        )
+        assert result.returncode == 0
+        assert result.stderr.count("ompiling") == announcements
+
+
+def test_a_warning_is_one_line_without_a_path_of_the_source(tmp_path):
+    levels = np.random.default_rng(0).integers(0, 256, (64, 64)).astype(np.uint16)
+    Image.fromarray(levels).save(tmp_path / "deep.png")
+    result = capsieve_command("explain", "deep.png", cwd=tmp_path)
+    assert result.returncode == 0
+    (line,) = [line for line in result.stderr.splitlines() if "16-bit" in line]
+    assert line.startswith("capsieve: warning: ")
+    assert ".py" not in result.stderr

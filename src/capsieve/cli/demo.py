@@ -45,8 +45,9 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
 
     The study has 16 polyps. An interrupted demo continues with the same command.
     """
-    from capsieve.cli.output import say_first_run
+    from capsieve.cli.output import say_compiling
     from capsieve.cli.progress import exam_progress, frame_progress
+    from capsieve.compiling import is_compiled
     from capsieve.engine.evaluating import evaluate
     from capsieve.engine.screening import screen
     from capsieve.errors import FileError
@@ -56,7 +57,8 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot create the folder {out}: {error.strerror}") from error
-    say_first_run()
+    if not is_compiled("analysis"):
+        say_compiling()
     plan = plan_study("demo")
     total = sum(exam.plan.frames for exam in plan.exams)
     click.echo(f"Rendering a synthetic study of {len(plan.exams)} exams ...", err=True)

@@ -92,14 +92,14 @@ def command(
     of another detector.
     """
     import capsieve
-    from capsieve.cli.output import explanation_json, say_first_run, say_why
+    from capsieve.cli.output import announce_compilation, explanation_json, say_why
 
     _check_out(target, out)
     pixels, view, basis, named, screened = _chosen(target, number, head)
     parameters = _parameters(parameters_file, channel, basis)
     if circle is not None:
         view = _view(circle, pixels)
-    say_first_run()
+    announce_compilation()
     detector = _detector(detector_name, screened, parameters, target)
     if detector.name != "paper":
         _explain_other(detector, pixels, view, target, named, out=out, as_json=as_json, show=show)

@@ -5,6 +5,7 @@ each sub-command's module is loaded when it runs, and heavy libraries when they 
 """
 
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -85,6 +86,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    warnings.showwarning = _show_warning
     try:
         code = cli.main(args=arguments, prog_name="capsieve", standalone_mode=False)
         if sys.stdout is not None:  # None where it was closed before we came
@@ -102,6 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"capsieve: cannot print: {error.strerror or error}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"capsieve: warning: {message}", err=True)
 
 
 def _forget_stdout() -> None:

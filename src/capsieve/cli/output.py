@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPLANATION_SCHEMA",
+    "announce_compilation",
     "explanation_json",
     "say_cautions",
-    "say_first_run",
+    "say_compiling",
     "say_why",
     "score_json",
 ]
@@ -29,14 +30,16 @@ EXPLANATION_SCHEMA = 1
 """Version of the JSON object; it grows when a name in it changes its meaning."""
 
 
-def say_first_run() -> None:
-    """Tell on stderr why the first frame takes so long."""
-    from capsieve.compiling import is_compiled
+def announce_compilation() -> None:
+    """Call :func:`say_compiling` if this command compiles kernels, just before it does."""
+    from capsieve.compiling import on_first_compilation
 
-    if not is_compiled():
-        click.echo(
-            "First run: compiling the inner loops. This takes half a minute, once.", err=True
-        )
+    on_first_compilation(say_compiling)
+
+
+def say_compiling() -> None:
+    """Print on stderr why the first run takes longer."""
+    click.echo("First run: compiling the program. This takes half a minute, once.", err=True)
 
 
 def say_cautions(

@@ -93,7 +93,7 @@ def command(
 
     Exit status: 0 when every wanted frame was analysed, 1 when some could not be.
     """
-    from capsieve.cli.output import say_first_run
+    from capsieve.cli.output import announce_compilation
     from capsieve.cli.progress import exam_progress
     from capsieve.engine.robustness_run import study_robustness
     from capsieve.parameters import Parameters
@@ -102,7 +102,7 @@ def command(
     from capsieve.statistics.perturbation import CHANGES, PARAMETERS
 
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
-    say_first_run()
+    announce_compilation()
     with interruptible(kept=False), exam_progress(quiet=quiet) as listener:
         study = study_robustness(
             inputs,

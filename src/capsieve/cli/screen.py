@@ -87,7 +87,7 @@ def command(
 
     Exit status: 0 when every exam is complete, 1 when one failed or has frames missing.
     """
-    from capsieve.cli.output import say_first_run
+    from capsieve.cli.output import announce_compilation
     from capsieve.cli.progress import exam_progress
     from capsieve.engine.screening import screen
     from capsieve.parameters import Parameters
@@ -95,7 +95,7 @@ def command(
     if workers is not None and cluster is not None:
         raise click.UsageError("--workers is for this machine, --cluster for others: say one.")
     parameters = None if parameters_file is None else Parameters.load(parameters_file)
-    say_first_run()
+    announce_compilation()
     with interruptible(fresh=fresh), exam_progress(quiet=quiet) as listener:
         exams = screen(
             inputs,

@@ -145,13 +145,13 @@ def command(
     FRAMES are exams as capsieve screen takes them. Patients, blocks or exams are kept apart: every
     figure is of frames that the model which scored them never saw.
     """
-    from capsieve.cli.output import say_first_run
+    from capsieve.cli.output import announce_compilation
     from capsieve.cli.train_progress import train_progress
     from capsieve.engine.training import train
 
     _check_usage(splits)
     texts = _texts(data_name, licence, citation, card_file)
-    say_first_run()
+    announce_compilation()
     with interruptible(fresh=fresh), train_progress(quiet=quiet) as shown:
         outcome = train(
             inputs,

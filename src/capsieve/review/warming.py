@@ -73,11 +73,13 @@ class Warming:
             self._process.kill()
 
     def _work(self, folders: Callable[[], Iterable[Path]]) -> None:
+        from capsieve.compiling import is_compiled
+
         # Whatever goes wrong goes wrong again, and is told, when a reader asks for evidence.
         with suppress(Exception):
             self._hurry.wait(_REST)
             chosen = [] if self._ending.is_set() else list(folders())
-            if chosen and not _is_compiled():
+            if chosen and not is_compiled("evidence"):
                 self._compile(chosen)
             if not self._ending.is_set():
                 go_through(chosen)
@@ -139,12 +141,6 @@ def _frame() -> NDArray[np.uint8]:
     return np.stack([level, 0.6 * level, 0.4 * level], axis=-1).astype(np.uint8)
 
 
-def _is_compiled() -> bool:
-    from capsieve.compiling import is_compiled
-
-    return is_compiled()
-
-
 def _process(folders: Iterable[Path]) -> "subprocess.Popen[bytes]":
     nothing = subprocess.DEVNULL
     command = [sys.executable, "-P", "-m", __name__, *map(str, folders)]
@@ -152,4 +148,7 @@ def _process(folders: Iterable[Path]) -> "subprocess.Popen[bytes]":
 
 
 if __name__ == "__main__":
+    from capsieve.compiling import mark_compiled
+
     go_through(map(Path, sys.argv[1:]))
+    mark_compiled("evidence")

@@ -50,6 +50,10 @@ class Processes:
         self._slots = [_Slot() for _ in range(self.workers)]
 
     def __enter__(self) -> "Processes":
+        from capsieve.compiling import is_compiled
+
+        if not is_compiled("analysis"):
+            warm_up()  # once here, and not in all workers at the same time
         for slot in self._slots:
             slot.start(warm=True)
         return self
