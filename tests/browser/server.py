@@ -1,19 +1,36 @@
 """``capsieve review`` as a process that can be killed and started again."""
 
+import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from capsieve.review.decisions.database import open_database
-from capsieve.review.decisions.entries import Entry
-from capsieve.review.decisions.log import load_entries
+__all__ = ["Entry", "Server"]
 
-__all__ = ["Server"]
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the table capsieve_entries."""
+
+    number: int
+    key: str
+    exam: str
+    version: int
+    reader: str
+    role: str
+    time: str
+    kind: str
+    subject: str
+    content: dict[str, Any]
+    undoes: int | None
 
 
 def _free_port() -> int:
@@ -86,8 +103,8 @@ class Server:
 
     def entries(self, exam: str) -> list[Entry]:
         """Return what is in the database."""
-        opened = open_database(self.database)
-        try:
-            return load_entries(opened, exam)
-        finally:
-            opened.close()
+        names = [field.name for field in fields(Entry)]
+        query = f"SELECT {', '.join(names)} FROM capsieve_entries WHERE exam = ? ORDER BY number"
+        with closing(sqlite3.connect(self.database)) as opened:
+            rows = [dict(zip(names, row, strict=True)) for row in opened.execute(query, [exam])]
+        return [Entry(**row | {"content": json.loads(row["content"])}) for row in rows]

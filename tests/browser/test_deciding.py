@@ -98,10 +98,11 @@ def test_undoing_an_accepted_event_takes_its_finding_along(anna):
     assert [each["verdict"] for each in reading["verdicts"].values()] == ["accept"]
 
 
-def test_accepted_taken_back_and_accepted_again_is_one_finding(anna, events):
-    for wanted in ("accepted", "no verdict", "accepted"):
-        anna.press("a")
-        anna.see(f".card[aria-label*='Event 1,'][aria-label*='{wanted}']")
+def test_accepted_rejected_and_accepted_again_is_one_finding(anna, events):
+    anna.page.get_by_role("checkbox", name="go on after a verdict").uncheck()
+    for key, wanted in zip("ara", ("accept", "reject", "accept"), strict=True):
+        anna.press(key)
+        anna.see(f".card:first-child .badge.{wanted}")
         anna.until_saved()
     first, last = events[0]["first_frame"], events[0]["last_frame"]
     finding = f"finding:e0-{first}-{last}"
@@ -109,29 +110,41 @@ def test_accepted_taken_back_and_accepted_again_is_one_finding(anna, events):
     assert [subject for _, subject, _ in told(anna)] == [finding, verdict] * 3
     anna.see(".findings fieldset")
     anna.press("Control+z")
-    anna.see(".toast:has-text('Undone')")
-    anna.see(".findings:has-text('No findings yet')")
+    anna.page.locator(".findings fieldset, .findings .finding").first.wait_for(state="detached")
+
+
+def test_a_removed_finding_comes_back_with_accept(anna, events):
+    anna.press("a")
+    anna.see(".findings fieldset").get_by_role("button", name="Remove").click()
+    anna.until_saved()
+    anna.press("a")
+    anna.see(".findings fieldset")
+    anna.until_saved()
+    kinds = [kind for kind, *_ in told(anna)]
+    assert kinds == ["finding", "verdict", "finding", "finding", "verdict"]
 
 
 def test_an_answer_from_before_does_not_take_an_action_back(anna, events):
+    anna.page.get_by_role("checkbox", name="go on after a verdict").uncheck()
     held = []
     anna.page.route("**/reading", lambda route: held.append((route, route.fetch())))
     anna.press("a")
     anna.until_saved()
     while not held:
         anna.page.wait_for_timeout(50)
-    anna.press("a")
-    anna.see(".card[aria-label*='Event 1,'][aria-label*='no verdict']")
+    anna.press("r")
+    anna.see(".card:first-child .badge.reject")
     anna.until_saved()
     route, from_before = held.pop(0)  # the event is accepted, it says
     with anna.page.expect_response("**/reading"):
         route.fulfill(response=from_before)
     anna.page.wait_for_timeout(500)
+    anna.press("r")  # still rejected: nothing is written
     anna.press("a")
-    anna.see(".card[aria-label*='Event 1,'][aria-label*='accepted']")
+    anna.see(".card:first-child .badge.accept")
     anna.until_saved()
     said = [entry.content for entry in anna.server.entries(VIDEO)]
-    assert [content["verdict"] for content in said[1::2]] == ["accept", None, "accept"]
+    assert [content["verdict"] for content in said[1::2]] == ["accept", "reject", "accept"]
     assert ["removed" in content for content in said[::2]] == [False, True, False]
     for route, answer in held:
         route.fulfill(response=answer)
@@ -158,12 +171,36 @@ def test_landmarks_cleanliness_a_missed_polyp_and_urgency_by_keyboard(anna):
 def test_keys_for_a_finding_do_not_reach_one_that_was_left(anna, events):
     anna.press("a")
     anna.until_saved()
+    anna.press("Home")
+    anna.until_frame(0)
+    anna.see(".finding")  # the first one's form has closed
+    anna.press("s", "2", "t", "1", "b")
     anna.press("Enter")
     anna.until_frame(events[1]["best_frame"])
-    anna.see(".finding")  # the first one's form has closed
-    anna.press("s")
-    anna.see(".toast:has-text('Choose a finding first')")
+    anna.press("s", "2", "t", "1", "b")
+    anna.until_saved()
+    assert [kind for kind, *_ in told(anna)] == ["finding", "verdict"]
+
+
+def test_keys_for_a_finding_do_not_reach_one_that_redo_brings_back_elsewhere(anna):
+    anna.press("a", "Control+z")
+    anna.page.locator(".findings fieldset").wait_for(state="detached")
+    anna.press("Home")
+    anna.until_frame(0)
+    anna.press("Control+Shift+z")
+    anna.see(".finding")
+    anna.press("s", "2")
+    anna.until_saved()
+    assert [kind for kind, *_ in told(anna)] == ["finding", "verdict", *["undo"] * 4]
+
+
+def test_a_menu_of_a_finding_closes_when_its_frame_is_left(anna, events):
+    anna.press("a", "s")
+    anna.see("[role=menu]")
+    anna.page.get_by_role("button", name="One frame on").click()
+    anna.page.locator("[role=menu]").wait_for(state="detached")
     anna.press("2")
+    anna.until_saved()
     assert [kind for kind, *_ in told(anna)] == ["finding", "verdict"]
 
 

@@ -1,9 +1,11 @@
 """Names and passwords: in, out, and nobody decides in another one's name."""
 
+import subprocess
+import sys
+
 import pytest
 
 from browser.exams import VIDEO, events_of
-from capsieve.review.users import add_user
 
 pytestmark = pytest.mark.slow
 PASSWORD = "seven small boats"
@@ -13,7 +15,15 @@ PASSWORD = "seven small boats"
 def room(serve, tmp_path):
     users = tmp_path / "users.json"
     for name in ("anna", "bert"):
-        add_user(users, name, PASSWORD, "reader")
+        line = ["review", "--add-user", name, "--role", "reader", "--users", str(users)]
+        subprocess.run(
+            [sys.executable, "-m", "capsieve", *line],
+            input=f"{PASSWORD}\n{PASSWORD}\n",
+            text=True,
+            check=True,
+            capture_output=True,
+            start_new_session=True,  # no terminal: the password is read from stdin
+        )
     return serve("--users", str(users), reader=None)
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser.exams import write_long_exam
+from browser.exams import digest
+from capsieve.sources.source import Place, open_source
 from looped_video import CLIP, FRAMES, looped
+from support.results import write_results, write_table
 
 pytestmark = pytest.mark.soak
 
@@ -24,6 +26,64 @@ TIMED = """() => {
     look();
   }, { once: true, capture: true });
 }"""
+
+
+def write_long_exam(out: Path, video: Path, clip: Path, *, exam: str) -> int:
+    """Write the results of a video that shows a clip over and over; return how many frames it has.
+
+    Only the clip is decoded. Every thousandth frame is flagged.
+    """
+    short = open_source(Place("video", str(clip)))
+    pixels = [f.pixels for each in short.survey().segments for f in short.frames(each)]
+    digests = [digest(each) for each in pixels if each is not None]
+    rows, cols = pixels[0].shape[:2] if pixels[0] is not None else (0, 0)
+    source = open_source(Place("video", str(video)))
+    survey = source.survey()
+    frames = [frame for each in survey.segments for frame in source.expected(each)]
+    count = len(frames)
+    flagged = np.arange(0, count, 1000)
+    score = np.full(count, 20.0)
+    score[flagged] = 50.0
+    event: list[int | None] = [None] * count
+    for rank, number in enumerate(flagged.tolist(), 1):
+        event[number] = rank
+    write_results(
+        out / exam,
+        score=score,
+        time_s=np.array([frame.time for frame in frames]),
+        event=event,
+        pts=[frame.pts for frame in frames],
+        sha1=[digests[number % len(digests)] for number in range(count)],
+        rows=np.full(count, rows),
+        cols=np.full(count, cols),
+        record={
+            "views": [],
+            "sources": [
+                {
+                    "head": 0,
+                    "kind": "video",
+                    "path": str(video),
+                    "relative": str(Path("..") / ".." / video.name),
+                    "stream": 0,
+                    "names": "",
+                    "sha256": survey.sha256,
+                    "bytes": survey.size,
+                    "declared": None,
+                    "description": {"rows": rows, "cols": cols},
+                }
+            ],
+        },
+    )
+    events = [
+        {
+            **{"event": rank, "head": 0, "score": 50.0, "frames": 1, "to_read": 1},
+            **{"first_frame": number, "last_frame": number, "best_frame": number},
+            **{"row": rows / 2, "col": cols / 2, "radius": 40.0},
+        }
+        for rank, number in enumerate(flagged.tolist(), 1)
+    ]
+    write_table(out / exam, "events", events)
+    return count
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,11 @@
 
 from urllib.parse import urlsplit
 
+import av
 import numpy as np
 import pytest
 
-from browser.exams import IMAGES, TWO_HEADS, VIDEO, events_of, rows_of
-from capsieve.frames import pixel_hash
-from capsieve.sources.source import Place, open_source
+from browser.exams import IMAGES, TWO_HEADS, VIDEO, digest, events_of, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +42,7 @@ def test_the_picture_of_an_image_is_to_the_bit_what_was_scored(serve, enter, scr
     anna = enter(serve())
     best = events_of(screened, IMAGES)[0]["best_frame"]
     pictures = anna.pictures(lambda: (anna.read(IMAGES), anna.until_frame(best)))
-    assert pixel_hash(pictures[-1]) == rows_of(screened, IMAGES)[best]["sha1"]
+    assert digest(pictures[-1]) == rows_of(screened, IMAGES)[best]["sha1"]
 
 
 def test_the_first_frame_of_a_video_is_the_one_that_was_scored(serve, enter, screened):
@@ -53,7 +52,7 @@ def test_the_first_frame_of_a_video_is_the_one_that_was_scored(serve, enter, scr
     answer = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/frames/0/{best}")
     assert answer.headers["x-sha1"] == rows_of(screened, VIDEO)[best]["sha1"]
     source = _decoded(screened)
-    assert pixel_hash(source[best]) == answer.headers["x-sha1"]
+    assert digest(source[best]) == answer.headers["x-sha1"]
     # The picture went through JPEG: of all frames of the source, it is the nearest to this one.
     away = [np.abs(pictures[-1] - each.astype(int)).mean() for each in source]
     assert int(np.argmin(away)) == best
@@ -62,9 +61,8 @@ def test_the_first_frame_of_a_video_is_the_one_that_was_scored(serve, enter, scr
 
 def _decoded(screened):
     path = next((screened.parent / "one" / "exams").iterdir())
-    source = open_source(Place("video", str(path)))
-    read = [f.pixels for segment in source.survey().segments for f in source.frames(segment)]
-    return [pixels for pixels in read if pixels is not None]
+    with av.open(str(path)) as source:
+        return [frame.to_ndarray(format="rgb24") for frame in source.decode(video=0)]
 
 
 def test_nothing_is_left_of_the_token_in_what_the_browser_remembers(serve, enter):

@@ -5,8 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from browser.exams import IMAGES, TWO_HEADS, VIDEO, rows_of
-from capsieve.frames import pixel_hash
+from browser.exams import IMAGES, TWO_HEADS, VIDEO, digest, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +34,7 @@ def test_what_playback_draws_is_to_the_bit_what_was_scored(serve, enter, screene
     anna.until_frame(0)
     pictures = anna.pictures(lambda: (anna.press("Space"), anna.until_frame(23)))
     expected = [row["sha1"] for row in rows_of(screened, IMAGES)]
-    assert [pixel_hash(each) for each in pictures][-23:] == expected[1:]
+    assert [digest(each) for each in pictures][-23:] == expected[1:]
 
 
 def test_flagged_only_shows_the_flagged_frames_alone(serve, enter, screened):

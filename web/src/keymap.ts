@@ -42,9 +42,9 @@ export const GROUPS: readonly Group[] = [
   {
     name: "Deciding",
     bindings: [
-      { id: "accept", keys: ["A"], words: "accept the event; again: take back" },
-      { id: "reject", keys: ["R"], words: "reject the event" },
-      { id: "unsure", keys: ["U"], words: "unsure about the event" },
+      { id: "accept", keys: ["A"], words: "accept the event that is shown" },
+      { id: "reject", keys: ["R"], words: "reject the event that is shown" },
+      { id: "unsure", keys: ["U"], words: "unsure about the event that is shown" },
       { id: "acceptFrame", keys: ["Shift+A"], words: "accept this frame" },
       { id: "rejectFrame", keys: ["Shift+R"], words: "reject this frame" },
       { id: "unsureFrame", keys: ["Shift+U"], words: "unsure about this frame" },

@@ -1,4 +1,4 @@
-"""Whether the frames that an action speaks of are there: a decision about none is none."""
+"""Whether the frames that an action names exist, and belong to the event that it decides."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,20 +6,23 @@ from typing import Any
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.decisions.refusals import EntryError
 from capsieve.review.decisions.subjects import parse_subject
+from capsieve.review.exam_events import flagged_events
 from capsieve.review.messages import Action
 
 __all__ = ["check_speaks_of", "check_there"]
 
 
 def check_speaks_of(facts: ExamFacts, action: Action) -> None:
-    """Refuse an action about frames that the exam has not.
+    """Refuse an action about frames that the exam has not, or on a frame of another event.
 
     What is no number at all is left to the check of the entry itself.
 
     Raises
     ------
     EntryError
-        A head or a frame is not there.
+        A head or a frame does not exist, or the shown frame is in another event or in none.
+    FileError
+        The table of frames cannot be read.
     """
     if action.kind == "undo":
         return
@@ -27,6 +30,14 @@ def check_speaks_of(facts: ExamFacts, action: Action) -> None:
     if subject.kind in ("frame", "event"):
         check_there(facts, subject.head, (subject.first, subject.last))
     content = action.content
+    shown = content.get("frame")
+    if action.kind == "verdict" and subject.kind == "event" and isinstance(shown, int):
+        events = flagged_events(facts.folder)
+        if not any(each.subject == action.subject and shown in each.frames for each in events):
+            raise EntryError(
+                f"frame {shown} was shown, which is not in {action.subject}; go to a frame of the "
+                "event and decide it again"
+            )
     if action.kind in ("finding", "landmark") and "head" in content:
         frames = content.get("frames")
         named = [content.get(name) for name in ("frame", "best_frame", "size_frame")]

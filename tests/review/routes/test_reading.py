@@ -73,6 +73,9 @@ def test_undo_and_redo_are_entries(client):
         ("verdict", "frame:1:0", {"verdict": "accept"}),
         ("verdict", FIRST, {"verdict": "perhaps"}),
         ("verdict", FIRST, {"verdict": "accept", "more": 1}),
+        ("verdict", FIRST, {"verdict": "accept", "frame": EVENTS_OF_SMALL[1][0]}),
+        ("verdict", FIRST, {"verdict": "accept", "frame": EVENTS_OF_SMALL[0][1] + 1}),
+        ("verdict", FIRST, {"verdict": "accept", "frame": "0"}),
         ("landmark", "landmark:caecum", {"head": 0, "frame": FRAMES}),
         ("finding", "finding:a", {"head": 0, "frames": [1, FRAMES], "best_frame": 1}),
         ("finding", "finding:a", {"head": 0, "frames": 5, "best_frame": 1}),
@@ -91,6 +94,12 @@ def test_what_makes_no_sense_is_refused_and_not_written(client, kind, subject, c
     assert answer.status_code == 422
     assert answer.json()["detail"].endswith(".")
     assert client.get(f"{EXAM}/entries").json() == []
+
+
+@pytest.mark.parametrize("frame", EVENTS_OF_SMALL[0])
+def test_a_verdict_is_kept_with_the_frame_that_was_shown(client, frame):
+    entry = act(client, "verdict", FIRST, {"verdict": "accept", "frame": frame}).json()
+    assert entry["content"]["frame"] == frame
 
 
 def test_a_signed_exam_is_closed_until_it_is_opened_again(client):

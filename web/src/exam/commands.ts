@@ -46,14 +46,10 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     player.play(0);
     player.by(by);
   };
-  let last = -1; // the event chosen last: from there one goes on after having looked elsewhere
-  session.event.watch((place) => {
-    if (place >= 0) last = place;
-  });
   const event = (by: number) => (): void => {
     const count = session.events.length;
     if (count === 0) return toast("The sieve flagged nothing in this exam.");
-    screen.choose(Math.min(Math.max(last + by, 0), count - 1));
+    screen.choose(Math.min(Math.max(session.selected + by, 0), count - 1));
   };
   const verdict = (which: Verdict) => (repeat: boolean): void => {
     if (!repeat) deciding.onEvent(which);
@@ -93,12 +89,12 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     nextEvent: event(1),
     previousEvent: event(-1),
     nextOpen: () => {
-      const next = nextUndecided(session.events, session.reading.get(), last, ownEvents(session));
+      const next = nextUndecided(session.events, session.reading.get(), session.selected, ownEvents(session));
       if (next < 0) toast(allDecided(session));
       else screen.choose(next);
     },
     playEvent: () => {
-      const chosen = session.events[session.event.get()];
+      const chosen = session.events[session.selected];
       if (!chosen) return toast("Choose an event first.");
       screen.jump(chosen.head, chosen.first_frame);
       player.play(1);
@@ -113,24 +109,16 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     missed: (repeat) => {
       if (!repeat) deciding.missed();
     },
-    size: withFinding((id) => {
-      const { head: shown, frame: here } = screen.here();
-      const finding = session.reading.get().findings.find((one) => one.id === id);
-      const on = finding?.head === shown ? here : null;
-      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_frame: on }) })));
-    }),
+    size: withFinding((id) =>
+      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_frame: screen.here().frame }) }))),
+    ),
     paris: withFinding((id) =>
       openChord("Paris", PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) }))),
     ),
     segment: withFinding((id) =>
       openChord("Segment", LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) }))),
     ),
-    best: withFinding((id) => {
-      const finding = session.reading.get().findings.find((one) => one.id === id);
-      const { head: shown, frame: here } = screen.here();
-      if (finding?.head === shown) deciding.change(id, { best_frame: here });
-      else toast("The finding was made on the other head.");
-    }),
+    best: withFinding((id) => deciding.change(id, { best_frame: screen.here().frame })),
     landmark: () =>
       openChord("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
     clean: () =>

@@ -1,7 +1,7 @@
-// Decisions: each becomes one or two entries, and can be taken back.
+// Decisions: each becomes one or two entries. Only undo takes one back.
 
 import { api } from "../api/client.ts";
-import type { Entry, FindingContent, Landmark, Segment, SieveEvent, Verdict } from "../api/types.ts";
+import type { Entry, FindingContent, Landmark, Segment, Verdict } from "../api/types.ts";
 import { announce } from "../announce.ts";
 import { toast } from "../dialog.ts";
 import { SEGMENT_WORDS } from "../model/clear.ts";
@@ -38,9 +38,10 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const { events, reading, act } = session;
   const name = session.exam.exam;
 
-  const chosen = (): SieveEvent | null => {
-    const { head, frame } = screen.here();
-    return events[session.event.get()] ?? eventOf(session, head, frame);
+  /** Whether a requested frame is not drawn yet: then nothing is decided. */
+  const waiting = (): boolean => {
+    if (screen.player.waiting()) toast("Wait for the frame: nothing is decided before it is shown.");
+    return screen.player.waiting();
   };
 
   const blank = (head: number, frames: number[], best: number): FindingContent => ({
@@ -59,6 +60,8 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
 
   /** Change fields of a finding; the frame its size was judged on is one of its frames. */
   const change = (id: string, changes: Partial<FindingContent>): void => {
+    // A note is sent when its field loses the focus, also by the click that requests another frame.
+    if (!("note" in changes) && waiting()) return;
     const finding = reading.get().findings.find((one) => one.id === id);
     if (finding === undefined) return;
     const { head, frames, best_frame, size, size_frame, paris, segment, place, urgent, note, missed_by_sieve } = finding;
@@ -72,27 +75,29 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   };
 
   const onEvent = (verdict: Verdict): void => {
-    const event = chosen();
-    if (screen.player.waiting()) return toast("Wait for the frame: nothing is decided unseen.");
-    if (event === null) return toast("There is no event here. Choose one, or press Shift for the frame.");
+    if (waiting()) return;
+    const target = screen.target();
+    if (target === null) return toast("No event is shown. Go to one (N), or press Shift for the frame.");
+    const { event, frame } = target;
     const subject = eventSubject(event);
-    const before = reading.get().verdicts[subject]?.verdict ?? null;
-    const said = before === verdict ? null : verdict; // the same key again takes it back
+    const accepts = verdict === "accept";
     const known = findingOf(reading.get(), event);
-    let id = known?.id ?? null; // of the finding that an accepted event shows
-    if (said === "accept" && known === undefined) {
-      id = findingIdOf(event);
-      const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
-      const content = { ...blank(event.head, framesOf(session, event), event.best_frame), place };
-      if (!act("finding", findingSubject(id), { ...content })) return;
-    } else if (said !== "accept" && known !== undefined) {
-      if (!act("finding", findingSubject(known.id), { removed: true })) return;
+    const id = known?.id ?? findingIdOf(event); // of the finding that an accepted event shows
+    const same = reading.get().verdicts[subject]?.verdict === verdict && accepts === (known !== undefined);
+    if (!same) {
+      if (accepts && known === undefined) {
+        const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
+        const content = { ...blank(event.head, framesOf(session, event), event.best_frame), place };
+        if (!act("finding", findingSubject(id), { ...content })) return;
+      } else if (!accepts && known !== undefined) {
+        if (!act("finding", findingSubject(id), { removed: true })) return;
+      }
+      const content = { verdict, event: event.event, best_frame: event.best_frame, finding: accepts ? id : null, frame };
+      if (!act("verdict", subject, content)) return;
     }
-    const content = { verdict: said, event: event.event, best_frame: event.best_frame, finding: said === "accept" ? id : null };
-    if (!act("verdict", subject, content)) return;
-    announce(`Event ${events.indexOf(event) + 1}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
-    if (said === "accept") session.finding.set(id);
-    else if (said !== null && settings().goOn) {
+    announce(`Event ${events.indexOf(event) + 1}: ${VERDICTS[verdict].words}`);
+    if (accepts) session.finding.set(id);
+    else if (settings().goOn) {
       const next = nextUndecided(events, reading.get(), events.indexOf(event), ownEvents(session));
       if (next >= 0) screen.choose(next);
       else toast(allDecided(session));
@@ -137,16 +142,16 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   return {
     onEvent,
     onFrame(verdict) {
+      if (waiting()) return;
       const { head, frame } = screen.here();
       const subject = frameSubject(head, frame);
-      const before = reading.get().verdicts[subject]?.verdict ?? null;
-      const said = before === verdict ? null : verdict;
       const event = eventOf(session, head, frame)?.event ?? null;
-      const content = { verdict: said, event, best_frame: null, finding: null };
-      if (!act("verdict", subject, content)) return;
-      announce(`${spoken(head, frame)}: ${said === null ? "no verdict" : VERDICTS[said].words}`);
+      const same = reading.get().verdicts[subject]?.verdict === verdict;
+      if (!same && !act("verdict", subject, { verdict, event, best_frame: null, finding: null })) return;
+      announce(`${spoken(head, frame)}: ${VERDICTS[verdict].words}`);
     },
     missed() {
+      if (waiting()) return;
       const { head, frame } = screen.here();
       const id = shortId();
       const content = { ...blank(head, [frame], frame), missed_by_sieve: true };
@@ -156,11 +161,12 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     },
     change,
     remove(id) {
-      if (!act("finding", findingSubject(id), { removed: true })) return;
+      if (waiting() || !act("finding", findingSubject(id), { removed: true })) return;
       session.finding.set(null);
       toast("Finding removed. Ctrl+Z brings it back.");
     },
     landmark(landmark) {
+      if (waiting()) return;
       const { head, frame } = screen.here();
       if (!act("landmark", `landmark:${landmark}`, { head, frame })) return;
       const words = LANDMARKS.find(([one]) => one === landmark)?.[1];
@@ -177,9 +183,10 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       if (act("urgent", "exam", { urgent, text: "" })) toast(urgent ? "Marked urgent." : "No longer urgent.");
     },
     confirm(agrees) {
-      const event = chosen();
+      if (waiting()) return;
+      const target = screen.target();
       const id = session.finding.get();
-      const subject = id !== null ? findingSubject(id) : event === null ? null : eventSubject(event);
+      const subject = id !== null ? findingSubject(id) : target === null ? null : eventSubject(target.event);
       if (subject === null || !(id !== null || reading.get().verdicts[subject])) {
         return toast("There is nothing here to confirm.");
       }

@@ -19,31 +19,17 @@ export function findingOf(reading: Reading, event: SieveEvent): Finding | undefi
   );
 }
 
-const NEAR = 50; // frames: a polyp is looked at from all sides, its size judged a little later
-
-/** Let go of the chosen finding when the screen has left it. Returns what ends it. */
+/** Close the open finding when the drawn frame is none of its frames. Returns what ends it. */
 export function leaveFindings(session: Session, screen: Screen): () => void {
-  let beside = session.event.get(); // the event that was chosen while the finding was looked at
-
   const look = (): void => {
-    const finding = session.reading.get().findings.find((one) => one.id === session.finding.get());
-    if (finding === undefined) return;
-    const place = session.event.get();
-    const frame = screen.player.shown.get()?.spots.find((spot) => spot.head === finding.head)?.frame;
-    if (frame !== undefined && finding.frames.includes(frame)) {
-      beside = place;
-      return;
-    }
-    const event = session.events[place];
-    const first = Math.min(...finding.frames) - NEAR;
-    const last = Math.max(...finding.frames) + NEAR;
-    // Another event: its own finding, if it has one, and never the one before.
-    if (event !== undefined && place !== beside) session.finding.set(findingOf(session.reading.get(), event)?.id ?? null);
-    else if (frame === undefined || frame < first || frame > last) session.finding.set(null);
+    const id = session.finding.get();
+    if (id === null) return;
+    const finding = session.reading.get().findings.find((one) => one.id === id);
+    const { head, frame } = screen.here();
+    if (finding?.head === head && finding.frames.includes(frame)) return;
+    const event = session.events[screen.event.get()];
+    session.finding.set((event && findingOf(session.reading.get(), event)?.id) ?? null);
   };
-  const stops = [
-    session.finding.watch(() => void (beside = session.event.get())),
-    screen.player.shown.watch(look),
-  ];
+  const stops = [screen.player.shown.watch(look), screen.head.watch(look)];
   return () => stops.forEach((stop) => stop());
 }

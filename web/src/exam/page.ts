@@ -131,6 +131,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   };
   clean.add(
     session.finding.watch((id) => {
+      closeChord(); // its menu speaks of the finding that was open
       if (id !== null) tabs.open("Findings");
     }),
   );

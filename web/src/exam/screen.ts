@@ -8,7 +8,17 @@ import { makeFrames, type Frames, type Picture, type Spot } from "../play/frames
 import { makePlayer, type Player } from "../play/player.ts";
 import { keep, settings } from "../settings.ts";
 import { announce } from "../announce.ts";
-import type { Session } from "./session.ts";
+import { eventOf, type Session } from "./session.ts";
+
+declare const drawn: unique symbol;
+
+/** What A, R and U decide. Only `Screen.target` makes one: no other event can be decided. */
+export interface Target {
+  readonly [drawn]: true;
+  readonly event: SieveEvent;
+  /** The drawn frame, which is one of the event's. */
+  readonly frame: number;
+}
 
 export interface Screen {
   player: Player;
@@ -18,24 +28,23 @@ export interface Screen {
   head: Watched<number>;
   both: Watched<boolean>;
   fps: Watched<number>;
-  /** The frame of the chosen head that stands on the screen. */
+  /** The frame of the chosen head that is drawn. */
   here(): Spot;
+  /** The place in the ranking of the event that this frame is in; -1: none. */
+  event: Watched<number>;
+  /** The same event, to decide it; null if there is none, or while a requested frame is not drawn yet. */
+  target(): Target | null;
   /** Jump; a frame that the mode leaves out is shown in the mode "all". */
   jump(head: number, frame: number, exact?: boolean): void;
   setMode(mode: Mode): void;
   setHead(head: number): void;
   setBoth(both: boolean): void;
   setFps(fps: number): void;
-  /** Choose an event and show its best frame. */
+  /** Go to the best frame of an event. */
   choose(event: number): void;
   /** The place in the ranking of an event that another head shows now; -1: none. */
   elsewhere(): number;
 }
-
-const NEAR = 25; // frames: playing a little past an event does not leave it
-
-const isNear = (event: SieveEvent, { head, frame }: Spot): boolean =>
-  head === event.head && frame >= event.first_frame - NEAR && frame <= event.last_frame + NEAR;
 
 export function makeScreen(
   session: Session,
@@ -46,13 +55,14 @@ export function makeScreen(
   const heads = exam.heads.map(({ head }) => head);
   const fps = watched(settings().fps);
   const likely = (): Spot[] => {
-    const next = session.events.slice(session.event.get() + 1, session.event.get() + 4);
+    const next = session.events.slice(session.selected + 1, session.selected + 4);
     return next.map((event) => ({ head: event.head, frame: event.best_frame }));
   };
   const player = makePlayer(frames, draw, fps.get(), likely);
   const mode = watched<Mode>("all");
   const head = watched(heads[0] ?? 0);
   const both = watched(heads.length === 2);
+  const event = watched(-1);
   let together: Sequence | null = null;
 
   const sequence = (): Sequence => {
@@ -87,16 +97,17 @@ export function makeScreen(
   };
 
   const placeOn = ({ head: at, frame }: Spot): number => {
-    const number = columns.get(at)?.event[frame] ?? -1;
-    return number < 0 ? -1 : session.events.findIndex((event) => event.event === number);
+    const found = eventOf(session, at, frame);
+    return found === null ? -1 : session.events.indexOf(found);
   };
 
-  // A verdict speaks of what is on the screen, on the chosen head: an event that was left is no
-  // longer the chosen one.
-  const settle = (): void => {
-    const chosen = session.events[session.event.get()];
-    if (chosen && isNear(chosen, here())) return;
-    session.event.set(placeOn(here()));
+  const lookUp = (): void => {
+    if (player.shown.get() !== null) event.set(placeOn(here()));
+  };
+  head.watch(lookUp);
+
+  const select = (): void => {
+    if (event.get() >= 0) session.selected = event.get();
   };
 
   const setHead = (next: number): void => {
@@ -104,7 +115,7 @@ export function makeScreen(
     const spot = here();
     head.set(next);
     if (both.get()) {
-      settle();
+      select();
       return announce(`Head ${next}, frame ${here().frame}`);
     }
     const from = positions.get(spot.head);
@@ -131,7 +142,8 @@ export function makeScreen(
     const flagged = shown.spots.find((spot) => columns.get(spot.head)?.label[spot.frame] === 1);
     const mine = here();
     if (mode.get() !== "all" && flagged && columns.get(mine.head)?.label[mine.frame] !== 1) head.set(flagged.head);
-    settle();
+    lookUp();
+    select();
   });
 
   rebuild(0);
@@ -143,6 +155,11 @@ export function makeScreen(
     both,
     fps,
     here,
+    event,
+    target() {
+      const found = player.waiting() ? undefined : session.events[event.get()];
+      return found === undefined ? null : ({ event: found, frame: here().frame } as Target);
+    },
     jump,
     setMode,
     setHead,
@@ -160,11 +177,11 @@ export function makeScreen(
       announce(`${rate} frames per second`);
     },
     choose(place) {
-      const event = session.events[place];
-      if (event === undefined) return;
+      const chosen = session.events[place];
+      if (chosen === undefined) return;
       player.play(0);
-      session.event.set(place);
-      jump(event.head, event.best_frame);
+      session.selected = place;
+      jump(chosen.head, chosen.best_frame);
     },
     elsewhere() {
       const spots = player.shown.get()?.spots ?? [];

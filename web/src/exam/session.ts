@@ -30,9 +30,9 @@ export interface Session {
   saver: Saver;
   /** What was said, the actions on their way included. */
   reading: Watched<Reading>;
-  /** The place of the chosen event in the ranking; -1: none. */
-  event: Watched<number>;
-  /** The chosen finding. */
+  /** The place in the ranking that moving between events starts from; -1: none. Decides nothing. */
+  selected: number;
+  /** The finding that is open: one of the drawn frame, see findings.ts. */
   finding: Watched<string | null>;
   /** Blind work, once both have signed: what the two readers said. Empty before. */
   others: Watched<readonly Other[]>;
@@ -77,7 +77,7 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
     ledger: makeLedger(await earlier(name, exam), () => performance.now()),
     saver,
     reading,
-    event: watched(-1),
+    selected: -1,
     finding: watched<string | null>(null),
     others: watched(blind.others),
     barrier: watched(blind.barrier),

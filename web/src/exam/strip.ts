@@ -107,14 +107,14 @@ export function makeStrip(session: Session, screen: Screen): Strip {
   clean.add(session.reading.watch(tell));
   clean.add(session.others.watch(tell));
   clean.add(
-    session.event.watch((chosen) => {
+    screen.event.watch((shown) => {
       const inside = list.contains(document.activeElement);
       cards.forEach((one, place) => {
-        one.setAttribute("aria-selected", String(place === chosen));
-        one.tabIndex = place === Math.max(chosen, 0) ? 0 : -1;
+        one.setAttribute("aria-selected", String(place === shown));
+        one.tabIndex = place === Math.max(shown, 0) ? 0 : -1;
       });
-      cards[chosen]?.scrollIntoView({ block: "nearest" });
-      if (inside) cards[chosen]?.focus({ preventScroll: true });
+      cards[shown]?.scrollIntoView({ block: "nearest" });
+      if (inside) cards[shown]?.focus({ preventScroll: true });
     }),
   );
   return { element, close: () => clean.clean() };

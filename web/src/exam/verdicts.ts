@@ -10,7 +10,7 @@ import type { Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
 
 const CHOICES: readonly (readonly [Verdict, string, string, string])[] = [
-  ["accept", "Accept", "A", withKeys("The event shows a polyp; again: take it back", "accept")],
+  ["accept", "Accept", "A", withKeys("The event shows a polyp", "accept")],
   ["reject", "Reject", "R", withKeys("The event shows no polyp", "reject")],
   ["unsure", "Unsure", "U", withKeys("It cannot be told", "unsure")],
 ];
@@ -27,7 +27,7 @@ export function verdictBar(
   const element = h("div", { class: "verdicts" }, where, h("span", { class: "gap" }), which, others, place);
 
   const show = (): void => {
-    const event = session.events[session.event.get()];
+    const event = session.events[screen.event.get()];
     const reading = session.reading.get();
     const said = event ? reading.verdicts[eventSubject(event)] : undefined;
     const signed = reading.state === "signed";
@@ -35,7 +35,7 @@ export function verdictBar(
     const two = session.exam.heads.length > 1;
     const elsewhere = event ? -1 : screen.elsewhere();
     const words = event
-      ? `Event ${session.event.get() + 1} of ${count(session.events.length)}${two ? `, head ${event.head}` : ""}${by}`
+      ? `Event ${screen.event.get() + 1} of ${count(session.events.length)}${two ? `, head ${event.head}` : ""}${by}`
       : elsewhere >= 0
         ? `Event ${elsewhere + 1} is on the other head (H)`
         : two
@@ -67,7 +67,7 @@ export function verdictBar(
     if (session.exam.heads.length > 1 && screen.player.playing.get() === 0) show();
   };
   const stops = [
-    session.event.watch(show),
+    screen.event.watch(show),
     session.reading.watch(show),
     session.others.watch(show),
     screen.head.watch(show),

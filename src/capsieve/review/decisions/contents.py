@@ -72,7 +72,7 @@ def _removed(content: Content, what: str) -> bool:
 
 
 def _verdict(subject: Subject, content: Content) -> dict[str, Any]:
-    check_known(content, ("verdict", "event", "best_frame", "finding"), "a verdict")
+    check_known(content, ("verdict", "event", "best_frame", "finding", "frame"), "a verdict")
     verdict = check_choice(_needed(content, "verdict", "a verdict"), "verdict", VERDICTS)
     event = content.get("event")
     best = _frame_or_none(content, "best_frame")
@@ -83,11 +83,14 @@ def _verdict(subject: Subject, content: Content) -> dict[str, Any]:
         parse_subject(f"finding:{check_text(finding, 'finding', needed=True)}")
         if verdict != "accept":
             raise EntryError("only an accepted event or frame shows a finding; leave finding out")
+    shown = _frame_or_none(content, "frame")
     return {
         "verdict": verdict,
         "event": None if event is None else check_whole(event, "event", largest=LARGEST_FRAME),
         "best_frame": best,
         "finding": finding,
+        # Absent in entries of earlier versions: their stored text must not change.
+        **({} if shown is None else {"frame": shown}),
     }
 
 

@@ -82,7 +82,8 @@ def post_entry(facts: Chosen, room: Here, who: Who, action: messages.Action) -> 
     if action.kind == "sign":
         return _entry(_signed(facts, room, who, action))
     if not _is_old(facts, action):
-        check_speaks_of(facts, action)
+        with reading_results():
+            check_speaks_of(facts, action)
     new = NewEntry(action.key, action.kind, action.subject, action.content, action.undoes)
     return _entry(
         append(

@@ -1,7 +1,6 @@
 // Findings: the list, and the form of the chosen one. Every choice is saved at once.
 
 import type { Finding, FindingContent } from "../../api/types.ts";
-import { toast } from "../../dialog.ts";
 import { button, fill, h } from "../../dom.ts";
 import { withKeys } from "../../keymap.ts";
 import { clock, count, LOCATIONS, PARIS, SIZES } from "../../model/words.ts";
@@ -48,8 +47,8 @@ export function findingsPanel(
   };
 
   const choose = (finding: Finding): void => {
-    session.finding.set(finding.id);
     screen.jump(finding.head, finding.best_frame);
+    session.finding.set(finding.id); // after the jump: a change of the head closes the open finding
   };
 
   const row = (finding: Finding, i: number): HTMLElement =>
@@ -69,8 +68,6 @@ export function findingsPanel(
   const form = (finding: Finding, i: number): HTMLElement => {
     const signed = session.reading.get().state === "signed";
     const set = (change: Partial<FindingContent>): void => deciding.change(finding.id, change);
-    const here = (): number | null =>
-      screen.here().head === finding.head ? screen.here().frame : null;
     const note = h("textarea", { rows: 2, "data-field": "note", "data-finding": finding.id, maxlength: 4000, disabled: signed }, finding.note);
     note.addEventListener("change", () => set({ note: note.value }));
     const urgent = h("input", { type: "checkbox", "data-field": "urgent", checked: finding.urgent, disabled: signed });
@@ -81,7 +78,7 @@ export function findingsPanel(
       h("legend", {}, h("span", { class: "diamond", "aria-hidden": "true" }, "◆"), ` Finding ${i + 1}, ${where(finding)}`),
       finding.missed_by_sieve ? h("p", { class: "small" }, "Missed by the sieve.") : null,
       choices("Size", "S", SIZES, finding.size, signed, (size) =>
-        set({ size, size_frame: size === null ? null : (here() ?? finding.best_frame) }),
+        set({ size, size_frame: size === null ? null : screen.here().frame }),
       ),
       finding.size_frame === null
         ? null
@@ -103,11 +100,7 @@ export function findingsPanel(
       h(
         "div",
         { class: "row" },
-        button("Best frame: this one", () => {
-          const frame = here();
-          if (frame !== null) set({ best_frame: frame });
-          else toast("The finding was made on the other head.");
-        }, { key: "B", disabled: signed }),
+        button("Best frame: this one", () => set({ best_frame: screen.here().frame }), { key: "B", disabled: signed }),
         button("Remove", () => deciding.remove(finding.id), { title: "Ctrl+Z brings it back", disabled: signed }),
         session.room.role === "validator" ? button("Confirm", () => deciding.confirm(true), { key: "Y", disabled: signed }) : null,
         session.room.role === "validator"

@@ -74,7 +74,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     canvas.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    drawLanes(context, session, session.reading.get(), view, width, session.event.get());
+    drawLanes(context, session, session.reading.get(), view, width, screen.event.get());
     moveLine();
   };
   let request = 0;
@@ -161,7 +161,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
   clean.add(() => resize.disconnect());
 
   clean.add(session.reading.watch(later));
-  clean.add(session.event.watch(later));
+  clean.add(screen.event.watch(later));
   clean.add(
     screen.head.watch((head) => {
       plot.setHead(head);
