@@ -1,0 +1,33 @@
+# The list of public names, for type checkers and for the lazy imports of __init__.py.
+
+from . import phantom as phantom
+from ._version import __version__ as __version__
+from .detector import Detector as Detector
+from .detectors import load_detector as load_detector
+from .engine.calibrating import calibrate as calibrate
+from .engine.evaluating import evaluate as evaluate
+from .engine.progress import Progress as Progress
+from .engine.screening import ScreenedExam as ScreenedExam
+from .engine.screening import screen as screen
+from .engine.training import train as train
+from .errors import CapsieveError as CapsieveError
+from .errors import FileError as FileError
+from .errors import FrameError as FrameError
+from .errors import LeakError as LeakError
+from .errors import MissingExtraError as MissingExtraError
+from .errors import OccupiedError as OccupiedError
+from .errors import ParameterError as ParameterError
+from .errors import WorkerError as WorkerError
+from .field_of_view import find_field_of_view as find_field_of_view
+from .frames import FieldOfView as FieldOfView
+from .frames import Frame as Frame
+from .frames import Placement as Placement
+from .paper.detector import analyze as analyze
+from .paper.detector import explain as explain
+from .parameters import Parameters as Parameters
+from .results import Explanation as Explanation
+from .results import Feature as Feature
+from .results import FrameResult as FrameResult
+from .statistics.evaluation import Evaluation as Evaluation
+from .statistics.labels import read_labels as read_labels
+from .statistics.metric import Metric as Metric
