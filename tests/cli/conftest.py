@@ -1,22 +1,16 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from PIL import Image
 
-from capsieve.cli.main import cli
+from support.commands import invoke
 from support.polyp_frames import polyp_frame
 
 
 @pytest.fixture
-def run() -> Callable[..., Result]:
+def run():
     """Run a command line in this process."""
-
-    def run(*arguments: str | Path) -> Result:
-        return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-    return run
+    return invoke
 
 
 @pytest.fixture(scope="session")

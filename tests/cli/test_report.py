@@ -1,16 +1,15 @@
 """``capsieve report``."""
 
 import json
-import sqlite3
-from contextlib import closing
 
 import pytest
 
 from html_page import Page
-from made_reading import Scribe, choose_way
 from support.commands import assert_failed
+from support.readings import ExamReader, choose_workflow, tamper
 from support.small_exam import FRAMES, write_small_exam
 
+DATABASE = "decisions.sqlite"
 UNRELIABLE = 3  # exit code: a signature or an entry cannot be relied on
 
 
@@ -20,7 +19,7 @@ def exam(tmp_path):
 
 
 def test_the_report_is_written_next_to_the_results(run, exam):
-    Scribe(exam).find("a", 3, size="small", size_frame=3)
+    ExamReader(exam).add_finding("a", 3, size="small", size_frame=3)
     result = run("report", exam)
     assert result.exit_code == 0
     assert str(exam / "reading.html") in result.stdout
@@ -28,9 +27,9 @@ def test_the_report_is_written_next_to_the_results(run, exam):
 
 
 def test_json_is_all_that_is_printed(run, exam, tmp_path):
-    anna = Scribe(exam)
-    anna.find("a", 3, size="small", size_frame=3)
-    anna.look(range(6))
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3, size="small", size_frame=3)
+    anna.see(range(6))
     anna.sign()
     file = tmp_path / "report.html"
     told = json.loads(run("report", exam, "-o", file, "--json").stdout)
@@ -50,7 +49,7 @@ def test_an_exam_without_decisions_has_a_report(run, exam):
 
 
 def test_a_missing_source_image_does_not_stop_the_report(run, exam, tmp_path):
-    Scribe(exam).find("a", 3)
+    ExamReader(exam).add_finding("a", 3)
     (tmp_path / "source" / "frame3.png").unlink()
     result = run("report", exam)
     assert result.exit_code == 0
@@ -59,8 +58,8 @@ def test_a_missing_source_image_does_not_stop_the_report(run, exam, tmp_path):
 
 
 def test_an_invalid_signature_is_reported(run, exam):
-    anna = Scribe(exam)
-    anna.find("a", 3)
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3)
     anna.sign()
     record = json.loads((exam / "exam.json").read_text(encoding="utf-8"))
     record["versions"]["capsieve"] = "another"
@@ -72,17 +71,10 @@ def test_an_invalid_signature_is_reported(run, exam):
     assert len(told["signature_problems"]) == 1
 
 
-def damage(exam, statement):
-    with closing(sqlite3.connect(exam.parent / "decisions.sqlite")) as database, database:
-        for action in ("update", "delete"):
-            database.execute(f"DROP TRIGGER capsieve_entries_{action}")
-        database.execute(statement)
-
-
 def test_an_unreadable_signature_is_reported_and_the_report_is_written(run, exam):
-    Scribe(exam).find("a", 3)
-    Scribe(exam).sign()
-    damage(exam, "UPDATE capsieve_entries SET content = '{}' WHERE kind = 'sign'")
+    ExamReader(exam).add_finding("a", 3)
+    ExamReader(exam).sign()
+    tamper(exam.parent / DATABASE, "UPDATE capsieve_entries SET content = '{}' WHERE kind = 'sign'")
     result = run("report", exam)
     assert result.exit_code == UNRELIABLE
     assert (exam / "reading.html").is_file()
@@ -90,10 +82,12 @@ def test_an_unreadable_signature_is_reported_and_the_report_is_written(run, exam
 
 
 def test_an_unreadable_entry_is_reported_and_the_others_are_shown(run, exam):
-    anna = Scribe(exam)
-    anna.find("a", 3)
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3)
     anna.write("note", "exam", text="fine")
-    damage(exam, "UPDATE capsieve_entries SET content = '[' WHERE kind = 'finding'")
+    tamper(
+        exam.parent / DATABASE, "UPDATE capsieve_entries SET content = '[' WHERE kind = 'finding'"
+    )
     result = run("report", exam, "--json")
     assert result.exit_code == UNRELIABLE
     assert len(json.loads(result.stdout)["unreadable"]) == 1
@@ -103,26 +97,26 @@ def test_an_unreadable_entry_is_reported_and_the_others_are_shown(run, exam):
 
 @pytest.mark.parametrize(("signed", "code"), [(False, UNRELIABLE), (True, 0)])
 def test_missing_entries_matter_unless_a_signature_holds(run, exam, signed, code):
-    other = Scribe(exam)
+    other = ExamReader(exam)
     other.who["exam"] = "another"
     other.write("note", "exam", text="gone")
-    Scribe(exam).find("a", 3)
+    ExamReader(exam).add_finding("a", 3)
     if signed:
-        Scribe(exam).sign()
-    damage(exam, "DELETE FROM capsieve_entries WHERE exam = 'another'")
+        ExamReader(exam).sign()
+    tamper(exam.parent / DATABASE, "DELETE FROM capsieve_entries WHERE exam = 'another'")
     assert run("report", exam).exit_code == code
 
 
 def test_the_database_can_be_anywhere(run, exam, tmp_path):
-    Scribe(exam).find("a", 3)
-    (exam.parent / "decisions.sqlite").rename(tmp_path / "kept.sqlite")
+    ExamReader(exam).add_finding("a", 3)
+    (exam.parent / DATABASE).rename(tmp_path / "kept.sqlite")
     result = run("report", exam, "--database", tmp_path / "kept.sqlite", "--json")
     assert len(json.loads(result.stdout)["reading"]["findings"]) == 1
 
 
 def test_whose_blind_reading_is_chosen(run, exam):
-    choose_way(exam, "blind")
-    Scribe(exam, "anna").find("a", 3)
+    choose_workflow(exam, "blind")
+    ExamReader(exam, "anna").add_finding("a", 3)
     assert run("report", exam, "--reader", "anna").exit_code == 0
     assert_failed(run("report", exam, "--reader", "boris"), "boris")
 

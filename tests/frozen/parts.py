@@ -27,7 +27,7 @@ from PIL import Image
 import capsieve
 from frozen import names
 from sample_frames import GOLDEN_FRAMES, golden_frame
-from served_room import served
+from support.review_server import serve_review
 
 __all__ = ["PARTS", "Row", "Runs", "Tables"]
 
@@ -264,7 +264,7 @@ def _reading(runs: Runs) -> Tables:
     database = state / "decisions.sqlite"
     numbers = itertools.count(10_000_000)
 
-    with served(exam.parent, database, state=state) as (_, client):
+    with serve_review(exam.parent, database, state=state) as (_, client):
 
         def post(address: str, body: dict[str, Any]) -> dict[str, Any]:
             body = body | {names.ENTRY_KEY: f"frozen-{next(numbers)}"}

@@ -4,7 +4,7 @@ import pytest
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.reading_facts import gather_reading
-from made_reading import Scribe, choose_way
+from support.readings import ExamReader, choose_workflow
 from support.small_exam import write_small_exam
 
 EVENT = "event:0:0-5"
@@ -18,10 +18,10 @@ def exam(tmp_path):
 @pytest.fixture
 def blind(exam):
     """An exam that anna has signed and boris has not."""
-    choose_way(exam, "blind")
+    choose_workflow(exam, "blind")
     for name, verdict in (("anna", "accept"), ("boris", "reject")):
-        Scribe(exam, name).write("verdict", EVENT, verdict=verdict)
-    Scribe(exam, "anna").sign()
+        ExamReader(exam, name).write("verdict", EVENT, verdict=verdict)
+    ExamReader(exam, "anna").sign()
     return exam
 
 
@@ -35,8 +35,8 @@ def test_an_exam_without_decisions_is_unread_and_stays_without(exam):
 
 
 def test_readers_who_work_together_have_one_reading(exam):
-    Scribe(exam, "anna").write("verdict", EVENT, verdict="accept")
-    Scribe(exam, "boris").find("b", 20)
+    ExamReader(exam, "anna").write("verdict", EVENT, verdict="accept")
+    ExamReader(exam, "boris").add_finding("b", 20)
     reading = chosen(exam).reading
     assert list(reading.verdicts) == [EVENT]
     assert len(reading.findings) == 1
@@ -57,14 +57,14 @@ def test_names_stay_hidden_until_both_have_signed(blind):
     with pytest.raises(ParameterError, match="say whose reading") as error:
         chosen(blind, account="carla")
     assert "anna" not in str(error.value)
-    Scribe(blind, "boris").sign()
+    ExamReader(blind, "boris").sign()
     with pytest.raises(ParameterError, match="anna or boris"):
         chosen(blind, account="carla")
 
 
 def test_agreement_is_told_only_when_both_have_signed(blind):
     assert gather_reading(blind, reader="anna").agreement is None
-    Scribe(blind, "boris").sign()
+    ExamReader(blind, "boris").sign()
     facts = gather_reading(blind, reader="anna")
     assert facts.pair == ("anna", "boris")
     assert facts.agreement is not None
@@ -72,21 +72,21 @@ def test_agreement_is_told_only_when_both_have_signed(blind):
 
 
 def test_the_consensus_comes_before_the_account(blind):
-    Scribe(blind, "boris").sign()
-    Scribe(blind, "carla", "consensus").write("verdict", EVENT, verdict="unsure")
+    ExamReader(blind, "boris").sign()
+    ExamReader(blind, "carla", "consensus").write("verdict", EVENT, verdict="unsure")
     found = chosen(blind, account="anna")
     assert found.role == "consensus"
     assert found.reading.verdicts[EVENT].verdict == "unsure"
 
 
 def test_an_older_version_is_told_as_it_was_signed(exam):
-    anna = Scribe(exam)
-    anna.find("a", 3, size="small", size_frame=3)
-    anna.look([1, 2])
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3, size="small", size_frame=3)
+    anna.see([1, 2])
     anna.sign()
     anna.write("reopen", "exam", reason="the size was wrong")
-    anna.find("a", 3, size="large", size_frame=3)
-    anna.look([7])
+    anna.add_finding("a", 3, size="large", size_frame=3)
+    anna.see([7])
     first, newest = (gather_reading(exam, version=version) for version in (1, None))
     assert first.chosen.reading.state == "signed"
     assert first.chosen.reading.findings[0].content["size"] == "small"
@@ -98,19 +98,19 @@ def test_an_older_version_is_told_as_it_was_signed(exam):
 
 
 def test_what_is_seen_after_signing_is_not_under_the_signature(exam):
-    anna = Scribe(exam)
-    anna.look([1, 2], 250.0)
+    anna = ExamReader(exam)
+    anna.see([1, 2], 250.0)
     anna.sign()
-    anna.look(range(20))
+    anna.see(range(20))
     facts = gather_reading(exam)
     assert facts.frames_seen == 2
     assert [one.seconds for one in facts.seen] == [0.5]
 
 
 def test_frames_that_two_readers_saw_count_once(exam):
-    choose_way(exam, "validated")
-    Scribe(exam, "anna", "pre-reader").look(range(10))
-    Scribe(exam, "boris", "validator").look(range(5, 15))
+    choose_workflow(exam, "validated")
+    ExamReader(exam, "anna", "pre-reader").see(range(10))
+    ExamReader(exam, "boris", "validator").see(range(5, 15))
     facts = gather_reading(exam)
     assert facts.frames_seen == 15
     assert [(one.reader, one.frames) for one in facts.seen] == [("anna", 10), ("boris", 10)]
@@ -124,7 +124,7 @@ def test_frames_that_two_readers_saw_count_once(exam):
     ],
 )
 def test_what_is_not_there_is_said(exam, options, words):
-    Scribe(exam).write("verdict", EVENT, verdict="accept")
+    ExamReader(exam).write("verdict", EVENT, verdict="accept")
     with pytest.raises(ParameterError, match=words):
         gather_reading(exam, **options)
 

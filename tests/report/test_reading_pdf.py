@@ -7,7 +7,7 @@ import pytest
 
 from capsieve.errors import FileError, MissingExtraError
 from capsieve.report.reading_pdf import require_pdf, write_pdf
-from made_reading import Scribe, made_report
+from support.readings import ExamReader, made_report
 from support.small_exam import write_small_exam
 
 
@@ -48,7 +48,7 @@ def weasyprint():
 @pytest.mark.slow
 def test_the_report_becomes_the_same_pdf_twice(weasyprint, tmp_path):
     exam = write_small_exam(tmp_path / "out", tmp_path / "source")
-    Scribe(exam).find("a", 3, note="a note")
+    ExamReader(exam).add_finding("a", 3, note="a note")
     _, page = made_report(exam)
     files = [tmp_path / name for name in ("one.pdf", "two.pdf")]
     for file in files:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from capsieve.review.decisions.schema import ENTRIES
 from html_page import Page
-from made_reading import Scribe, choose_way, made_report
+from support.readings import ExamReader, choose_workflow, made_report
 from support.small_exam import small_frame, write_small_exam
 
 HOSTILE = '<script>alert("x")</script>\nsecond line \u202etxt.exe'
@@ -40,7 +40,7 @@ def test_an_exam_that_nobody_read_has_a_report_that_says_so(exam):
 
 
 def test_what_is_not_signed_is_marked_as_a_draft(exam):
-    anna = Scribe(exam)
+    anna = ExamReader(exam)
     anna.write("verdict", "event:0:0-5", verdict="reject")
     page = page_of(exam)
     assert "DRAFT" in page.text
@@ -55,8 +55,8 @@ def test_what_is_not_signed_is_marked_as_a_draft(exam):
 
 
 def test_a_signature_that_does_not_hold_is_said_first(exam):
-    anna = Scribe(exam)
-    anna.find("a", 3, note="small")
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3, note="small")
     signed = anna.sign()
     with sqlite3.connect(exam.parent / "decisions.sqlite") as database:
         triggers = database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
@@ -73,8 +73,8 @@ def test_a_signature_that_does_not_hold_is_said_first(exam):
 
 
 def test_what_people_wrote_stays_text(exam):
-    anna = Scribe(exam, reader="<b>anna</b>")
-    anna.find("a", 3, note=HOSTILE)
+    anna = ExamReader(exam, reader="<b>anna</b>")
+    anna.add_finding("a", 3, note=HOSTILE)
     anna.write("note", "exam", text=HOSTILE)
     anna.write("note", "frame:0:4", text=HOSTILE)
     anna.write("urgent", "exam", urgent=True, text=HOSTILE)
@@ -87,7 +87,7 @@ def test_what_people_wrote_stays_text(exam):
 
 
 def test_the_page_fetches_nothing(exam):
-    Scribe(exam).find("a", 3)
+    ExamReader(exam).add_finding("a", 3)
     page = page_of(exam)
     assert all(value.startswith("data:image/") for value in page.values("src"))
     assert all(value.startswith(("data:image/", "#")) for value in page.values("href"))
@@ -98,7 +98,7 @@ def test_the_page_fetches_nothing(exam):
 
 
 def test_the_picture_is_the_frame_that_the_reader_chose(exam):
-    Scribe(exam).find("a", 7, 8)
+    ExamReader(exam).add_finding("a", 7, 8)
     (address,) = page_of(exam).values("src")
     content = base64.b64decode(address.partition(",")[2])
     shown = np.asarray(Image.open(io.BytesIO(content)).convert("RGB"), float)
@@ -107,7 +107,7 @@ def test_the_picture_is_the_frame_that_the_reader_chose(exam):
 
 
 def test_a_source_that_is_gone_leaves_a_report_without_pictures(exam, tmp_path):
-    Scribe(exam).find("a", 7, size="small", size_frame=7)
+    ExamReader(exam).add_finding("a", 7, size="small", size_frame=7)
     shutil.rmtree(tmp_path / "source")
     _, made = made_report(exam)
     page = Page(made.text)
@@ -119,9 +119,9 @@ def test_a_source_that_is_gone_leaves_a_report_without_pictures(exam, tmp_path):
 
 
 def test_a_frame_that_is_not_what_was_scored_is_never_shown(exam, tmp_path):
-    anna = Scribe(exam)
-    anna.find("a", 3)
-    anna.find("b", 9)
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3)
+    anna.add_finding("b", 9)
     Image.fromarray(small_frame(20)).save(tmp_path / "source" / "frame9.png")
     _, made = made_report(exam)
     assert list(made.without_picture) == [2]
@@ -129,9 +129,9 @@ def test_a_frame_that_is_not_what_was_scored_is_never_shown(exam, tmp_path):
 
 
 def test_findings_are_numbered_in_the_order_of_the_exam(exam):
-    anna = Scribe(exam)
-    anna.find("late", 21, segment="rectum", urgent=True)
-    anna.find("early", 2, segment="caecum", paris="0-Is", missed_by_sieve=True)
+    anna = ExamReader(exam)
+    anna.add_finding("late", 21, segment="rectum", urgent=True)
+    anna.add_finding("early", 2, segment="caecum", paris="0-Is", missed_by_sieve=True)
     text = page_of(exam).text
     assert text.index("0-Is, sessile") < text.index("rectum")
     assert "2 findings: 2 without a size. 1 of them is urgent." in text
@@ -139,8 +139,8 @@ def test_findings_are_numbered_in_the_order_of_the_exam(exam):
 
 
 def test_what_was_undone_is_not_told(exam):
-    anna = Scribe(exam)
-    done = anna.find("a", 3, note="a mistake")
+    anna = ExamReader(exam)
+    done = anna.add_finding("a", 3, note="a mistake")
     anna.write("undo", "", undoes=done.number)
     text = page_of(exam).text
     assert "a mistake" not in text
@@ -148,10 +148,10 @@ def test_what_was_undone_is_not_told(exam):
 
 
 def test_a_finding_that_the_validator_refused_is_shown_and_not_counted(exam):
-    choose_way(exam, "validated")
-    anna, boris = Scribe(exam, "anna", "pre-reader"), Scribe(exam, "boris", "validator")
-    anna.find("a", 3, size="large", size_frame=3)
-    anna.find("b", 9, size="small", size_frame=9)
+    choose_workflow(exam, "validated")
+    anna, boris = ExamReader(exam, "anna", "pre-reader"), ExamReader(exam, "boris", "validator")
+    anna.add_finding("a", 3, size="large", size_frame=3)
+    anna.add_finding("b", 9, size="small", size_frame=9)
     boris.write("confirm", "finding:b", agrees=False, text="a fold")
     text = page_of(exam).text
     assert "1 finding: large (10 mm or more)." in text
@@ -161,10 +161,10 @@ def test_a_finding_that_the_validator_refused_is_shown_and_not_counted(exam):
 
 
 def test_half_a_blind_pair_says_nothing_of_the_other(exam):
-    choose_way(exam, "blind")
-    Scribe(exam, "anna").find("a", 3, note="from anna")
-    Scribe(exam, "boris").find("b", 9, note="from boris")
-    Scribe(exam, "boris").look(range(10))
+    choose_workflow(exam, "blind")
+    ExamReader(exam, "anna").add_finding("a", 3, note="from anna")
+    ExamReader(exam, "boris").add_finding("b", 9, note="from boris")
+    ExamReader(exam, "boris").see(range(10))
     _, made = made_report(exam, reader="anna")
     assert "from anna" in made.text
     assert "boris" not in made.text
@@ -172,9 +172,9 @@ def test_half_a_blind_pair_says_nothing_of_the_other(exam):
 
 
 def test_agreement_of_a_blind_pair_is_told(exam):
-    choose_way(exam, "blind")
+    choose_workflow(exam, "blind")
     for name, second in (("anna", "reject"), ("boris", "reject")):
-        hand = Scribe(exam, name)
+        hand = ExamReader(exam, name)
         hand.write("verdict", "event:0:0-5", verdict="accept")
         hand.write("verdict", "event:0:20-23", verdict=second)
         hand.sign()
@@ -184,8 +184,8 @@ def test_agreement_of_a_blind_pair_is_told(exam):
 
 
 def test_an_older_version_names_the_newer_one(exam):
-    anna = Scribe(exam)
-    anna.find("a", 3)
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3)
     anna.sign()
     anna.write("reopen", "exam", reason="second look")
     text = page_of(exam, version=1).text
@@ -203,8 +203,8 @@ def test_provenance_names_hashes_and_no_folder(exam, tmp_path):
 
 
 def test_the_same_decisions_give_the_same_bytes(exam):
-    anna = Scribe(exam)
-    anna.find("a", 3, place={"row": 40.0, "col": 50.0})
+    anna = ExamReader(exam)
+    anna.add_finding("a", 3, place={"row": 40.0, "col": 50.0})
     anna.sign()
     first, second = (made_report(exam)[1].text for _ in range(2))
     assert first == second

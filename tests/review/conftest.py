@@ -1,81 +1,51 @@
-"""A room over a small screened exam, and somebody in it."""
+"""The review app on a small screened exam."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from capsieve.review.room import ReadingRoom, local_door, open_room
-from capsieve.review.way import Role, Way
-from room_client import PORT, RoomClient
+from support.review_app import Client, ReviewApp, open_review_app
 from support.small_exam import write_small_exam
 
-Opener = Callable[..., ReadingRoom]
-
-
-class Clock:
-    """Stands still until somebody sets it."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+OpenApp = Callable[..., ReviewApp]
 
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """OUT with one exam of 24 images."""
-    folder = tmp_path_factory.mktemp("room")
+    """A results folder with one exam of 24 images."""
+    folder = tmp_path_factory.mktemp("review")
     write_small_exam(folder / "out", folder / "source")
     return folder / "out"
 
 
 @pytest.fixture
-def open_a_room(results: Path, tmp_path: Path) -> Iterator[Opener]:
-    """Open rooms over the exam, with decisions of their own."""
-    opened: list[ReadingRoom] = []
+def open_app(results: Path, tmp_path: Path) -> Iterator[OpenApp]:
+    """Open apps on the exam, all with one database of this test."""
+    opened: list[ReviewApp] = []
 
-    def opener(
-        *,
-        out: Path = results,
-        reader: str = "anna",
-        role: Role | None = None,
-        way: Way | None = None,
-    ) -> ReadingRoom:
-        room = open_room(
-            out,
-            partial(local_door, port=PORT, reader=reader, role=role),
-            reader=reader,
-            way=way,
-            database=str(tmp_path / "decisions.sqlite"),
-        )
-        opened.append(room)
-        return room
+    def opener(out: Path = results, **options: Any) -> ReviewApp:
+        opened.append(open_review_app(out, database=tmp_path / "decisions.sqlite", **options))
+        return opened[-1]
 
     yield opener
-    for room in opened:
-        room.close()
+    for app in opened:
+        app.close()
 
 
 @pytest.fixture
-def room(open_a_room: Opener) -> ReadingRoom:
-    return open_a_room()
+def app(open_app: OpenApp) -> ReviewApp:
+    return open_app()
 
 
 @pytest.fixture
-def visitor(room: ReadingRoom) -> RoomClient:
-    """Somebody who has not been let in."""
-    return RoomClient(room, enter=False)
+def client(app: ReviewApp) -> Client:
+    """A browser that has opened the link."""
+    return app.client()
 
 
 @pytest.fixture
-def client(room: ReadingRoom) -> RoomClient:
-    """Somebody who has opened the link."""
-    return RoomClient(room)
+def unauthenticated(app: ReviewApp) -> Client:
+    """A browser that has not opened the link."""
+    return app.client(log_in=False)

@@ -3,6 +3,7 @@
 Columns and keys are those of docs/screening.md. A renamed column is renamed here once.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-__all__ = ["COLUMNS", "exam_record", "frame_counts", "write_results", "write_table"]
+__all__ = ["COLUMNS", "exam_record", "frame_counts", "frame_hash", "write_results", "write_table"]
 
 SCHEMA = 1
 
@@ -176,6 +177,11 @@ def frame_counts(frames: int, *, flagged: int = 0, **changes: Any) -> dict[str, 
         ("missing", "undecodable", "unscreened", "damaged", "unscorable", "repeats"), 0
     )
     return counts | {"rejected": {"no-feature": frames - flagged}} | changes
+
+
+def frame_hash(pixels: np.ndarray) -> str:
+    """Return the hash of the pixels of a frame."""
+    return hashlib.sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()
 
 
 def exam_record(

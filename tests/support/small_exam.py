@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from capsieve.frames import pixel_hash
-from support.results import write_results
+from support.results import frame_hash, write_results
 
 __all__ = ["EVENTS_OF_SMALL", "FRAMES", "SIZE", "small_frame", "write_small_exam"]
 
@@ -58,7 +57,7 @@ def write_small_exam(out: Path, source: Path, *, exam: str = "small") -> Path:
         events=rows,
         file=names,
         event=event,
-        sha1=[pixel_hash(small_frame(number)) for number in range(FRAMES)],
+        sha1=[frame_hash(small_frame(number)) for number in range(FRAMES)],
         rows=np.full(FRAMES, SIZE),
         cols=np.full(FRAMES, SIZE),
         record={

@@ -1,4 +1,4 @@
-"""The hash of a signature, worked out as docs/review.md tells it, with nothing of capsieve."""
+"""The hash of a signature, computed from docs/review.md without the code of capsieve."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from made_reading import Scribe, choose_way
+from support.readings import ExamReader, choose_workflow
 from support.small_exam import write_small_exam
 
 
@@ -26,8 +26,8 @@ def of_rows(rows: list[tuple[Any, ...]]) -> str:
     return sha256(b"".join(canonical(list(row)) + b"\n" for row in rows))
 
 
-def by_hand(exam: Path, number: int, *, blind: bool = False) -> tuple[dict[str, Any], str]:
-    """Return the parts and the hash that the signature in this entry should have."""
+def expected_hash(exam: Path, number: int, *, blind: bool = False) -> tuple[dict[str, Any], str]:
+    """Return the parts and the hash that the signature of this entry must have."""
     with closing(sqlite3.connect(exam.parent / "decisions.sqlite")) as database:
         entries, seen = (
             database.execute(
@@ -60,33 +60,35 @@ def exam(tmp_path: Path) -> Path:
     return write_small_exam(tmp_path / "out", tmp_path / "source")
 
 
-def test_the_hash_is_what_the_documentation_says(exam: Path) -> None:
-    anna = Scribe(exam, "Ánna")
-    anna.find("a", 3, note='first line\nsecond "line" – ½', place={"row": 1.5, "col": 2})
-    anna.look(range(4), 12.345)
+def test_the_hash_follows_the_documentation(exam: Path) -> None:
+    anna = ExamReader(exam, "Ánna")
+    anna.add_finding("a", 3, note='first line\nsecond "line" – ½', place={"row": 1.5, "col": 2})
+    anna.see(range(4), 12.345)
     first = anna.sign()
-    anna.look(range(6))
+    anna.see(range(6))
     anna.write("reopen", "exam", reason="again")
     anna.write("note", "exam", text="second")
     second = anna.sign()
     for entry in (first, second):
-        parts, whole = by_hand(exam, entry.number)
+        parts, whole = expected_hash(exam, entry.number)
         assert entry.content["parts"] == parts
         assert entry.content["hash"] == whole
 
 
-def test_in_blind_work_it_is_over_ones_own_rows_and_for_a_consensus_over_all(exam: Path) -> None:
-    choose_way(exam, "blind")
-    anna, ben = Scribe(exam, "anna"), Scribe(exam, "ben")
-    carl = Scribe(exam, "carl", "consensus")
-    anna.find("a", 3)
-    ben.look(range(3))
-    ben.find("b", 4)
-    anna.look(range(5))
+def test_a_blind_signature_covers_own_rows_and_a_consensus_covers_all(
+    exam: Path,
+) -> None:
+    choose_workflow(exam, "blind")
+    anna, ben = ExamReader(exam, "anna"), ExamReader(exam, "ben")
+    carl = ExamReader(exam, "carl", "consensus")
+    anna.add_finding("a", 3)
+    ben.see(range(3))
+    ben.add_finding("b", 4)
+    anna.see(range(5))
     signed = [anna.sign(), ben.sign()]
-    carl.find("c", 4)
+    carl.add_finding("c", 4)
     signed.append(carl.sign())
     for entry in signed:
-        parts, whole = by_hand(exam, entry.number, blind=True)
+        parts, whole = expected_hash(exam, entry.number, blind=True)
         assert entry.content["parts"] == parts
         assert entry.content["hash"] == whole

@@ -1,23 +1,21 @@
-"""Two who read blind learn nothing of each other before both have signed."""
+"""Readers of a blind workflow learn nothing of each other before both have signed."""
 
 import itertools
 
 import pytest
-
-from room_client import RoomClient
 
 EXAM = "/api/exams/small"
 _KEYS = itertools.count(20_000_000)
 
 
 @pytest.fixture
-def anna(open_a_room):
-    return RoomClient(open_a_room(reader="anna", way="blind"))
+def anna(open_app):
+    return open_app(reader="anna", workflow="blind").client()
 
 
 @pytest.fixture
-def bert(anna, open_a_room):
-    return RoomClient(open_a_room(reader="bert"))
+def bert(anna, open_app):
+    return open_app(reader="bert").client()
 
 
 def act(client, kind, content):
@@ -33,12 +31,11 @@ def sign(client):
 
 
 def readers(client):
-    return [
-        (each["reader"], each["state"]) for each in client.get("/api/exams").json()[0]["readers"]
-    ]
+    (exam,) = client.get("/api/exams").json()
+    return [(each["reader"], each["state"]) for each in exam["readers"]]
 
 
-def test_the_list_says_how_far_others_are_and_not_who(anna, bert):
+def test_the_exam_list_shows_the_progress_of_others_without_their_names(anna, bert):
     act(anna, "note", {"text": "x"})
     act(bert, "note", {"text": "x"})
     sign(bert)
@@ -48,7 +45,7 @@ def test_the_list_says_how_far_others_are_and_not_who(anna, bert):
     assert readers(anna) == [("anna", "signed"), ("bert", "signed")]
 
 
-def test_the_reading_of_another_is_closed_whether_it_was_begun_or_not(anna, bert):
+def test_the_reading_of_another_is_refused_whether_it_was_started_or_not(anna, bert):
     assert anna.get(f"{EXAM}/reading?reader=bert").status_code == 409
     act(anna, "note", {"text": "x"})
     assert anna.get(f"{EXAM}/reading?reader=bert").status_code == 409

@@ -1,54 +1,48 @@
-"""The room and its exams, over HTTP."""
+"""The list of exams, one exam, and the description of the interface over HTTP."""
 
 import pytest
 
 from support.small_exam import EVENTS_OF_SMALL, FRAMES, SIZE
 
+EVENT = "event:0:{}-{}".format(*EVENTS_OF_SMALL[0])
 NOTE = {"key": "note-0001", "kind": "note", "subject": "exam", "content": {"text": "x"}}
+VERDICT = {"key": "verdict-1", "kind": "verdict", "subject": EVENT}
+VERDICT |= {"content": {"verdict": "reject"}}
 
 
-def test_the_room_says_who_is_in_it(client):
-    room = client.get("/api/room").json()
-    assert (room["way"], room["reader"], room["role"]) == ("single", "anna", "reader")
-    assert (room["exams"], room["readers"]) == (1, ["anna"])
-    assert "not a medical device" in room["disclaimer"]
+def test_the_app_describes_its_user_and_workflow(client):
+    about = client.get("/api/room").json()
+    assert (about["way"], about["reader"], about["role"]) == ("single", "anna", "reader")
+    assert (about["exams"], about["readers"]) == (1, ["anna"])
+    assert about["disclaimer"]
 
 
-def test_the_list_says_what_the_sieve_found_and_how_far_the_reading_is(client):
+def test_the_list_shows_frames_and_the_progress_of_the_reading(client):
     (exam,) = client.get("/api/exams").json()
     assert (exam["exam"], exam["state"], exam["frames"]) == ("small", "unread", FRAMES)
-    subject = "event:0:{}-{}".format(*EVENTS_OF_SMALL[0])
-    verdict = {
-        "key": "verdict-1",
-        "kind": "verdict",
-        "subject": subject,
-        "content": {"verdict": "reject"},
-    }
-    assert client.post("/api/exams/small/entries", json=verdict).status_code == 200
+    assert client.post("/api/exams/small/entries", json=VERDICT).status_code == 200
     (exam,) = client.get("/api/exams").json()
     assert (exam["state"], exam["decided_events"]) == ("in reading", 1)
     assert exam["readers"] == [{"reader": "anna", "state": "in reading"}]
 
 
-def test_a_second_process_changes_the_list_too(client, open_a_room):
-    from room_client import RoomClient
-
+def test_the_list_shows_entries_of_another_server_on_the_same_database(client, open_app):
     assert client.get("/api/exams").json()[0]["state"] == "unread"
-    other = RoomClient(open_a_room(reader="bert"))  # on the same database
+    other = open_app(reader="bert").client()
     assert other.post("/api/exams/small/entries", json=NOTE).status_code == 200
     (exam,) = client.get("/api/exams").json()
     assert (exam["state"], exam["readers"][0]["reader"]) == ("in reading", "bert")
 
 
-def test_a_broken_exam_stands_in_the_list_and_is_not_opened(results, tmp_path, open_a_room):
-    from room_client import RoomClient
-
+def test_a_damaged_exam_is_listed_with_its_problem_and_cannot_be_opened(
+    results, tmp_path, open_app
+):
     out = tmp_path / "out"
     out.mkdir()
     (out / "good").symlink_to(results / "small")
     (out / "bad").mkdir()
     (out / "bad" / "exam.json").write_text("{")
-    client = RoomClient(open_a_room(out=out))
+    client = open_app(out).client()
     bad, good = client.get("/api/exams").json()
     assert (bad["readable"], good["readable"]) == (False, True)
     assert len(bad["problems"]) == 1
@@ -57,7 +51,7 @@ def test_a_broken_exam_stands_in_the_list_and_is_not_opened(results, tmp_path, o
     assert str(out) not in answer.json()["detail"]
 
 
-def test_one_exam_tells_its_heads_and_events(client):
+def test_an_exam_has_heads_and_events(client):
     exam = client.get("/api/exams/small").json()
     (head,) = exam["heads"]
     assert (head["frames"], head["rows"], head["cols"]) == (FRAMES, SIZE, SIZE)
@@ -69,7 +63,7 @@ def test_one_exam_tells_its_heads_and_events(client):
     assert exam["score"]["high"] >= 59
 
 
-def test_where_the_sources_lie_is_not_told(client, results):
+def test_the_paths_of_the_sources_are_not_sent(client, results):
     exam = client.get("/api/exams/small")
     assert str(results.parent) not in exam.text
     assert exam.json()["provenance"]["sources"][0]["name"] == "source"
@@ -90,24 +84,24 @@ def test_where_the_sources_lie_is_not_told(client, results):
     ],
 )
 @pytest.mark.parametrize("rest", ["", "/frames/0/0", "/reading", "/export/labels.csv"])
-def test_no_name_leads_out_of_the_room(client, name, rest):
+def test_a_name_cannot_lead_out_of_the_results_folder(client, name, rest):
     answer = client.get(f"/api/exams/{name}{rest}")
     assert answer.status_code == 404
-    assert answer.json()["detail"].endswith(".")
+    assert answer.json()["detail"]
 
 
-def test_the_interface_is_documented_without_other_hosts(client):
-    shapes = client.get("/api/openapi.json").json()
+def test_the_api_page_lists_every_path_without_other_hosts(client):
+    description = client.get("/api/openapi.json").json()
     page = client.get("/api/docs").text
-    for path in shapes["paths"]:
+    for path in description["paths"]:
         assert path in page
     assert "http://" not in page
     assert "https://" not in page
 
 
-def test_every_route_says_what_it_answers(client):
-    shapes = client.get("/api/openapi.json").json()
-    for methods in shapes["paths"].values():
+def test_every_route_has_a_description_and_a_response_schema(client):
+    description = client.get("/api/openapi.json").json()
+    for methods in description["paths"].values():
         for route in methods.values():
             content = route["responses"]["200"]["content"]
             assert all(part.get("schema") != {} for part in content.values()), route["summary"]

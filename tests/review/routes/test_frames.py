@@ -1,21 +1,22 @@
-"""Frames over HTTP."""
+"""Frames, thumbnails and the timeline over HTTP."""
 
 import io
 import json
+import shutil
 import struct
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from capsieve.frames import pixel_hash
-from support.small_exam import EVENTS_OF_SMALL, FRAMES, small_frame
+from support.results import frame_hash
+from support.small_exam import EVENTS_OF_SMALL, FRAMES, small_frame, write_small_exam
 
 FRAME = "/api/exams/small/frames/0"
 
 
 def unpacked(content: bytes) -> list[tuple[int, int, bytes]]:
-    """Take a pack apart, written from its description."""
+    """Return number, kind and content of the frames of a response."""
     parts, at = [], 0
     while at < len(content):
         number, length, kind = struct.unpack_from("<IIB", content, at)
@@ -24,16 +25,16 @@ def unpacked(content: bytes) -> list[tuple[int, int, bytes]]:
     return parts
 
 
-def test_a_frame_is_the_one_that_was_scored(client):
+def test_a_frame_has_the_pixels_that_were_scored(client):
     answer = client.get(f"{FRAME}/3")
     assert answer.headers["content-type"] == "image/png"
     pixels = np.asarray(Image.open(io.BytesIO(answer.content)))
     assert np.array_equal(pixels, small_frame(3))
-    assert answer.headers["x-sha1"] == pixel_hash(pixels)
+    assert answer.headers["x-sha1"] == frame_hash(pixels)
     assert answer.headers["x-frame"] == "0/3"
 
 
-def test_a_frame_that_the_page_has_is_not_sent_again(client):
+def test_a_frame_with_a_known_etag_is_not_sent_again(client):
     etag = client.get(f"{FRAME}/3").headers["etag"]
     again = client.get(f"{FRAME}/3", headers={"if-none-match": etag})
     assert (again.status_code, again.content) == (304, b"")
@@ -41,10 +42,10 @@ def test_a_frame_that_the_page_has_is_not_sent_again(client):
 
 
 @pytest.mark.parametrize("address", [f"{FRAME}/{FRAMES}", "/api/exams/small/frames/1/0"])
-def test_what_is_not_there_is_said_in_a_sentence(client, address):
+def test_a_missing_frame_or_head_is_not_found(client, address):
     answer = client.get(address)
     assert answer.status_code == 404
-    assert answer.json()["detail"].startswith("The exam small has no ")
+    assert answer.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_what_is_not_there_is_said_in_a_sentence(client, address):
         ("numbers=7,5,7,99", [7, 5, 7]),
     ],
 )
-def test_frames_come_in_packs(client, query, numbers):
+def test_several_frames_are_sent_in_one_response(client, query, numbers):
     parts = unpacked(client.get(f"{FRAME}?{query}").content)
     assert [number for number, _, _ in parts] == numbers
     for number, kind, content in parts:
@@ -77,10 +78,10 @@ def test_frames_come_in_packs(client, query, numbers):
         f"numbers={','.join('1' * 65)}",
     ],
 )
-def test_a_senseless_pack_is_refused(client, query):
+def test_an_invalid_list_of_frames_is_rejected(client, query):
     answer = client.get(f"{FRAME}?{query}")
     assert answer.status_code == 422
-    assert answer.json()["detail"].endswith(".")
+    assert answer.json()["detail"]
 
 
 def test_thumbnails_are_small(client):
@@ -107,16 +108,11 @@ def test_the_timeline_has_every_frame(client):
     assert at == len(content)
 
 
-def test_a_source_that_is_gone_is_one_sentence(results, tmp_path, open_a_room):
-    import shutil
-
-    from room_client import RoomClient
-    from support.small_exam import write_small_exam
-
+def test_a_missing_source_does_not_hide_the_exam(tmp_path, open_app):
     write_small_exam(tmp_path / "out", tmp_path / "source")
     shutil.rmtree(tmp_path / "source")
-    client = RoomClient(open_a_room(out=tmp_path / "out"))
+    client = open_app(tmp_path / "out").client()
     answer = client.get(f"{FRAME}/0")
     assert answer.status_code == 404
-    assert "is not there" in answer.json()["detail"]
+    assert answer.json()["detail"]
     assert client.get("/api/exams/small").status_code == 200

@@ -1,48 +1,44 @@
-"""Logging in over somebody who is in already."""
-
-from functools import partial
+"""A login from a browser that is logged in already."""
 
 import pytest
 
-from capsieve.review import users as users_module
-from capsieve.review.room import open_room, users_door
-from capsieve.review.users import Users, add_user
-from room_client import PORT, RoomClient
-
-PASSWORD = "correct horse"
+from support.users import add_user, cheap_hashes
 
 
 @pytest.fixture
-def shared_room(results, tmp_path, monkeypatch):
-    monkeypatch.setattr(users_module, "_COST", 16)  # a try costs next to nothing here
+def app(open_app, tmp_path, monkeypatch):
+    cheap_hashes(monkeypatch)
     for name in ("anna", "bert"):
-        add_user(tmp_path / "users.json", name, PASSWORD, "reader")
-    door = users_door(Users(tmp_path / "users.json"), port=PORT, host="0.0.0.0", names=())
-    room = open_room(
-        results, lambda way: door, reader="admin", database=str(tmp_path / "decisions.sqlite")
-    )
-    yield room
-    room.close()
+        add_user(tmp_path / "users.json", name)
+    return open_app(users=tmp_path / "users.json")
 
 
-def log_in(browser, name, password=PASSWORD):
-    answer = browser.post("/login", data={"name": name, "password": password})
-    return answer.headers.get("set-cookie", "").partition(";")[0].partition("=")[2]
+@pytest.fixture
+def browser(app):
+    return app.client(log_in=False)
 
 
-def test_a_login_ends_the_session_that_the_browser_had(shared_room):
-    browser = RoomClient(shared_room, enter=False)
-    who = partial(shared_room.door.sessions.reader, touch=False)
-    first = log_in(browser, "anna")
-    assert who(first).name == "anna"
-    second = log_in(browser, "bert")
-    assert who(first) is None
-    assert who(second).name == "bert"
+def session(answer):
+    """Return the cookie of a login."""
+    return answer.headers["set-cookie"].partition(";")[0]
 
 
-def test_a_login_that_fails_ends_nothing(shared_room):
-    browser = RoomClient(shared_room, enter=False)
-    secret = log_in(browser, "anna")
-    log_in(browser, "bert", "wrong password")
-    assert shared_room.door.sessions.reader(secret).name == "anna"
+def get_reader(app, cookie):
+    """Return the reader that a cookie belongs to, or None."""
+    answer = app.client(log_in=False).get("/api/room", headers={"cookie": cookie})
+    return answer.json()["reader"] if answer.status_code == 200 else None
+
+
+def test_a_login_ends_the_previous_session_of_the_browser(app, browser):
+    first = session(browser.log_in("anna"))
+    assert get_reader(app, first) == "anna"
+    second = session(browser.log_in("bert"))
+    assert get_reader(app, first) is None
+    assert get_reader(app, second) == "bert"
+
+
+def test_a_failed_login_does_not_end_the_session(app, browser):
+    cookie = session(browser.log_in("anna"))
+    assert browser.log_in("bert", "wrong password").status_code == 401
+    assert get_reader(app, cookie) == "anna"
     assert browser.get("/api/room").json()["reader"] == "anna"

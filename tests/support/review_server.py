@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 
-__all__ = ["WAIT", "free_port", "served"]
+__all__ = ["TIMEOUT", "free_port", "listening_socket", "serve_review"]
 
-WAIT = 120.0  # seconds, for a machine that is busy with other things
+TIMEOUT = 120.0  # seconds, long enough for a busy machine
 
 
 def free_port() -> str:
@@ -22,23 +22,30 @@ def free_port() -> str:
         return str(listener.getsockname()[1])
 
 
+def listening_socket() -> socket.socket:
+    """Return a listening socket, made like that of the server."""
+    from capsieve.review.running import bound_socket
+
+    return bound_socket("127.0.0.1", None)
+
+
 @contextmanager
-def served(
-    results: Path, database: Path | str, *more: str, state: Path
+def serve_review(
+    results: Path, database: Path | str, *options: str, state: Path
 ) -> Iterator[tuple["subprocess.Popen[str]", httpx.Client]]:
-    """Start the room; yield the process, and a client that has opened its link.
+    """Start the server; yield the process and a client that has opened the link.
 
     Parameters
     ----------
     results, database
-        What is read, and where decisions go.
-    more
-        Options of the command.
+        The screened exams and the place of the decisions.
+    options
+        Further options of the command.
     state
-        Where the account keeps tokens.
+        The folder of the link tokens.
     """
     command = [sys.executable, "-m", "capsieve", "review", results, "--no-browser"]
-    command += ["--database", database, "--reader", "anna", *more]
+    command += ["--database", database, "--reader", "anna", *options]
     process = subprocess.Popen(
         [str(part) for part in command],
         stdout=subprocess.PIPE,
@@ -53,7 +60,7 @@ def served(
         found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)
         assert found, line + process.stderr.read()
         link = httpx.URL(found[0])
-        with httpx.Client(base_url=f"http://{link.netloc.decode()}", timeout=WAIT) as client:
+        with httpx.Client(base_url=f"http://{link.netloc.decode()}", timeout=TIMEOUT) as client:
             assert client.get(link).status_code == 303
             yield process, client
     finally:
