@@ -21,11 +21,11 @@ def test_frames_close_in_number_with_balls_in_one_place_are_one_event():
     assert spans(events) == [(10, 14)]
 
 
-def test_a_gap_in_number_parts_events_where_time_is_unknown():
+def test_a_gap_in_number_separates_events_if_the_time_is_unknown():
     assert len(group([flagged(10), flagged(14)])) == 2
 
 
-def test_time_decides_where_it_is_known():
+def test_the_time_decides_if_it_is_known():
     near = [flagged(10, time=1.0), flagged(40, time=1.9)]
     far = [flagged(10, time=1.0), flagged(40, time=2.1)]
     assert len(group(near)) == 1
@@ -36,7 +36,7 @@ def test_slow_capsules_are_grouped_by_number():
     assert len(group([flagged(10, time=0.0), flagged(11, time=10.0)])) == 1
 
 
-def test_a_ball_whose_centre_lies_outside_the_other_is_another_polyp():
+def test_a_ball_with_a_centre_outside_the_other_starts_another_event():
     assert len(group([flagged(10, col=100.0), flagged(11, col=149.0)])) == 1
     assert len(group([flagged(10, col=100.0), flagged(11, col=151.0)])) == 2
 
@@ -52,9 +52,9 @@ def test_heads_do_not_mix():
     assert len(group([flagged(10), flagged(10, head=1)])) == 2
 
 
-def test_a_detector_without_a_place_groups_by_time_alone():
+def test_frames_without_a_ball_are_grouped_by_time_only():
     nowhere = [Flagged(0, n, None, 1.0, None, None, None) for n in (1, 2, 9)]
-    assert spans(group(nowhere)) in ([(1, 2), (9, 9)],)
+    assert spans(group(nowhere)) == [(1, 2), (9, 9)]
 
 
 def test_events_are_ranked_by_their_best_score_then_by_length():
@@ -78,12 +78,12 @@ def picture(level):
     return np.full(256, level, np.uint8).tobytes()
 
 
-def test_a_capsule_that_stands_still_is_shown_once():
+def test_of_equal_frames_one_is_shown():
     members = [flagged(n, picture=picture(100)) for n in range(5)]
     assert near_duplicates(members) == {1: 0, 2: 0, 3: 0, 4: 0}
 
 
-def test_a_slow_drift_is_shown_again():
+def test_a_slow_drift_starts_a_new_run():
     members = [flagged(n, picture=picture(100 + n)) for n in range(7)]
     assert near_duplicates(members) == {1: 0, 2: 0, 4: 3, 5: 3}
 
@@ -97,14 +97,14 @@ def test_of_near_duplicates_the_best_one_is_shown():
     assert event.best.frame == 2
 
 
-def test_one_spot_that_changes_is_no_copy():
+def test_a_frame_with_one_changed_spot_is_not_a_duplicate():
     changed = np.full(256, 100, np.uint8)
     changed[40:43] = 140
     members = [flagged(0, picture=picture(100)), flagged(1, picture=changed.tobytes())]
     assert near_duplicates(members) == {}
 
 
-def test_without_a_picture_nothing_is_a_copy():
+def test_without_signatures_there_are_no_duplicates():
     assert near_duplicates([flagged(0), flagged(1)]) == {}
 
 
@@ -131,5 +131,5 @@ def test_every_flagged_frame_is_in_exactly_one_event(items):
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_nothing_and_one(count):
+def test_no_frame_gives_no_event_and_one_frame_gives_one(count):
     assert len(group([flagged(5)] * count)) == count

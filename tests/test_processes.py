@@ -1,4 +1,4 @@
-"""How a process that works for another one behaves."""
+"""Worker processes."""
 
 import signal
 import subprocess
@@ -17,7 +17,7 @@ print("to standard error", file=sys.stderr, flush=True)
 os.write(1, b"past Python")
 """
 
-SETTLED = """
+WORKER = """
 import os, signal, time
 import cv2
 from capsieve.processes import prepare_worker
@@ -34,13 +34,13 @@ time.sleep(30)
 """
 
 
-def test_a_silent_process_says_nothing():
+def test_a_silenced_process_prints_nothing():
     done = subprocess.run([sys.executable, "-c", SILENT], capture_output=True, check=True)
     assert done.stdout == done.stderr == b""
 
 
-def test_a_settled_process_outlives_ctrl_c_but_not_its_parent():
-    command = [sys.executable, "-c", PARENT, SETTLED]
+def test_a_worker_ignores_ctrl_c_and_ends_with_its_killed_parent():
+    command = [sys.executable, "-c", PARENT, WORKER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
         assert parent.stdout.readline() == "works on with 1 thread\n"
@@ -50,7 +50,7 @@ def test_a_settled_process_outlives_ctrl_c_but_not_its_parent():
     assert rest == ""
 
 
-def test_an_interrupt_waits_for_the_end_of_the_block():
+def test_an_interrupt_is_delayed_to_the_end_of_the_block():
     seen: list[int] = []
     usual = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
     try:
@@ -62,14 +62,14 @@ def test_an_interrupt_waits_for_the_end_of_the_block():
         signal.signal(signal.SIGINT, usual)
 
 
-def test_afterwards_interrupts_come_as_usual():
+def test_the_signal_mask_is_restored_after_the_block():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     with interrupt_blocked():
         assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
-def test_a_failure_in_the_block_lifts_it_too():
+def test_the_signal_mask_is_restored_after_a_failure():
     with pytest.raises(ZeroDivisionError), interrupt_blocked():
         _ = 1 / 0
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
