@@ -55,7 +55,7 @@ web: .venv/.dev ## build the review page, with the node that the lock file bring
 docs: .venv/.dev ## make the pictures of the documentation anew, with the program itself
 	$(PY) docs/make_pictures.py
 
-reference: .venv/.dev ## measure anew the range of inputs that the paper's detector was calibrated on
+reference: .venv/.dev ## measure again the range of inputs that the paper's detector was calibrated on
 	$(PY) tools/make_reference_range.py
 
 learned: .venv/.torch ## train the shipped detector anew: make learned CAPSULE=folder of the frames

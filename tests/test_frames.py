@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import capsieve
-from capsieve import Frame, FrameError
+from capsieve import FieldOfView, Frame, FrameError
 from capsieve.frames import checked_pixels, pixel_hash
 
 RAMP = np.arange(12, dtype=np.uint8).reshape(3, 4)
@@ -253,3 +254,33 @@ def test_a_placement_maps_positions_and_lengths_to_the_source() -> None:
     placement = capsieve.Placement(3, 4, 2.0, 1.5, 10.0, 20.0)
     assert placement.to_source(2, 4) == (14.0, 26.0)
     assert placement.length_to_source(4) == 6.0
+
+
+def test_a_field_of_view_is_frozen() -> None:
+    field = FieldOfView("circle", 1.0, 2.0, 3.0, 0.5)
+    with pytest.raises(FrozenInstanceError):
+        field.row = 2.0  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("oval", 1.0, 1.0, 1.0, 0.5),
+        ("circle", np.nan, 1.0, 1.0, 0.5),
+        ("circle", 1.0, np.inf, 1.0, 0.5),
+        ("circle", 1.0, 1.0, 0.0, 0.5),
+        ("circle", 1.0, 1.0, -3.0, 0.5),
+        ("circle", 1.0, 1.0, 1.0, 1.1),
+        ("circle", 1.0, 1.0, 1.0, -0.1),
+        ("circle", "a", 1.0, 1.0, 0.1),
+    ],
+)
+def test_an_impossible_field_of_view_is_refused(values: Any) -> None:
+    with pytest.raises(FrameError):
+        FieldOfView(*values)
+
+
+def test_numpy_scalars_of_a_field_of_view_become_floats() -> None:
+    numbers: list[Any] = [np.float32(1), np.float64(2), np.int64(3), 1]
+    field = FieldOfView("circle", *numbers)
+    assert all(type(v) is float for v in (field.row, field.col, field.radius, field.confidence))

@@ -1,4 +1,4 @@
-"""Measure the range of inputs of the paper's detector anew: ``make reference``.
+"""Measure the range of inputs of the paper's detector again: ``make reference``.
 
 Renders the demo study of the phantom, screens it, and writes the 1 and 99 % quantiles of each
 measure into src/capsieve/reference_range.json.

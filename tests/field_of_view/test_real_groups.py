@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from capsieve.field_of_view import find_field_of_view
+from capsieve import find_field_of_view
 
 HERE = Path(__file__).resolve()
 DRAWN = HERE.parents[1] / "data" / "field_of_view.csv"
@@ -65,7 +65,7 @@ def test_real_groups_agree_with_a_person(source: str) -> None:
         named += seen.shape == group["shape"]
     worst = np.max(misses, axis=0)
     print(f"{source}: {good}/20 within 2 px, worst centre {worst[0]:.2f}, radius {worst[1]:.2f}")
-    print(f"{source}: {named}/20 shapes, least confidence {np.min(misses, axis=0)[2]:.2f}")
+    print(f"{source}: {named}/20 shapes, lowest confidence {np.min(misses, axis=0)[2]:.2f}")
     assert good >= 19
     assert named >= 19
 
