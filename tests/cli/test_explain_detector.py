@@ -6,7 +6,7 @@ import pytest
 
 import capsieve
 from made_models import brightness_model, own_file, spec
-from sample_exams import write_exam_images
+from support.exams import write_exam_images
 
 pytest.importorskip("onnxruntime", reason="models need the extra learned")
 

@@ -10,7 +10,7 @@ from PIL import Image
 import capsieve
 from capsieve.cli import main as main_module
 from capsieve.cli.main import main
-from sample_exams import write_exam_images
+from support.exams import write_exam_images
 
 COMMANDS = ("calibrate", "demo", "evaluate", "explain", "model", "parameters", "phantom", "report")
 COMMANDS += ("review", "robustness", "screen", "splits", "train")

@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from capsieve.engine import robustness_run
-from sample_exams import write_exam_images
 from support.commands import assert_failed
+from support.exams import write_exam_images
 
 
 @pytest.fixture

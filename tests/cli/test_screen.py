@@ -9,14 +9,14 @@ import sys
 import pytest
 
 from capsieve import Parameters
-from sample_exams import frames_of, run_command, write_exam_images, write_exam_video
-from support.commands import assert_failed
+from support.commands import assert_failed, run_command
+from support.exams import read_frames, write_exam_images, write_exam_video
 
 # Starts to screen an exam and waits in its first frame.
 HOLD = """
 import sys, time
 import capsieve
-from fake_detector import FakeDetector
+from support.fake_detector import FakeDetector
 
 class Waiting(FakeDetector):
     def score(self, frame, field_of_view=None):
@@ -52,7 +52,7 @@ def test_an_incomplete_exam_is_exit_code_1_and_named(run, images, tmp_path):
     result = run("screen", images, "-o", tmp_path / "out", "--workers", "1")
     assert result.exit_code == 1
     assert "small" in result.stderr
-    assert frames_of(tmp_path / "out" / "small").num_rows == 12
+    assert read_frames(tmp_path / "out" / "small").num_rows == 12
     before = (tmp_path / "out" / "small" / "exam.json").read_bytes()
     assert run("screen", images, "-o", tmp_path / "out", "--workers", "1").exit_code == 1
     assert (tmp_path / "out" / "small" / "exam.json").read_bytes() == before
@@ -108,7 +108,7 @@ def test_a_video_comes_through_a_pipe(tmp_path):
     assert result.returncode == 0, result.stderr
     folders = [path.name for path in (tmp_path / "out").iterdir()]
     assert folders == ["standard-input"]
-    assert frames_of(tmp_path / "out" / "standard-input").num_rows == 20
+    assert read_frames(tmp_path / "out" / "standard-input").num_rows == 20
     explained = run_command("explain", tmp_path / "out" / "standard-input", "--frame", "3")
     assert explained.returncode == 1
 

@@ -9,7 +9,7 @@ import pytest
 from capsieve.cli import train_progress
 from capsieve.engine import training
 from capsieve.engine.progress import Progress
-from sample_exams import run_command
+from support.commands import run_command
 from training_study import write_study, write_study_labels
 
 pytest.importorskip("sklearn", reason="training needs the extra train")

@@ -1,4 +1,4 @@
-"""A run that is killed, again and again, ends with the same tables as one that is not."""
+"""Screening that is killed repeatedly writes the same tables as a run without interruption."""
 
 import os
 import random
@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from sample_exams import frames_of, run_command, tables_of, write_exam_video
+from support.commands import run_command
+from support.exams import read_frames, table_bytes, write_exam_video
+from support.unfinished import is_complete, is_writing, segments
 
 KILLS = 24
 FRAMES = 1500
@@ -49,25 +51,21 @@ def until(condition, process: "subprocess.Popen[Any]", seconds: float = 60.0) ->
 
 
 def moments(folder: Path, chance: random.Random, usual: float):
-    """Yield, for ever, a way to wait for the moment of the next kill."""
-    unfinished = folder / ".unfinished"
-
-    def segments() -> int:
-        return len(list(unfinished.glob("head-*.checked")))
+    """Yield functions that wait for the moment of the next kill, without end."""
 
     def any_time(process):
         time.sleep(chance.uniform(0.0, usual))
 
     def after_the_next_segment(process):
-        before = segments()
-        until(lambda: segments() > before or (unfinished / "finished").exists(), process)
+        before = segments(folder)
+        until(lambda: segments(folder) > before or is_complete(folder), process)
         time.sleep(chance.uniform(0.0, 0.3))
 
     def while_a_file_is_being_written(process):
-        until(lambda: any(unfinished.glob(".*.part*")), process)
+        until(lambda: is_writing(folder), process)
 
     def at_the_very_end(process):
-        until((unfinished / "finished").exists, process)
+        until(lambda: is_complete(folder), process)
         time.sleep(chance.uniform(0.0, 0.1))
 
     while True:
@@ -78,7 +76,7 @@ def moments(folder: Path, chance: random.Random, usual: float):
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_ends_with_the_same_tables(exam, undisturbed, tmp_path):
+def test_runs_killed_at_random_moments_end_with_the_same_tables(exam, undisturbed, tmp_path):
     expected, usual = undisturbed
     chance = random.Random(4)
     kills = finished = 0
@@ -96,16 +94,16 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables(exam, undisturbed
             if code == 0:
                 break
         finished += 1
-        assert tables_of(out / "exam") == tables_of(expected)
+        assert table_bytes(out / "exam") == table_bytes(expected)
         assert sorted(path.name for path in (out / "exam").iterdir()) == sorted(
             path.name for path in expected.iterdir()
         )
-    numbers = frames_of(expected)["frame"].to_pylist()
+    numbers = read_frames(expected)["frame"].to_pylist()
     assert numbers == list(range(FRAMES))
 
 
 @pytest.mark.slow
-def test_no_worker_outlives_a_killed_run(exam, tmp_path):
+def test_workers_end_with_a_killed_run(exam, tmp_path):
     process = start(exam, tmp_path, workers=2)
     assert until(lambda: len(children_of(process.pid)) >= 2, process)
     workers = children_of(process.pid)
@@ -118,35 +116,36 @@ def test_no_worker_outlives_a_killed_run(exam, tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_workers_lose_nothing(exam, undisturbed, tmp_path):
+def test_killed_workers_do_not_change_the_tables(exam, undisturbed, tmp_path):
     expected, _ = undisturbed
     process = start(exam, tmp_path, workers=2)
-    folder = tmp_path / "exam" / ".unfinished"
-    assert until(lambda: any(folder.glob("head-*.checked")), process)
+    assert until(lambda: segments(tmp_path / "exam") > 0, process)
     for pid in children_of(process.pid):
         if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)
     assert process.wait() == 0
-    assert tables_of(tmp_path / "exam") == tables_of(expected)
+    assert table_bytes(tmp_path / "exam") == table_bytes(expected)
 
 
-def test_interrupted_it_says_that_the_same_command_goes_on(exam, tmp_path):
+def test_an_interrupted_run_can_be_continued(exam, undisturbed, tmp_path):
+    expected, _ = undisturbed
     command = [sys.executable, "-m", "capsieve", "screen", str(exam), "-o", str(tmp_path)]
     command += ["--workers", "2"]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        folder = tmp_path / "exam" / ".unfinished"
-        assert until(lambda: any(folder.glob("head-*.checked")), process)
+        assert until(lambda: segments(tmp_path / "exam") > 0, process)
         os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on" in said
-    assert "Traceback" not in said
+    assert "Traceback" not in errors
+    assert segments(tmp_path / "exam") > 0
+    assert run_command("screen", exam, "-o", tmp_path, "--quiet").returncode == 0
+    assert table_bytes(tmp_path / "exam") == table_bytes(expected)
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
+    """Return the ids of the child processes of a process."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
     try:
         return [int(child) for child in path.read_text(encoding="utf-8").split()]

@@ -13,10 +13,10 @@ from capsieve.errors import FileError, ParameterError, WorkerError
 from capsieve.frames import FieldOfView
 from capsieve.paper.detector import analyze
 from capsieve.parameters import Parameters
-from sample_exams import exam_frame, write_exam_images, write_exam_video
+from support.exams import exam_frame, write_exam_images, write_exam_video
 
 FRAMES = 40
-# Under these the frames of sample_exams fall on both sides.
+# Under these the frames of support.exams fall on both sides.
 BASE = Parameters(texture_high=60.0, radius_threshold=71)
 
 

@@ -27,8 +27,8 @@ from capsieve.frames import pixel_hash
 from capsieve.phash import phash
 from capsieve.sources.source import Place, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
-from fake_detector import FakeDetector
 from stored_images import write_files
+from support.fake_detector import FakeDetector
 from support.polyp_frames import polyp_frame
 
 POLYP = polyp_frame(size=96)

@@ -11,7 +11,7 @@ from capsieve.evaluation.search import search
 from capsieve.errors import FileError, LeakError, OccupiedError, ParameterError
 from capsieve.paper.detector import analyze
 from capsieve.parameters import Parameters
-from sample_exams import exam_frame, write_exam_images
+from support.exams import exam_frame, write_exam_images
 
 FRAMES = 20
 EXAMS = "abc"

@@ -1,4 +1,4 @@
-"""A detector that is none: bright frames score high. For tests of what detectors run through."""
+"""A simple detector that is not the paper's: the score is the brightness."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,12 +17,12 @@ NAMES = ("brightness", "contrast")
 
 @dataclass(frozen=True)
 class FakeDetector:
-    """Scores the mean brightness, and points at the brightest pixel.
+    """Score the mean brightness and locate the brightest pixel.
 
     Parameters
     ----------
     parameters
-        Of them the score's threshold counts.
+        Only `score_threshold` is used.
     """
 
     parameters: Parameters = field(default_factory=Parameters)

@@ -1,0 +1,36 @@
+"""Work files in the folder of an exam that is not screened to its end."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["is_complete", "is_unfinished", "is_writing", "segments", "write_unfinished"]
+
+_FOLDER = ".unfinished"
+
+
+def is_unfinished(exam: Path) -> bool:
+    return (exam / _FOLDER).exists()
+
+
+def segments(exam: Path) -> int:
+    """Return the number of segments that are stored."""
+    return len(list((exam / _FOLDER).glob("head-*.checked")))
+
+
+def is_writing(exam: Path) -> bool:
+    """Return whether a file is being written."""
+    return any((exam / _FOLDER).glob(".*.part*"))
+
+
+def is_complete(exam: Path) -> bool:
+    """Return whether all segments are stored."""
+    return (exam / _FOLDER / "finished").exists()
+
+
+def write_unfinished(exam: Path, identity: Mapping[str, Any] | None = None) -> None:
+    """Write the work files of a run that was killed before its first segment."""
+    (exam / _FOLDER).mkdir(parents=True)
+    if identity is not None:
+        (exam / _FOLDER / "plan.json").write_text(json.dumps(dict(identity)), encoding="utf-8")
