@@ -21,7 +21,7 @@ def main() -> None:
     detectors = {name: capsieve.load_detector(name) for name in ("paper", "curvature", "learned")}
     learned = detectors["learned"]
     assert isinstance(learned, LearnedDetector)
-    passing, rejected, source = find_frames()
+    passing, rejected = find_frames()
     table: dict[str, list[float]] = {}
     frames = [*passing, *rejected]
     for number, frame in enumerate(frames):
@@ -39,7 +39,7 @@ def main() -> None:
             many = {"learned": lambda chunk=chunk: learned.score_batch(chunk, [None] * len(chunk))}
             time = medians(many, rounds=ROUNDS // 8)["learned"] / BATCH
             table.setdefault(f"learned, {BATCH} at once", []).append(time)
-    print(f"{len(frames)} {source}, half of them rejected by the paper's texture rule\n")
+    print(f"{len(frames)} frames, half of them rejected by the paper's texture rule\n")
     means = {name: float(np.mean(times)) for name, times in table.items()}
     print(f"{'':28} {'ms per frame':>12} {'of the paper':>13}")
     for name, time in means.items():

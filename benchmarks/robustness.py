@@ -11,7 +11,7 @@ from tests.support.polyp_frames import polyp_frame
 from benchmarks.frame import CAPSULE, WIDTH, real_frames
 from benchmarks.timing import medians
 from capsieve import Parameters, analyze
-from capsieve.paper.staged import analyze_each
+from capsieve.paper.many_settings import analyze_each
 from capsieve.statistics.perturbation import plan_changes
 
 FRAMES = 12

@@ -1,8 +1,7 @@
-"""How things are timed.
+"""Measure CPU time.
 
-CPU time of the calling thread, so that other work on the machine counts little. The contestants
-take turns, so that a change of the clock's frequency meets them all; the median of many rounds
-is reported.
+The time of the calling thread is measured, not that of the clock: other work on the machine has
+little influence. The contestants take turns, because the frequency of the processor changes.
 """
 
 from collections.abc import Callable, Mapping

@@ -22,8 +22,8 @@ from .field_of_view import find_field_of_view as find_field_of_view
 from .frames import FieldOfView as FieldOfView
 from .frames import Frame as Frame
 from .frames import Placement as Placement
-from .paper.detector import analyze as analyze
-from .paper.detector import explain as explain
+from .paper.algorithm import analyze as analyze
+from .paper.algorithm import explain as explain
 from .parameters import Parameters as Parameters
 from .results import Explanation as Explanation
 from .results import Feature as Feature

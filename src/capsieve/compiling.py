@@ -24,19 +24,23 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent
 
+_FASTMATH = ("curvature", "field_of_view", "learned", "phantom", "statistics")
+"""Packages whose kernels are still compiled with fastmath; do not add any."""
+
 
 def compiled(function: Function) -> Function:
     """Compile a kernel when it is first called, cache it, and release the GIL while it runs.
 
-    The order of a sum is fixed when the code is compiled, so that results repeat bit for bit.
-    NaN-safe comparisons are given up ("nnan"): frames are checked for NaN before they come here.
+    With fastmath, code that was just compiled and code from the cache may add in another order, so
+    their results may differ in the seventh digit.
     """
     folder = _folder()
+    package = function.__module__.split(".")[1]
     decorate = numba.njit(
         cache=folder is not None,
         nogil=True,
         error_model="numpy",
-        fastmath={"reassoc", "contract", "nsz", "nnan"},
+        fastmath={"reassoc", "contract", "nsz", "nnan"} if package in _FASTMATH else False,
     )
     # numba reads the folder from its configuration while it decorates, and at no other time.
     settings: Any = config

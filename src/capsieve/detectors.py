@@ -126,7 +126,7 @@ class PaperDetector:
 
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the result for one frame."""
-        from capsieve.paper.detector import analyze
+        from capsieve.paper.algorithm import analyze
 
         return analyze(frame, self.parameters, field_of_view)
 

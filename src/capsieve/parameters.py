@@ -1,22 +1,24 @@
-"""The parameters of the paper's detector: its table, one field per symbol.
+"""The parameters of the paper's detector: its Table I, one field per symbol.
 
 The paper gives some values as formulas in the width Nx of the working frame. Those fields are None
-by default, and :attr:`Parameters.derived` is the one place where they get their numbers.
+by default; :attr:`Parameters.derived` has their numbers.
 """
 
 import math
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError, ParameterError
+from capsieve.errors import ParameterError, file_errors
 
-__all__ = ["Channel", "Derived", "Parameters", "PARAMETERS_SCHEMA"]
+__all__ = ["PARAMETERS_SCHEMA", "Channel", "Derived", "Parameters"]
 
 Channel = Literal["gray", "red", "lab-a"]
 
@@ -24,26 +26,23 @@ PARAMETERS_SCHEMA = 1
 """Version of the TOML file; a file with another one is refused."""
 
 _WIDEST = 4096
-_LEAST_SIGMA = 0.01  # less is no smoothing, and its square may vanish
+_LEAST_SIGMA = 0.01  # less does not smooth, and its square may vanish
 _LEAST_MASK = 2.0  # pixels; a smaller mask cannot be extended
-_LARGEST_SLOPE = 255.0  # from black to white within a pixel
-_LARGEST_RADIUS = 10_000
-_ANY_THRESHOLD = 0.5  # an example: every detector has its own
-_NAMED_CHOICES = {"channel": get_args(Channel)}
-_SMALLEST_SIDE = 16  # the compiled filters work on 16 pixels at a time
+_POSITIVE = 1e-9
 
 
-def _even(sigma: float) -> int:
-    """Return how far a filter looks: ceil(sigma), and one more where that is odd.
-
-    The compiled filters take their taps in twos.
-    """
-    return 2 * math.ceil(math.ceil(sigma) / 2)
-
-
-def _symbol(symbol: str, meaning: str, default: Any, *, unset: str = "from the width") -> Any:
-    """Return a field; `unset` says where its number comes from while it is None."""
-    return field(default=default, metadata={"symbol": symbol, "meaning": meaning, "unset": unset})
+def _symbol(
+    symbol: str,
+    meaning: str,
+    default: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    unset: str = "from the width",
+) -> Any:
+    """Return a field with inclusive bounds; `unset` is the meaning of None."""
+    metadata = {"symbol": symbol, "meaning": meaning, "low": low, "high": high, "unset": unset}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,9 @@ class Derived:
     size_low, size_high
         S_L and S_U, ceil((Nx / 15)^2) and ceil((Nx / 4.5)^2) unless they are set.
     radius_search
-        The largest radius that the ball search tries, floor(Nx / 3).
+        The largest radius of a best-fit ball, floor(Nx / 3).
     smallest_side
-        The smallest number of rows or columns that every filter's stencil fits.
+        The smallest number of rows or columns that every filter fits.
     """
 
     mask_radius: float
@@ -72,100 +71,104 @@ class Derived:
     smallest_side: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameters:
     """The parameters of Algorithm 1 with the values of the paper's Table I.
 
     A value out of bounds raises :class:`~capsieve.ParameterError`, which names the field.
     """
 
-    width: int = _symbol("Nx", "width of the working frame in pixels", 256)
-    mask_radius: float = _symbol("R_mask / Nx", "radius of the circular mask, in widths", 0.45)
-    texture_iterations: int = _symbol("n_iter", "iterations of the cartoon + texture split", 5)
-    texture_sigma: float = _symbol("sigma_t", "Gaussian of the cartoon + texture split", 5.0)
-    energy_sigma: float | None = _symbol("sigma", "Gaussian of the texture energy T", None)
-    energy_power: float = _symbol("p", "power of the texture energy T", 0.8)
-    texture_low: float = _symbol("T_L", "pre-selection: least T_max", 3.0)
+    width: int = _symbol("Nx", "width of the working frame in pixels", 256, 1, _WIDEST)
+    mask_radius: float = _symbol(
+        "R_mask / Nx", "radius of the circular mask, in widths", 0.45, 0, 0.5
+    )
+    texture_iterations: int = _symbol(
+        "n_iter", "iterations of the cartoon + texture split", 5, 0, 100
+    )
+    texture_sigma: float = _symbol(
+        "sigma_t", "Gaussian of the cartoon + texture split", 5.0, 0, _WIDEST
+    )
+    energy_sigma: float | None = _symbol(
+        "sigma", "Gaussian of the texture energy T", None, 0, _WIDEST
+    )
+    energy_power: float = _symbol("p", "power of the texture energy T", 0.8, _POSITIVE, 4)
+    texture_low: float = _symbol("T_L", "pre-selection: smallest T_max", 3.0, 0)
     texture_high: float = _symbol("T_U", "pre-selection: largest T_max", 8.0)
-    midpass_fine: float = _symbol("sigma_1", "lower Gaussian of the mid-pass filter", 7.0)
+    midpass_fine: float = _symbol(
+        "sigma_1", "lower Gaussian of the mid-pass filter", 7.0, _LEAST_SIGMA
+    )
     midpass_coarse: float = _symbol("sigma_2", "upper Gaussian of the mid-pass filter", 30.0)
-    threshold_low: float = _symbol("M_L", "lower bound of the segmentation threshold", 0.11)
+    threshold_low: float = _symbol(
+        "M_L", "lower bound of the segmentation threshold", 0.11, _POSITIVE
+    )
     threshold_high: float = _symbol("M_U", "upper bound of the segmentation threshold", 0.16)
-    size_low: int | None = _symbol("S_L", "least size of a feature in pixels", None)
+    size_low: int | None = _symbol("S_L", "smallest size of a feature in pixels", None, 1)
     size_high: int | None = _symbol("S_U", "largest size of a feature in pixels", None)
-    eccentricity_max: float = _symbol("E_max", "largest eccentricity of a feature", 6.5)
-    radius_threshold: int = _symbol("R_P", "least R_max of a frame that is flagged", 37)
-    channel: Channel = _symbol("-", 'what the sieve looks at: "gray", "red" or "lab-a"', "gray")
+    eccentricity_max: float = _symbol("E_max", "largest eccentricity of a feature", 6.5, 1)
+    radius_threshold: int = _symbol("R_P", "smallest R_max of a flagged frame", 37, 1, 10_000)
+    channel: Channel = _symbol("-", 'channel to analyse: "gray", "red" or "lab-a"', "gray")
     vignetting: bool = _symbol("-", "whether the fall-off of light is corrected", True)
-    extension_slope: float = _symbol("q", "slope of the extension outside the mask", 1.0)
+    extension_slope: float = _symbol("q", "slope of the extension outside the mask", 1.0, -255, 255)
     score_threshold: float | None = _symbol(
         "-",
-        "least score that detectors other than the paper's flag",
+        "smallest score that detectors other than the paper's flag",
         None,
         unset="the detector's own",
     )
 
     def __post_init__(self) -> None:
-        _check_types(self)
-        _check_bounds(self)
+        for each in fields(self):
+            object.__setattr__(self, each.name, _checked(each, getattr(self, each.name)))
+        _check_relations(self)
 
-    @property
+    @cached_property
     def derived(self) -> Derived:
         """The numbers that follow from the fields; see :class:`Derived`."""
         energy_sigma = self.energy_sigma
-        size_low, size_high = self.size_low, self.size_high
-        energy_sigma = math.ceil(self.width / 25) if energy_sigma is None else energy_sigma
+        if energy_sigma is None:
+            energy_sigma = float(math.ceil(self.width / 25))
+        # Fractions: with floats the ceiling of a whole number could be one too high.
+        least, most = Fraction(self.width, 15) ** 2, Fraction(2 * self.width, 9) ** 2
+        stencils = 2 * math.ceil(self.texture_sigma), energy_sigma, self.midpass_coarse
         return Derived(
             mask_radius=self.mask_radius * self.width,
-            energy_sigma=float(energy_sigma),
-            # Fractions: with floats the ceiling of a whole number could come out one too high.
-            size_low=math.ceil(Fraction(self.width, 15) ** 2) if size_low is None else size_low,
-            size_high=(
-                math.ceil(Fraction(2 * self.width, 9) ** 2) if size_high is None else size_high
-            ),
+            energy_sigma=energy_sigma,
+            size_low=math.ceil(least) if self.size_low is None else self.size_low,
+            size_high=math.ceil(most) if self.size_high is None else self.size_high,
             radius_search=self.width // 3,
-            smallest_side=max(
-                _SMALLEST_SIDE,
-                2 * math.ceil(self.texture_sigma),
-                _even(energy_sigma),
-                _even(self.midpass_coarse),
-            ),
+            smallest_side=max(map(math.ceil, stencils)),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as they were set (None: the paper's formula)."""
+        """Return the fields by name; None stands for the paper's formula."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Parameters":
-        """Build from names and values; an unknown name is an error with the nearest valid one."""
+        """Build from names and values; an unknown name is an error."""
         known = [each.name for each in fields(cls)]
         for name in values:
             if name not in known:
-                near = get_close_matches(name, known, n=1, cutoff=0.0)
-                raise ParameterError(name, f"no such parameter; did you mean {near[0]!r}?")
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+                raise ParameterError(name, f"no such parameter; {hint}")
         return cls(**values)
 
     def to_toml(self) -> str:
-        """Return the TOML text; every line carries the symbol and the meaning of its field."""
+        """Return the TOML text; every line has the symbol and the meaning of its field."""
         lines = ["# Parameters of capsieve's detectors.", f"schema = {PARAMETERS_SCHEMA}", ""]
         for each in fields(self):
-            value = getattr(self, each.name)
-            if value is None:  # TOML has no null: the formula's value is shown, but not set.
-                shown = getattr(self.derived, each.name, _ANY_THRESHOLD)
-                assignment = f"# {each.name} = {_toml(shown)}"
-            else:
-                assignment = f"{each.name} = {_toml(value)}"
-            note = f"{each.metadata['symbol']}: {each.metadata['meaning']}"
-            note += f"; by default {each.metadata['unset']}" if value is None else ""
-            lines.append(f"{assignment:<30}# {note}")
+            value, note = getattr(self, each.name), each.metadata["meaning"]
+            assignment = f"{each.name} = {_toml(value)}"
+            if value is None:  # TOML has no null: the number is shown in a comment
+                assignment = f"# {each.name} = {_toml(getattr(self.derived, each.name, 0.5))}"
+                note += f"; by default {each.metadata['unset']}"
+            lines.append(f"{assignment:<30}# {each.metadata['symbol']}: {note}")
         return "\n".join(lines) + "\n"
 
     @classmethod
     def from_toml(cls, text: str) -> "Parameters":
-        """Build from TOML text; what it does not name keeps the paper's value."""
-        import tomllib
-
+        """Build from TOML text; fields that it does not name keep the paper's value."""
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # tomllib's own error is a ValueError
@@ -185,16 +188,84 @@ class Parameters:
     @classmethod
     def load(cls, path: str | Path) -> "Parameters":
         """Read the TOML file."""
-        try:
+        with file_errors("read", path):
             text = Path(path).read_text(encoding="utf-8-sig")  # some editors add a mark
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise FileError(f"cannot read the parameters in {path}: {reason}") from error
         try:
             return cls.from_toml(text)
         except ParameterError as error:
             name, message = error.args
             raise ParameterError(name, f"{message} (in {path})") from error
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _checked(each: Field[Any], value: Any) -> Any:
+    """Return a value of the type of its field and within its bounds."""
+    wanted, low, high = str(each.type), each.metadata["low"], each.metadata["high"]
+    if value is None and "None" in wanted:
+        return None
+    if each.name == "channel":
+        if value not in get_args(Channel):
+            choices = ", ".join(map(repr, get_args(Channel)))
+            raise ParameterError(each.name, f"must be one of {choices}, not {value!r}")
+        return value
+    if "bool" in wanted:
+        if not isinstance(value, bool):
+            raise ParameterError(each.name, f"must be true or false, not {value!r}")
+        return value
+    whole = "int" in wanted
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(each.name, f"must be a number, not {value!r}")
+    if whole and not isinstance(value, Integral):
+        raise ParameterError(each.name, f"must be a whole number, not {value!r}")
+    try:
+        number = int(value) if isinstance(value, Integral) and whole else float(value)
+    except OverflowError:  # beyond the largest float
+        number = math.inf
+    if not math.isfinite(number):
+        raise ParameterError(each.name, f"must be finite, not {number!r}")
+    if not low <= number <= high:
+        rule = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
+        raise ParameterError(each.name, f"must be {rule}, not {number!r}")
+    return number
+
+
+def _check_relations(p: Parameters) -> None:
+    """Raise a ParameterError if two fields contradict each other."""
+    d, least_mask = p.derived, _LEAST_MASK / p.width
+    sigma_rule = f"0 (no smoothing) or at least {_LEAST_SIGMA}"
+    # If only size_low is set, only it can be wrong.
+    size = "size_low" if p.size_high is None else "size_high"
+    size_rule = f"in order: size_low {d.size_low}, size_high {d.size_high}"
+    coarse = f"midpass_coarse {p.midpass_coarse:g}"
+    filters = f"{coarse}, energy_sigma {d.energy_sigma:g}, texture_sigma {p.texture_sigma:g}"
+    least_texture = f"texture_low {p.texture_low:g}"
+    least_threshold = f"threshold_low {p.threshold_low:g}"
+    rules = [
+        (p.mask_radius >= least_mask, "mask_radius", f"at least {least_mask:.3g}"),
+        (_is_sigma(p.texture_sigma), "texture_sigma", sigma_rule),
+        (_is_sigma(d.energy_sigma), "energy_sigma", sigma_rule),
+        (p.texture_high >= p.texture_low, "texture_high", f"at least {least_texture}"),
+        (p.midpass_fine < p.midpass_coarse, "midpass_fine", f"below {coarse}"),
+        (p.threshold_high > p.threshold_low, "threshold_high", f"above {least_threshold}"),
+        (d.size_high >= d.size_low, size, size_rule),
+        (
+            p.width >= d.smallest_side,
+            "width",
+            f"at least {d.smallest_side} for its filters ({filters})",
+        ),
+    ]
+    for holds, name, rule in rules:
+        if not holds:
+            raise ParameterError(name, f"must be {rule}, not {getattr(p, name)!r}")
+
+
+def _is_sigma(sigma: float) -> bool:
+    return sigma == 0 or sigma >= _LEAST_SIGMA
 
 
 def _attributes() -> str:
@@ -208,112 +279,3 @@ def _attributes() -> str:
 
 
 Parameters.__doc__ = (Parameters.__doc__ or "").rstrip() + _attributes()
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _check_types(parameters: Parameters) -> None:
-    """Every number finite and of the field's type; NumPy's numbers become Python's."""
-    for each in fields(parameters):
-        value = getattr(parameters, each.name)
-        wanted = str(each.type)
-        if value is None and "None" in wanted:
-            continue
-        if each.name in _NAMED_CHOICES:
-            allowed = _NAMED_CHOICES[each.name]
-            if not isinstance(value, str) or value not in allowed:
-                choices = ", ".join(repr(choice) for choice in allowed)
-                raise ParameterError(each.name, f"must be one of {choices}, not {value!r}")
-        elif "bool" in wanted:
-            if not isinstance(value, bool):
-                raise ParameterError(each.name, f"must be true or false, not {value!r}")
-        elif isinstance(value, bool) or not isinstance(value, Real):
-            raise ParameterError(each.name, f"must be a number, not {value!r}")
-        elif "int" in wanted:
-            if not isinstance(value, Integral):
-                raise ParameterError(each.name, f"must be a whole number, not {value!r}")
-            object.__setattr__(parameters, each.name, int(value))
-        else:
-            object.__setattr__(parameters, each.name, _finite(each.name, value))
-
-
-def _finite(name: str, value: Real) -> float:
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number or fraction beyond the largest float
-        number = math.inf
-    if not math.isfinite(number):
-        raise ParameterError(name, f"must be finite, not {number!r}")
-    return number
-
-
-def _check_bounds(parameters: Parameters) -> None:
-    def require(condition: bool, name: str, rule: str) -> None:
-        if not condition:
-            value = getattr(parameters, name)
-            value = getattr(parameters.derived, name) if value is None else value
-            raise ParameterError(name, f"must be {rule}, not {value!r}")
-
-    p = parameters
-    require(1 <= p.width <= _WIDEST, "width", f"between 1 and {_WIDEST}")
-    least = _LEAST_MASK / p.width
-    require(least <= p.mask_radius <= 0.5, "mask_radius", f"between {least:.3g} and 0.5")
-    require(0 <= p.texture_iterations <= 100, "texture_iterations", "between 0 and 100")
-    for name in ("texture_sigma", "energy_sigma"):
-        sigma = getattr(p, name) or 0.0
-        rule = f"0 (no smoothing), or {_LEAST_SIGMA} to {_WIDEST}"
-        require(sigma == 0.0 or _LEAST_SIGMA <= sigma <= _WIDEST, name, rule)
-    require(0 < p.energy_power <= 4, "energy_power", "above 0 and at most 4")
-    require(p.texture_low >= 0, "texture_low", "0 or more")
-    require(
-        p.texture_high >= p.texture_low,
-        "texture_high",
-        f"at least texture_low ({p.texture_low:g})",
-    )
-    require(p.midpass_fine >= _LEAST_SIGMA, "midpass_fine", f"at least {_LEAST_SIGMA}")
-    require(
-        p.midpass_fine < p.midpass_coarse,
-        "midpass_fine",
-        f"below midpass_coarse ({p.midpass_coarse:g})",
-    )
-    require(p.threshold_low > 0, "threshold_low", "above 0")
-    require(
-        p.threshold_high > p.threshold_low,
-        "threshold_high",
-        f"above threshold_low ({p.threshold_low:g})",
-    )
-    derived = p.derived
-    require(derived.size_low >= 1, "size_low", "1 or more")
-    if p.size_high is None:  # then only size_low was set, and only it can be wrong
-        require(
-            derived.size_low <= derived.size_high,
-            "size_low",
-            f"at most size_high ({derived.size_high})",
-        )
-    require(
-        derived.size_high >= derived.size_low,
-        "size_high",
-        f"at least size_low ({derived.size_low})",
-    )
-    require(p.eccentricity_max >= 1, "eccentricity_max", "1 or more")
-    require(
-        1 <= p.radius_threshold <= _LARGEST_RADIUS,
-        "radius_threshold",
-        f"between 1 and {_LARGEST_RADIUS}",
-    )
-    require(
-        abs(p.extension_slope) <= _LARGEST_SLOPE,
-        "extension_slope",
-        f"between -{_LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}",
-    )
-    require(
-        p.width >= derived.smallest_side,
-        "width",
-        f"at least {derived.smallest_side} so that the filters fit (midpass_coarse "
-        f"{p.midpass_coarse:g}, energy_sigma {derived.energy_sigma:g}, texture_sigma "
-        f"{p.texture_sigma:g})",
-    )

@@ -1,4 +1,4 @@
-"""What the detector says about a frame."""
+"""Results of a detector on one frame."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -21,25 +21,18 @@ __all__ = [
 
 Label = Literal["polyp", "normal"]
 
-Reason = Literal[
-    "polyp",
-    "texture-low",
-    "texture-high",
-    "no-feature",
-    "radius-low",
-    "score-low",
-]
+Reason = Literal["polyp", "texture-low", "texture-high", "no-feature", "radius-low", "score-low"]
 """The rule that decided: the first one that the frame failed, or "polyp".
 
 "score-low" is the rule of detectors other than the paper's: the score is below the threshold.
 """
 
 Rejection = Literal["", "size-low", "size-high", "eccentricity"]
-"""The rule at which a feature fell; empty for a feature of K_G."""
+"""The rule that a feature failed; empty for a feature of K_G."""
 
 
 class Spot(NamedTuple):
-    """Where a detector points, in the source's pixels: a disc, 0-based."""
+    """A disc to which a detector points, in 0-based pixels of the source."""
 
     row: float
     col: float
@@ -53,21 +46,20 @@ class Evidence:
     Attributes
     ----------
     map
-        Of the source's rows and columns: higher where the frame looks more like a polyp, in units
-        of the detector; None where the detector draws none.
+        Of the size of the source: higher at pixels that are more like a polyp, in units of the
+        detector; None if the detector has no map.
     """
 
     map: NDArray[np.float32] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feature:
+class Feature(NamedTuple):
     """One connected component s^(k) of the segmentation, in 0-based working pixels.
 
     Attributes
     ----------
     number
-        k, counted from 1, column by column as the paper's labelling does.
+        k, counted from 1, column by column.
     size
         S, pixels.
     eccentricity
@@ -75,11 +67,11 @@ class Feature:
     row, col
         Centre of mass (c_y, c_x).
     ball_row, ball_col
-        Centre of mass weighted with u, where the ball is placed.
+        Centre of mass weighted with u, the centre of the ball.
     radius
-        R_opt of the best-fit ball; 0 where the feature was rejected.
+        R_opt of the best-fit ball; 0 if the feature was rejected.
     rejected
-        The rule at which the feature fell, or "".
+        The rule that the feature failed, or "".
     moment_rr, moment_rc, moment_cc
         Central second moments: sums of squared (and mixed) row and column offsets.
     """
@@ -100,7 +92,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameResult:
-    """The outcome for one frame.
+    """The result for one frame.
 
     Attributes
     ----------
@@ -109,27 +101,27 @@ class FrameResult:
     reason
         The rule that decided.
     score
-        What thresholds apply to; for the paper's detector R_max.
+        The number that thresholds apply to; R_max for the paper's detector.
     texture_max
         T_max.
     radius_max
-        R_max; 0 where pre-selection or geometry rejected the frame.
+        R_max; 0 if pre-selection or geometry rejected the frame.
     features
-        Every connected component; empty where pre-selection stopped the frame.
+        Every connected component; empty if pre-selection rejected the frame.
     placement
-        The map from working pixels to the source's pixels.
-    midpass_max, threshold
-        max u and Theta; None where pre-selection stopped the frame.
+        The map from working pixels to pixels of the source.
+    midpass_max, segmentation_threshold
+        max u and Theta; None if pre-selection rejected the frame.
     values
-        Numbers that the detector looked at, in the order of its `value_names`; empty for the
+        Numbers that the detector measured, in the order of its `value_names`; empty for the
         paper's.
     found
-        Where a detector that fits no ball points; None for the paper's.
+        The disc to which a detector that fits no ball points; None for the paper's.
 
     Notes
     -----
-    A detector that does not take the paper's steps leaves `texture_max` NaN, `radius_max` 0 and
-    `features` empty.
+    A detector without the paper's steps has NaN as `texture_max`, 0 as `radius_max` and no
+    `features`.
     """
 
     label: Label
@@ -140,13 +132,13 @@ class FrameResult:
     features: tuple[Feature, ...]
     placement: Placement
     midpass_max: float | None = None
-    threshold: float | None = None
+    segmentation_threshold: float | None = None
     values: tuple[float, ...] = ()
     found: Spot | None = None
 
     @property
     def place(self) -> Spot | None:
-        """Where the frame is suspect: `found`, else the best ball in the source's pixels."""
+        """The suspect disc: `found`, otherwise the best ball in pixels of the source."""
         best = self.best
         if self.found is not None or best is None:
             return self.found
@@ -155,7 +147,7 @@ class FrameResult:
 
     @property
     def best(self) -> Feature | None:
-        """The feature with the largest ball, the first of equals; None where there is no ball."""
+        """The feature with the largest ball, the first of equals; None if there is no ball."""
         fitted = [feature for feature in self.features if feature.radius]
         return max(fitted, key=lambda feature: feature.radius, default=None)
 
@@ -164,21 +156,23 @@ class FrameResult:
 class Explanation(FrameResult):
     """A :class:`FrameResult` with every intermediate image, in working pixels.
 
-    Pre-selection does not stop the computation here: features, midpass_max and threshold are those
-    that the frame would have had. label, reason, score and radius_max are the detector's.
+    Features, midpass_max and segmentation_threshold are computed even if pre-selection rejected
+    the frame. label, reason, score and radius_max are those of the detector.
 
     Attributes
     ----------
     frame
         The working frame in colour, uint8 RGB, for display.
+    mask
+        The circular mask.
     gray
-        The channel that the sieve looks at, 0..255 (panel b).
+        The analysed channel, 0..255 (panel b).
     corrected
-        After vignetting correction; outside the mask as in gray (panel c).
+        After vignetting correction; as in gray outside the mask (panel c).
     extended
         f, the pre-processed frame (panel d).
-    cartoon, texture
-        f = c + t over the whole frame (panel e: t).
+    texture
+        t of the whole frame (panel e).
     energy
         T, zero outside the mask (panel f).
     midpass
@@ -187,26 +181,20 @@ class Explanation(FrameResult):
         s (panel h).
     labels
         The number k of the feature at each pixel, 0 for none.
-    mask
-        The circular mask.
-    falloff
-        exp(W), the fall-off of light that was divided out, at radii 0, 1, 2, ... pixels.
     """
 
     frame: NDArray[np.uint8]
+    mask: NDArray[np.bool_]
     gray: NDArray[np.float32]
     corrected: NDArray[np.float32]
     extended: NDArray[np.float32]
-    cartoon: NDArray[np.float32]
     texture: NDArray[np.float32]
     energy: NDArray[np.float32]
     midpass: NDArray[np.float32]
     segmentation: NDArray[np.bool_]
     labels: NDArray[np.int32]
-    mask: NDArray[np.bool_]
-    falloff: NDArray[np.float64]
 
-    # Two explanations with other images must not pass for equal, nor arrays be compared unasked.
+    # Comparing the images element by element has no single answer.
     def __eq__(self, other: object) -> bool:
         return self is other
 

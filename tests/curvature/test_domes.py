@@ -8,11 +8,11 @@ import pytest
 
 from capsieve.curvature.constants import Constants
 from capsieve.curvature.domes import best_dome, find_domes, surface_of
-from capsieve.paper.disc import disc
+from capsieve.paper.mask import circular_mask
 from reference import curvature as literal
 
 SIDE = 128
-MASK = disc(SIDE, SIDE, 0.45 * SIDE).mask
+MASK = circular_mask(SIDE, SIDE, 0.45 * SIDE).inside
 STEEP = Constants(height=1.0)
 
 

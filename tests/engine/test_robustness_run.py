@@ -11,7 +11,7 @@ from capsieve.engine import robustness_run
 from capsieve.engine.robustness_run import study_robustness
 from capsieve.errors import FileError, ParameterError, WorkerError
 from capsieve.frames import FieldOfView
-from capsieve.paper.detector import analyze
+from capsieve.paper.algorithm import analyze
 from capsieve.parameters import Parameters
 from support.exams import exam_frame, write_exam_images, write_exam_video
 

@@ -243,7 +243,7 @@ RESULT = {
     "texture_max": "texture_max",
     "radius_max": "radius_max",
     "midpass_max": "midpass_max",
-    "threshold": "threshold",
+    "threshold": "segmentation_threshold",
 }
 FEATURE = {
     "feature": "number",
@@ -263,11 +263,10 @@ GREY_LEVEL_IMAGES = {
     "gray": "gray",
     "corrected": "corrected",
     "extended": "extended",
-    "cartoon": "cartoon",
     "texture": "texture",
 }
 OTHER_IMAGES = {"energy": "energy", "midpass": "midpass"}
-MASK, SEGMENTATION, FALLOFF = "mask", "segmentation", "falloff"
+MASK, SEGMENTATION = "mask", "segmentation"
 
 # HTTP API of the reading. An action is the body of a POST to `ENTRIES`, without its key.
 

@@ -237,7 +237,6 @@ def _golden(_runs: Runs) -> Tables:
         found["explain"][-1] |= {
             "mask": int(mask.sum()),
             "segmentation": int(getattr(explanation, names.SEGMENTATION).sum()),
-            "falloff": getattr(explanation, names.FALLOFF)[::16].tolist(),
         }
         found["features"] += [
             key | {stored: getattr(feature, now) for stored, now in names.FEATURE.items()}

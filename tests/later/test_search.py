@@ -9,7 +9,7 @@ import pytest
 from capsieve.evaluation.search import search
 
 from capsieve.errors import FileError, LeakError, OccupiedError, ParameterError
-from capsieve.paper.detector import analyze
+from capsieve.paper.algorithm import analyze
 from capsieve.parameters import Parameters
 from support.exams import exam_frame, write_exam_images
 

@@ -44,7 +44,7 @@ def a_result(**changes: Any) -> FrameResult:
         "features": (a_feature(),),
         "placement": a_placement(),
         "midpass_max": 0.25,
-        "threshold": 0.125,
+        "segmentation_threshold": 0.125,
     }
     return FrameResult(**(values | changes))
 
@@ -87,19 +87,17 @@ def an_explanation(
         features=features,
         placement=a_placement(rows, cols),
         midpass_max=float(midpass.max()),
-        threshold=0.125,
+        segmentation_threshold=0.125,
         frame=np.repeat(gray.astype(np.uint8)[:, :, None], 3, axis=2),
         gray=gray,
         corrected=gray,
         extended=gray,
-        cartoon=gray,
         texture=np.where(mask, np.sin(x / 3.0), 0.0).astype(np.float32) * min(level, 10),
         energy=energy.astype(np.float32),
         midpass=midpass,
         segmentation=labels > 0,
         labels=labels,
         mask=mask,
-        falloff=np.ones(120),
     )
 
 

@@ -110,7 +110,7 @@ def test_preselected_frame_without_geometry_claims_nothing_about_it(make_result)
         texture_max=12.0,
         features=(),
         midpass_max=None,
-        threshold=None,
+        segmentation_threshold=None,
     )
     words = why(result, PAPER)
     assert "its geometry was not computed" in words

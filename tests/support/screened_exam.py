@@ -2,7 +2,6 @@
 
 import io
 import json
-from dataclasses import asdict
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,7 @@ def _picture(seed: int, size: int) -> tuple[dict[str, Any], dict[str, Any], byte
         return None
     row, col = result.placement.to_source(best.ball_row, best.ball_col)
     radius = result.placement.length_to_source(best.radius)
-    feature = asdict(best)
+    feature = best._asdict()
     feature["feature"] = feature.pop("number")
     feature |= {"source_row": row, "source_col": col, "source_radius": radius}
     ball = {"row": row, "col": col, "radius": radius}

@@ -93,7 +93,7 @@ def explanation_json(result: FrameResult, parameters: Parameters, **more: str | 
         "texture_max": _number(result.texture_max),
         "radius_max": int(result.radius_max),
         "midpass_max": _number(result.midpass_max),
-        "threshold": _number(result.threshold),
+        "threshold": _number(result.segmentation_threshold),
         "why": why(result, parameters).splitlines(),
         "best": result.best.number if result.best else None,
         "features": [_feature(feature, result) for feature in result.features],

@@ -13,21 +13,19 @@ from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from capsieve.curvature.constants import Constants
 from capsieve.curvature.domes import best_dome
 from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError
-from capsieve.frames import FieldOfView, FrameLike
-from capsieve.paper.placing import check_room
-from capsieve.paper.staged import Stages, fields_read
+from capsieve.frames import FieldOfView, FrameLike, checked_pixels
+from capsieve.paper.algorithm import preprocess
 from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult, Spot
 
 __all__ = ["CurvatureDetector"]
 
-_READ = fields_read("pre-processing")
+_READ = ("width", "mask_radius", "channel", "vignetting", "extension_slope")
 _SMALLEST_SIDE = 16  # working pixels; less has no room for a dome
 
 
@@ -99,10 +97,11 @@ class CurvatureDetector:
 
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the outcome for one frame."""
-        with Stages(frame, field_of_view) as stages:
-            surface, mask = self._surface(stages)
-            placement = stages.placement(self.parameters)
-            dome, peak, _ = best_dome(surface, mask, self.constants)
+        pixels = checked_pixels(frame)
+        placement, mask, surface = preprocess(
+            pixels, self.parameters, field_of_view, _SMALLEST_SIDE
+        )
+        dome, peak, _ = best_dome(surface, mask.inside, self.constants)
         score, found, values = 0.0, None, (0.0, peak, 0.0, 0.0, 0.0, 0.0)
         if dome is not None:
             score = dome.radius
@@ -134,11 +133,12 @@ class CurvatureDetector:
 
         Domes that are not the best are shown as well.
         """
-        with Stages(frame, field_of_view) as stages:
-            surface, mask = self._surface(stages)
-            placement = stages.placement(self.parameters)
-            _, _, density = best_dome(surface, mask, self.constants)
-            rows, cols = stages.pixels.shape[:2]
+        pixels = checked_pixels(frame)
+        placement, mask, surface = preprocess(
+            pixels, self.parameters, field_of_view, _SMALLEST_SIDE
+        )
+        _, _, density = best_dome(surface, mask.inside, self.constants)
+        rows, cols = pixels.shape[:2]
         # From the source's (col, row) to the working frame's, as warpAffine wants it here.
         to_working = np.array(
             [
@@ -150,10 +150,3 @@ class CurvatureDetector:
         shown = np.zeros((rows, cols), np.float32)
         cv2.warpAffine(density, to_working, (cols, rows), dst=shown, flags=how)
         return Evidence(map=shown)
-
-    def _surface(self, stages: Stages) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """The pre-processed frame and its mask."""
-        rows, cols = stages.pixels.shape[:2]
-        check_room(rows, cols, stages.placement(self.parameters), _SMALLEST_SIDE)
-        surface, disc = stages.preprocessed(self.parameters)
-        return surface, disc.mask

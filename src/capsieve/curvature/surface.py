@@ -6,14 +6,13 @@ than half a percent at the scales in use.
 """
 
 import math
-from functools import lru_cache
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.paper.gaussian import Smoother, gaussian_taps
-from capsieve.paper.kernels.strips import STRIP
+from capsieve.paper.filters import gaussian_filter
+from capsieve.paper.mask import circular_mask
 
 __all__ = ["smoothed"]
 
@@ -23,15 +22,8 @@ _REACH = 4.0  # standard deviations; a cut nearer by would be seen in the second
 def smoothed(frame: NDArray[np.float32], *, sigma: float) -> NDArray[np.float32]:
     """Return the frame behind a Gaussian, with mirrored (half-sample symmetric) borders."""
     half = math.ceil(_REACH * sigma)
-    out = np.empty_like(frame)
-    if min(frame.shape) >= max(STRIP, half + 1):
-        _smoother(*frame.shape, sigma, half)(frame, out)
-    else:  # the compiled filter mirrors a frame once, and takes it in strips
-        side = (2 * half + 1, 2 * half + 1)
-        cv2.GaussianBlur(frame, side, sigma, dst=out, borderType=cv2.BORDER_REFLECT)
-    return out
-
-
-@lru_cache(maxsize=64)
-def _smoother(rows: int, cols: int, sigma: float, half: int) -> Smoother:
-    return Smoother(rows, cols, gaussian_taps(sigma, half))
+    if min(frame.shape) >= half:
+        return gaussian_filter(frame, sigma, half, circular_mask(*frame.shape, math.inf))
+    side = (2 * half + 1, 2 * half + 1)
+    blurred = cv2.GaussianBlur(frame, side, sigma, borderType=cv2.BORDER_REFLECT)
+    return np.asarray(blurred, np.float32)

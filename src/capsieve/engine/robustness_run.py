@@ -114,7 +114,7 @@ def study_robustness(
     """Change each parameter a little, and see how much the results change.
 
     Only frames that are labelled polyp or normal are analysed. What a change does not touch is
-    computed once: see :mod:`capsieve.paper.staged`.
+    computed once: see :mod:`capsieve.paper.many_settings`.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ def _outcome(result: FrameResult) -> dict[str, Any]:
         "texture_max": result.texture_max if known else None,
         "radius_max": result.radius_max if known else None,
         "midpass_max": result.midpass_max,
-        "threshold": result.threshold,
+        "threshold": result.segmentation_threshold,
         "values": list(result.values) or None,
         "features": [_feature(feature, result) for feature in result.features],
     }

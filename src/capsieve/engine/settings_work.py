@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from capsieve.engine.segment_work import View
 from capsieve.errors import FrameError
-from capsieve.paper.staged import analyze_each
+from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
 from capsieve.sources.source import Place, Segment, open_source
 

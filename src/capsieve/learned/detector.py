@@ -18,7 +18,7 @@ from capsieve.learned.image_input import crop, crop_placement
 from capsieve.learned.model_file import read_model
 from capsieve.learned.runtime import BATCH, Runner, runner
 from capsieve.learned.spec import ModelSpec
-from capsieve.paper.placing import check_room, place
+from capsieve.paper.working_frame import working_grid
 from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult
 
@@ -193,8 +193,7 @@ class LearnedDetector:
     def _prepare(self, frame: FrameLike, view: FieldOfView | None) -> _Prepared:
         pixels = checked_pixels(frame)
         rows, cols = pixels.shape[:2]
-        where = place(rows, cols, _PAPER.width, view)
-        check_room(rows, cols, where, _PAPER.derived.smallest_side)
+        where = working_grid(rows, cols, _PAPER.width, _PAPER.derived.smallest_side, view)
         result = FrameResult(
             label="normal",
             reason="score-low",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.frames import FieldOfView, Placement, ShapeName
-from capsieve.paper.kernels import resample as kernels
+from capsieve.paper.kernels import pixels as kernels
 
 __all__ = ["CROP_VERSION", "MARGIN", "crop", "crop_placement", "visible"]
 

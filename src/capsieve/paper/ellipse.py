@@ -19,7 +19,7 @@ def inertia_ellipse(
 
         r(theta) = sqrt(S * lambda_max * lambda_min / pi) * I^-1 (cos theta, sin theta) + centre
 
-    The scale gives it the area S of the feature. The paper prints I where I^-1 stands here, which
+    The scale gives it the area S of the feature. The paper prints I instead of I^-1, which
     would draw the ellipse across the feature instead of along it. The axes are in the ratio E (not
     its square root, as for an ellipse with the feature's own moments): a long fold gets an ellipse
     much longer than itself.

@@ -1,73 +1,106 @@
-r"""Linear extension of the frame outside the mask.
+r"""Linear extension of the frame outside the mask (equations 1 and 2).
 
-The upwind discretisation of :math:`\nabla f \cdot \hat r = q` (q = 1 in the paper) with f fixed
-inside the mask. With :math:`a = |d_i| / \rho`, :math:`b = |d_j| / \rho`,
+The upwind discretisation of :math:`\nabla f \cdot \hat r = q` (q = 1 in the paper), with f fixed
+inside the mask: with :math:`a = |d_i| / \rho` and :math:`b = |d_j| / \rho`,
 
 .. math:: f_{ij} = (q + a f_{i - \mathrm{sgn} d_i, j} + b f_{i, j - \mathrm{sgn} d_j}) / (a + b).
 
-Swept outwards both neighbours are known, so that one pass solves the system. Where the centre lies
-between two rows (or columns), those two are each other's neighbours and are solved together.
+In the order of growing :math:`|d_i| + |d_j|` both neighbours are known, so one pass solves the
+system. If the centre is halfway between two rows, the pixels on both sides of it are neighbours of
+each other. Their two equations with the same a and b have the solution
+
+.. math:: x = \frac{q}{b} + \frac{(a + b) x' + a y'}{2 a + b}
+
+in which x' and y' are the inner neighbours of x and of its partner y along the row. The same holds
+for columns. So each pixel follows from two known pixels, two weights and a lift.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FrameError
-from capsieve.paper.disc import Disc
-from capsieve.paper.kernels import extension as kernels
+from capsieve.paper.kernels import pixels as kernels
+from capsieve.paper.mask import CircularMask
 
 __all__ = ["extend"]
 
-_SMALLEST_RADIUS = 2.0  # below it the two pairs around the centre could meet
-
-
-@lru_cache(maxsize=16)
-def _coefficients(disc: Disc) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return a / (a + b) and 1 / (a + b); the pixel in the centre, if any, is never used."""
-    rows = np.abs(disc.row_offsets)[:, None]
-    total = rows + np.abs(disc.col_offsets)[None, :]
-    total = np.where(total == 0.0, 1.0, total)
-    return (rows / total).astype(np.float32), (disc.distance / total).astype(np.float32)
+_SMALLEST_RADIUS = 2.0  # below it, the pairs around the centre of a row and of a column meet
 
 
 def extend(
-    frame: NDArray[Any],
-    disc: Disc,
-    *,
-    slope: float = 1.0,
-    out: NDArray[np.float32] | None = None,
+    frame: NDArray[np.float32], mask: CircularMask, slope: float = 1.0
 ) -> NDArray[np.float32]:
     """Extend the values inside the mask to the whole frame.
 
     Parameters
     ----------
     frame
-        f inside the mask; outside it is not read.
-    disc
-        The mask.
+        f inside the mask; values outside are not used.
+    mask
+        Of the size of the frame.
     slope
-        q, grey levels per pixel; 0 is constant along rays.
-    out
-        Where to write; may be `frame` itself.
+        q, grey levels per pixel; 0 gives values that are constant along rays.
     """
-    if disc.radius < _SMALLEST_RADIUS:
-        raise FrameError(f"a mask of radius {disc.radius:g} pixels is too small to extend")
-    if out is None:
-        out = np.array(frame, np.float32, order="C")
-    elif out is not frame:
-        out[...] = frame
-    along, lift = _coefficients(disc)
+    order = _outward(mask)
+    out = frame.copy()
     kernels.extend(
-        out,
-        disc.row_offsets,
-        disc.col_offsets,
-        disc.spans.starts,
-        disc.spans.stops,
-        along,
-        lift,
+        out.reshape(-1),
+        order.places,
+        order.first,
+        order.second,
+        order.first_weight,
+        order.second_weight,
+        order.lift,
         np.float32(slope),
     )
     return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outward:
+    """The pixels outside a mask in outward order: value = q lift + the weighted neighbours."""
+
+    places: NDArray[np.uint32]
+    first: NDArray[np.uint32]
+    second: NDArray[np.uint32]
+    first_weight: NDArray[np.float32]
+    second_weight: NDArray[np.float32]
+    lift: NDArray[np.float32]
+
+
+@lru_cache(maxsize=16)
+def _outward(mask: CircularMask) -> _Outward:
+    if mask.radius < _SMALLEST_RADIUS:
+        raise FrameError(
+            f"a mask of radius {mask.radius:g} pixels is too small to extend; at least "
+            f"{_SMALLEST_RADIUS:g} pixels are needed"
+        )
+    row, col = np.nonzero(~mask.inside)
+    down, across = mask.row_offsets[row], mask.col_offsets[col]
+    order = np.argsort(np.abs(down) + np.abs(across), kind="stable")
+    row, col, down, across = row[order], col[order], down[order], across[order]
+    a, b = np.abs(down), np.abs(across)  # times rho
+    inner_row, inner_col = row - np.sign(down).astype(int), col - np.sign(across).astype(int)
+    first, second = np.stack([inner_row, col]), np.stack([row, inner_col])
+    weight, other, lift = a / (a + b), b / (a + b), np.hypot(a, b) / (a + b)
+    # A pair on both sides of the centre line: neighbours are those of the pixel and its partner.
+    rows, cols = a == 0.5, b == 0.5
+    first[:, rows] = inner_row[rows], inner_col[rows]
+    weight[rows], other[rows] = (a / (2 * a + b))[rows], ((a + b) / (2 * a + b))[rows]
+    second[:, cols] = inner_row[cols], inner_col[cols]
+    weight[cols], other[cols] = ((a + b) / (a + 2 * b))[cols], (b / (a + 2 * b))[cols]
+    lift[rows] = (np.hypot(a, b) / np.maximum(b, 1))[rows]
+    lift[cols] = (np.hypot(a, b) / np.maximum(a, 1))[cols]
+    # On an axis one neighbour has no weight; it must not be a pixel outside that is not yet known.
+    first[:, a == 0], second[:, b == 0] = second[:, a == 0], first[:, b == 0]
+    return _Outward(
+        places=(row * mask.cols + col).astype(np.uint32),
+        first=(first[0] * mask.cols + first[1]).astype(np.uint32),
+        second=(second[0] * mask.cols + second[1]).astype(np.uint32),
+        first_weight=weight.astype(np.float32),
+        second_weight=other.astype(np.float32),
+        lift=lift.astype(np.float32),
+    )

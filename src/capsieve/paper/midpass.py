@@ -1,51 +1,38 @@
-r"""The mid-pass filter.
+r"""The mid-pass filter and the segmentation threshold (equations 7 to 11).
 
-.. math:: u = \max(w, 0), \qquad w = L_{\sigma_1} f / L_{\sigma_2} f - 1,
+.. math::
+    u = \max(w, 0), \quad w = L_{\sigma_1} f / L_{\sigma_2} f - 1, \quad
+    \Theta = \max(\min(\max u / 2, M_U), M_L).
 
-zero outside the mask, and where :math:`L_{\sigma_2} f \le 10^{-6}` (equations 7 to 9).
+u is zero outside the mask and where :math:`L_{\sigma_2} f \le 10^{-6}`.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.paper.disc import Disc
-from capsieve.paper.gaussian import smoother
-from capsieve.paper.kernels import midpass as kernels
+from capsieve.paper.kernels import pixels as kernels
+from capsieve.paper.mask import CircularMask
 
-__all__ = ["midpass", "smooth_inside"]
-
-
-def smooth_inside(
-    frame: NDArray[np.float32],
-    disc: Disc,
-    *,
-    sigma: float,
-    out: NDArray[np.float32] | None = None,
-) -> NDArray[np.float32]:
-    """Return L_sigma f inside the mask; outside it the values are arbitrary."""
-    out = np.empty_like(frame) if out is None else out
-    smoother(*frame.shape, sigma, disc)(frame, out)
-    return out
+__all__ = ["midpass", "segmentation_threshold"]
 
 
 def midpass(
-    fine: NDArray[np.float32],
-    coarse: NDArray[np.float32],
-    disc: Disc,
-    *,
-    out: NDArray[np.float32] | None = None,
+    fine: NDArray[np.float32], coarse: NDArray[np.float32], mask: CircularMask
 ) -> tuple[NDArray[np.float32], float]:
     """Return u and its maximum.
 
     Parameters
     ----------
     fine, coarse
-        The frame smoothed with sigma_1 and with sigma_2, see :func:`smooth_inside`.
-    disc
-        The mask.
-    out
-        Where to write.
+        The frame smoothed with sigma_1 and with sigma_2; values outside the mask are not used.
+    mask
+        u is zero outside.
     """
-    out = np.empty_like(fine) if out is None else out
-    highest = kernels.positive_ratio(fine, coarse, disc.spans.starts, disc.spans.stops, out)
-    return out, float(highest)
+    u = np.zeros_like(fine)
+    kernels.positive_ratio(fine, coarse, mask.starts, mask.stops, u)
+    return u, float(kernels.mask_maximum(u, mask.starts, mask.stops))
+
+
+def segmentation_threshold(midpass_max: float, low: float, high: float) -> float:
+    """Return Theta. If max u is below M_L, Theta is M_L and nothing is segmented."""
+    return max(min(0.5 * midpass_max, high), low)

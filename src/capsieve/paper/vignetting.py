@@ -1,15 +1,18 @@
-r"""Correction of vignetting in a single frame, after Zheng et al.
+r"""Correction of vignetting in a single frame (section III-A), after Zheng et al.
 
-Model: :math:`Z(r, \theta) = I(r, \theta) V(r)`. The radial derivative of :math:`\ln Z` is that of
-:math:`\ln I`, which is symmetric about zero and sparse, plus the slope of :math:`W = \ln V`. The
-slopes :math:`g` minimise :math:`\sum |\psi_Z - \psi_V|^\alpha` plus a penalty on their differences,
-by iteratively reweighted least squares with the weights
-:math:`w = e^{-s_1} (1 - e^{-s_2})`, :math:`s_1 = |e|`, :math:`s_2 = \alpha s_1^{\alpha-1}`.
+The model is :math:`Z(r, \theta) = I(r, \theta) V(r)`, :math:`W = \ln V`. The radial derivative of
+:math:`\ln Z` is the slope of W plus the derivative of :math:`\ln I`, which is symmetric about zero
+and sparse. The slopes minimise :math:`\sum |\psi_Z - \psi_V|^\alpha` plus a penalty on their
+differences, by four iteratively reweighted least-squares solves with the weights
+:math:`w = e^{-s_1} (1 - e^{-s_2})`, :math:`s_1 = |e|`, :math:`s_2 = \alpha s_1^{\alpha - 1}`,
+:math:`\alpha = 0.6`; w = 1 in the first solve, and the weights enter squared.
+
+On a masked frame the voters are the pixels that are inside the mask with their four neighbours and
+have a distance of 1 or more from the centre. The unknown slopes g_k are at the radii k + 1/2,
+linear in between.
 
 Y. Zheng, J. Yu, S. B. Kang, S. Lin, C. Kambhamettu: Single-image vignetting correction using radial
-gradient symmetry, CVPR 2008. How it is set up on a masked capsule frame is capsieve's choice: the
-voters are the pixels that lie inside the mask with their four neighbours, at least a pixel from the
-centre; slopes stand at radii k + 1/2, linear in between.
+gradient symmetry, CVPR 2008.
 """
 
 from dataclasses import dataclass
@@ -19,155 +22,125 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.paper.disc import Disc
 from capsieve.paper.kernels import vignetting as kernels
-from capsieve.paper.scratch import scratch
+from capsieve.paper.mask import CircularMask
 
-__all__ = ["correct_vignetting"]
+__all__ = ["correct_vignetting", "log_falloff"]
 
 _SMOOTHNESS = 0.3
-_SOLVES = 4
-_RIDGE = 1e-8
 
 
-@dataclass(frozen=True, slots=True)
-class _Setup:
-    """What the correction needs of a mask, voters in the order of their radius."""
-
-    ring_starts: NDArray[np.int64]
-    places: NDArray[np.int32]
-    row_offsets: NDArray[np.float32]
-    col_offsets: NDArray[np.float32]
-    half_inverse: NDArray[np.float32]
-    fractions: NDArray[np.float32]
-    first_diagonal: NDArray[np.float64]
-    first_beside: NDArray[np.float64]
-    penalty: float
-    radius_weights: NDArray[np.float64]
-    side_rows: NDArray[np.int64]
-    col_sides: NDArray[np.int64]
-    side_radii: NDArray[np.float32]
-    reaches: NDArray[np.int64]
-
-
-@lru_cache(maxsize=16)
-def _setup(disc: Disc) -> _Setup:
-    inside = np.pad(disc.mask, 1)
-    votes = disc.mask & inside[2:, 1:-1] & inside[:-2, 1:-1] & inside[1:-1, 2:] & inside[1:-1, :-2]
-    votes &= disc.distance >= 1.0
-    rows, cols = np.nonzero(votes)
-    distance = disc.distance[votes]
-    radii = int(np.ceil(disc.distance[disc.mask].max(initial=0.0))) + 2
-    slopes = radii - 1
-
-    rings = np.floor(distance - 0.5).astype(np.int64)
-    order = np.argsort(rings, kind="stable")
-    rows, cols, distance, rings = rows[order], cols[order], distance[order], rings[order]
-    fractions = distance - 0.5 - rings
-    ring_starts = np.searchsorted(rings, np.arange(slopes + 1))
-
-    def ring_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(rings, values, minlength=slopes)[:slopes].astype(np.float64)
-
-    ahead, behind = ring_sums(fractions**2), ring_sums((1.0 - fractions) ** 2)
-    first_diagonal = behind.copy()
-    first_diagonal[1:] += ahead[:-1]
-
-    # The mean of W over the mask's pixels, as weights of the W at whole radii.
-    masked = disc.distance[disc.mask]
-    below = np.floor(masked).astype(np.int64)
-    part = masked - below
-    radius_weights = np.bincount(below, 1.0 - part, minlength=radii)
-    radius_weights += np.bincount(below + 1, part, minlength=radii)
-    radius_weights /= max(len(masked), 1)
-
-    # W depends on |d_i| and |d_j| only: a quarter of the disc is computed and then mirrored.
-    row_lengths = np.unique(np.abs(disc.row_offsets))
-    side_rows = np.full((len(row_lengths), 2), -1)
-    for side, length in enumerate(row_lengths):
-        found = np.flatnonzero(np.abs(disc.row_offsets) == length)
-        side_rows[side, : len(found)] = found
-    col_lengths, col_sides = np.unique(np.abs(disc.col_offsets), return_inverse=True)
-    side_radii = np.hypot(row_lengths[:, None], col_lengths[None, :])
-    reaches = (side_radii <= disc.radius).sum(axis=1)
-    return _Setup(
-        ring_starts=ring_starts,
-        places=(rows * disc.cols + cols).astype(np.int32),
-        row_offsets=disc.row_offsets.astype(np.float32),
-        col_offsets=disc.col_offsets.astype(np.float32),
-        # Nearer than a pixel nobody votes.
-        half_inverse=(0.5 / np.maximum(disc.distance, 1.0)).astype(np.float32),
-        fractions=fractions.astype(np.float32),
-        first_diagonal=first_diagonal,
-        first_beside=ring_sums(fractions * (1.0 - fractions))[:-1],
-        penalty=(_SMOOTHNESS * 2.0 * len(rings) / radii) ** 2,
-        radius_weights=radius_weights,
-        side_rows=side_rows,
-        col_sides=col_sides,
-        side_radii=side_radii.astype(np.float32),
-        reaches=reaches,
-    )
-
-
-def correct_vignetting(
-    gray: NDArray[Any], disc: Disc, *, out: NDArray[np.float32] | None = None
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Divide out the fall-off of light inside the mask.
+def correct_vignetting(gray: NDArray[np.float32], mask: CircularMask) -> NDArray[np.float32]:
+    """Divide by the fall-off of light.
 
     Parameters
     ----------
     gray
-        Z, float32 on 0..255, of the mask's size.
-    disc
-        The mask, whose centre is the optical centre.
-    out
-        Where to write; its pixels outside the mask are left alone.
+        Z on 0..255.
+    mask
+        Its centre is the optical centre.
 
     Returns
     -------
-    corrected
-        max((Z + 1) / exp(W) - 1, 0) inside the mask, Z outside it; not rounded, no upper bound.
-    log_falloff
-        W at radii 0, 1, 2, ... pixels; its mean over the mask is 0. All zero without voters.
+    array
+        max((Z + 1) / V - 1, 0) inside the mask, arbitrary outside; not rounded, no upper bound.
     """
-    gray = np.ascontiguousarray(gray, np.float32)
-    out = gray.copy() if out is None else out
-    setup = _setup(disc)
-    derivative = scratch("derivative", setup.places.shape)
-    kernels.radial_derivative(
-        gray,
-        setup.row_offsets,
-        setup.col_offsets,
-        setup.half_inverse,
-        disc.spans.starts,
-        disc.spans.stops,
-        setup.places,
-        scratch("work 1", gray.shape),
-        scratch("work 2", gray.shape),
-        derivative,
+    table = _mask_radii(mask)
+    inverse = kernels.inverse_falloff(log_falloff(gray, mask), table.firsts, table.beyond)
+    return kernels.divide(gray, inverse, table.radius_of, mask.starts, mask.stops)
+
+
+def log_falloff(gray: NDArray[np.float32], mask: CircularMask) -> NDArray[np.float64]:
+    """Return W at the radii 0, 1, 2, ... pixels; its mean over the mask is 0.
+
+    The arguments are those of :func:`correct_vignetting`. Without voters W is 0.
+    """
+    voters, mean = _voters(mask), _mask_radii(mask).mean
+    derivative = kernels.radial_derivative(
+        gray, voters.across, voters.down, mask.starts, mask.stops
     )
-    log_falloff = kernels.fit_falloff(
-        derivative,
-        setup.fractions,
-        setup.ring_starts,
-        setup.first_diagonal,
-        setup.first_beside,
-        setup.penalty,
-        _RIDGE,
-        _SOLVES,
-        scratch("weights", setup.places.shape),
+    slopes = kernels.fit_slopes(
+        derivative, voters.places, voters.present, voters.rings, voters.parts, voters.penalty
     )
-    log_falloff -= setup.radius_weights @ log_falloff
-    kernels.divide_falloff(
-        gray,
-        log_falloff,
-        disc.spans.starts,
-        disc.spans.stops,
-        setup.side_rows,
-        setup.col_sides,
-        setup.side_radii,
-        setup.reaches,
-        scratch("falloff", (disc.cols,)),
-        out,
+    log = np.zeros(len(mean))
+    np.cumsum(slopes, out=log[1:])
+    return log - mean @ log
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Voters:
+    """The voters of a mask in groups of mirror images; see the kernels."""
+
+    places: NDArray[np.uint32]
+    present: NDArray[np.float32]
+    rings: NDArray[np.int64]
+    parts: NDArray[np.float64]
+    penalty: float
+    across: NDArray[np.float32]
+    down: NDArray[np.float32]
+
+
+@lru_cache(maxsize=16)
+def _voters(mask: CircularMask) -> _Voters:
+    inside = np.pad(mask.inside, 1)
+    neighbours = inside[2:, 1:-1] & inside[:-2, 1:-1] & inside[1:-1, 2:] & inside[1:-1, :-2]
+    row, col = np.nonzero(mask.inside & neighbours & (mask.distance >= 1))
+    # Pixels with the same pair of |d_i| and |d_j|, in either order, form a group.
+    sides = np.sort(np.abs([mask.row_offsets[row], mask.col_offsets[col]]), axis=0)
+    order = np.lexsort((*sides, np.hypot(*sides)))
+    row, col, sides = row[order], col[order], sides[:, order]
+    group = np.cumsum((np.diff(sides, prepend=-1) != 0).any(axis=0)) - 1
+    groups = int(group.max(initial=-1)) + 1
+    image = np.arange(len(group)) - np.searchsorted(group, group)
+    place = (row * mask.cols + col).astype(np.uint32)
+    # A missing image has the place of the first one: the derivative is undefined elsewhere.
+    places = np.tile(place[image == 0], (8, 1))
+    present, radius = np.zeros((8, groups), np.float32), np.zeros(groups)
+    places[image, group] = place
+    present[image, group] = 1
+    radius[group] = np.hypot(*sides)
+    ring = np.floor(radius - 0.5)
+    radii = _radii(mask)
+    half = 0.5 / np.maximum(mask.distance, 1)
+    return _Voters(
+        places=places,
+        present=present,
+        rings=np.searchsorted(ring, np.arange(radii)),
+        parts=radius - 0.5 - ring,
+        penalty=(2 * _SMOOTHNESS * len(row) / radii) ** 2,
+        across=(mask.col_offsets * half).astype(np.float32),
+        down=(mask.row_offsets[:, None] * half).astype(np.float32),
     )
-    return out, log_falloff
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _MaskRadii:
+    """The distinct radii inside a mask.
+
+    `radius_of` is the number of each pixel's radius. Radii in [k, k + 1) are k plus those of
+    `beyond` from firsts[k] on. `mean` are the weights of W at whole radii in the mean of W.
+    """
+
+    radius_of: NDArray[Any]
+    firsts: NDArray[np.int64]
+    beyond: NDArray[np.float64]
+    mean: NDArray[np.float64]
+
+
+@lru_cache(maxsize=16)
+def _mask_radii(mask: CircularMask) -> _MaskRadii:
+    radii = _radii(mask)
+    distinct, which = np.unique(mask.distance[mask.inside], return_inverse=True)
+    whole = np.floor(distinct).astype(np.int64)
+    beyond, share = distinct - whole, np.bincount(which) / max(len(which), 1)
+    radius_of = np.zeros(mask.inside.shape, np.uint16 if len(distinct) < 2**16 else np.uint32)
+    radius_of[mask.inside] = which
+    mean = np.zeros(radii)
+    mean += np.bincount(whole, share * (1 - beyond), radii)
+    mean += np.bincount(whole + 1, share * beyond, radii)
+    return _MaskRadii(radius_of, np.searchsorted(whole, np.arange(radii)), beyond, mean)
+
+
+def _radii(mask: CircularMask) -> int:
+    """The number of whole radii at which W is known."""
+    return int(np.ceil(mask.distance[mask.inside].max(initial=0))) + 2

@@ -181,7 +181,7 @@ def _best_feature(row: dict[str, Any]) -> BestFeature:
     return BestFeature(
         feature=Feature(
             number=row["feature"],
-            **{name: row[name] for name in Feature.__dataclass_fields__ if name != "number"},
+            **{name: row[name] for name in Feature._fields if name != "number"},
         ),
         scale=scale,
         row_offset=row["source_row"] - scale * row["ball_row"],

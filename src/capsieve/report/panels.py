@@ -99,7 +99,7 @@ def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
 
 
 def _midpass_panel(axis: "Axes", e: Explanation) -> None:
-    theta = e.threshold or 0.0
+    theta = e.segmentation_threshold or 0.0
     highest = e.midpass_max or 0.0
     top = max(highest, theta, 1e-3)
     image = axis.imshow(e.midpass, cmap="gray", vmin=0, vmax=top)

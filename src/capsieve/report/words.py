@@ -115,9 +115,9 @@ def _same_side(text: str, value: float, bound: float) -> bool:
 
 
 def _nothing_segmented(result: FrameResult) -> str:
-    if result.midpass_max is None or result.threshold is None:
+    if result.midpass_max is None or result.segmentation_threshold is None:
         return "Nothing reaches the threshold Theta of the segmentation"
-    highest = digits(result.midpass_max, result.threshold, least=3)
+    highest = digits(result.midpass_max, result.segmentation_threshold, least=3)
     return f"max u = {highest}, below {_theta(result)}"
 
 
@@ -150,12 +150,12 @@ def _without_preselection(result: FrameResult, parameters: Parameters) -> str:
 
 
 def _segmentation_words(result: FrameResult) -> str:
-    if result.midpass_max is None or result.threshold is None:
+    if result.midpass_max is None or result.segmentation_threshold is None:
         return f"Segmentation: {_count(len(result.features), 'feature')}."
     if not result.features:
         return f"Segmentation: {_nothing_segmented(result)}; there is no feature."
     passed = sum(not feature.rejected for feature in result.features)
-    highest = digits(result.midpass_max, result.threshold, least=3)
+    highest = digits(result.midpass_max, result.segmentation_threshold, least=3)
     return (
         f"Segmentation: max u = {highest}, {_theta(result)}; "
         f"{_count(len(result.features), 'feature')} found, {passed or 'none'} "
@@ -176,7 +176,7 @@ def _ball_words(result: FrameResult, best: Feature, parameters: Parameters) -> s
 
 def _theta(result: FrameResult) -> str:
     # Theta is a working threshold, not a rule of the table: four digits tell it well enough.
-    return f"Theta = {result.threshold:.4g}"
+    return f"Theta = {result.segmentation_threshold:.4g}"
 
 
 def _count(number: int, noun: str) -> str:

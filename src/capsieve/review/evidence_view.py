@@ -54,7 +54,7 @@ def evidence_view(recalled: Recalled, detector: Detector) -> EvidenceView:
         The frame cannot be scored; it could not then.
     """
     if detector.name == "paper":
-        from capsieve.paper.detector import explain
+        from capsieve.paper.algorithm import explain
 
         explanation = explain(recalled.pixels, recalled.parameters, recalled.field_of_view)
         return _of_paper(explanation, recalled)
@@ -68,7 +68,9 @@ def _of_paper(result: Explanation, recalled: Recalled) -> EvidenceView:
     parameters = recalled.parameters
     shape = recalled.pixels.shape[0], recalled.pixels.shape[1]
     levels = {
-        "u": _share(result.midpass, max(result.midpass_max or 0.0, result.threshold or 0.0)),
+        "u": _share(
+            result.midpass, max(result.midpass_max or 0.0, result.segmentation_threshold or 0.0)
+        ),
         "texture": _share(result.energy, max(result.texture_max, parameters.texture_high)),
         "segmentation": result.segmentation.astype(np.float32),
     }
@@ -121,9 +123,14 @@ def _values(result: Explanation, parameters: Parameters) -> list[messages.Value]
             parameters.texture_high,
         )
     ]
-    if result.midpass_max is not None and result.threshold is not None:
+    if result.midpass_max is not None and result.segmentation_threshold is not None:
         values.append(
-            _value("max u", "How much anything stands out", result.midpass_max, result.threshold)
+            _value(
+                "max u",
+                "How much anything stands out",
+                result.midpass_max,
+                result.segmentation_threshold,
+            )
         )
     best = result.best
     if best is None and result.features:  # the one that came nearest: the largest

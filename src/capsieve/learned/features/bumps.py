@@ -1,18 +1,14 @@
 """The paper's quantities at several scales, whatever pre-selection says."""
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 from capsieve.learned.features.description import described
 from capsieve.learned.features.kernels.regions import region_sums
 from capsieve.learned.features.view import View
-from capsieve.paper.geometry import Components
-from capsieve.paper.midpass import midpass, smooth_inside
-from capsieve.paper.scratch import scratch
-from capsieve.paper.segmentation import threshold
-from capsieve.paper.staged import Stages
 from capsieve.parameters import Parameters
-from capsieve.results import Feature
+from capsieve.results import Feature, FrameResult
 
 __all__ = ["DESCRIPTIONS", "SCALES", "bump_values", "scale_parameters"]
 
@@ -65,49 +61,33 @@ def scale_parameters(scale: str) -> Parameters:
     )
 
 
-def bump_values(stages: Stages, view: View) -> list[float]:
-    """Return the values of :data:`DESCRIPTIONS`."""
+def bump_values(view: View, rows: int, analyse: Callable[[Parameters], FrameResult]) -> list[float]:
+    """Return the values of :data:`DESCRIPTIONS`.
+
+    Parameters
+    ----------
+    view
+        The planes of the frame.
+    rows
+        Rows of the working frame.
+    analyse
+        Algorithm 1 on the frame, with features even if pre-selection rejects it.
+    """
     values = [view.texture_max]
     for scale in SCALES:
-        values += _scale_values(stages, view, scale_parameters(scale))
+        parameters = scale_parameters(scale)
+        fits = rows >= parameters.derived.smallest_side
+        values += _scale_values(analyse(parameters), view) if fits else [0.0, 0.0, *_NONE]
     return values
 
 
-def _scale_values(stages: Stages, view: View, parameters: Parameters) -> list[float]:
-    placement = stages.placement(parameters)
-    if placement.rows < parameters.derived.smallest_side:  # the filter does not fit the frame
-        return [0.0, 0.0, *_NONE]
-    features, highest = _geometry(stages, parameters)
-    bumps = [feature for feature in features if feature.radius]
-    values = [highest, float(len(bumps))]
-    if not bumps:
-        return [*values, *_NONE]
-    return [*values, *_best_values(max(bumps, key=lambda bump: bump.radius), view)]
+def _scale_values(result: FrameResult, view: View) -> list[float]:
+    count = sum(feature.radius > 0 for feature in result.features)
+    best = _NONE if result.best is None else _best_values(result.best, view)
+    return [result.midpass_max or 0.0, float(count), *best]
 
 
 _NONE = (0.0, 0.0, 0.0, 0.0, 1.0)
-
-
-def _geometry(stages: Stages, parameters: Parameters) -> tuple[tuple[Feature, ...], float]:
-    """Return the features of a scale, and max u."""
-    if parameters == _PAPER:
-        found = stages.geometry(parameters)
-        return found.features, found.midpass_max
-    # The stages' memory is of no use to the other scales: they share no filter.
-    frame, disc = stages.preprocessed(parameters)
-    fine, coarse, u = (scratch(f"work {number}", frame.shape) for number in (1, 2, 3))
-    smooth_inside(frame, disc, sigma=parameters.midpass_fine, out=fine)
-    smooth_inside(frame, disc, sigma=parameters.midpass_coarse, out=coarse)
-    _, highest = midpass(fine, coarse, disc, out=u)
-    derived = parameters.derived
-    theta = threshold(highest, low=parameters.threshold_low, high=parameters.threshold_high)
-    components = Components(u, theta, radius_search=derived.radius_search)
-    features = components.features(
-        size_low=derived.size_low,
-        size_high=derived.size_high,
-        eccentricity_max=parameters.eccentricity_max,
-    )
-    return features, highest
 
 
 def _best_values(bump: Feature, view: View) -> list[float]:

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.frames import FieldOfView, FrameLike
+from capsieve.frames import FieldOfView, FrameLike, checked_pixels
 from capsieve.learned.features.bumps import bump_values
 from capsieve.learned.features.colour import colour_values
 from capsieve.learned.features.domes import dome_values
 from capsieve.learned.features.sharpness import sharpness_values
 from capsieve.learned.features.spots import spot_values
 from capsieve.learned.features.view import view_of
-from capsieve.paper.staged import Stages
+from capsieve.paper import steps
+from capsieve.paper.algorithm import algorithm1, preprocess
+from capsieve.paper.many_settings import Memoised
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
@@ -64,13 +66,17 @@ def frame_features(
     >>> dict(zip(NAMES, measured.values))["bump.count-middle"].item()
     1.0
     """
-    with Stages(frame, field_of_view, value_range, keep_smoothed=False) as stages:
-        stages.check(_PAPER)
-        view = view_of(stages, _PAPER)
-        result = stages.result(_PAPER)
-        bumps = bump_values(stages, view)
+    pixels, step = checked_pixels(frame, value_range=value_range), Memoised(steps)
+
+    def analyse(parameters: Parameters) -> FrameResult:
+        return algorithm1(pixels, parameters, field_of_view, step=step, stop_early=False)
+
+    result = algorithm1(pixels, _PAPER, field_of_view, step=step)
+    side = _PAPER.derived.smallest_side
+    grid, mask, even = preprocess(pixels, _PAPER, field_of_view, side, step=step)
+    view = view_of(pixels, grid, mask, even, result.texture_max)
     values = [
-        *bumps,
+        *bump_values(view, grid.rows, analyse),
         *dome_values(view),
         *colour_values(view),
         *sharpness_values(view),

@@ -15,9 +15,8 @@ from capsieve.frames import Placement
 from capsieve.learned.features.kernels import planes as kernels
 from capsieve.learned.features.outline import Outline, outline
 from capsieve.learned.features.planes import Plane, blurred, halved, quantiles
-from capsieve.paper.resample import resample
-from capsieve.paper.staged import Stages
-from capsieve.parameters import Parameters
+from capsieve.paper.mask import CircularMask
+from capsieve.paper.working_frame import resample
 
 __all__ = ["View", "view_of"]
 
@@ -82,12 +81,23 @@ class View:
         return _inside(plane, self.outline)
 
 
-def view_of(stages: Stages, parameters: Parameters) -> View:
-    """Return the planes of a frame; its texture is computed here if it was not yet."""
-    frame, disc = stages.preprocessed(parameters)
+def view_of(
+    pixels: NDArray[Any], grid: Placement, disc: CircularMask, frame: Plane, texture_max: float
+) -> View:
+    """Return the planes of a frame.
+
+    Parameters
+    ----------
+    pixels
+        Of the source.
+    grid, disc, frame
+        The working grid, the mask and the pre-processed frame.
+    texture_max
+        T_max.
+    """
     rows, cols = frame.shape[0] // 2, frame.shape[1] // 2
-    seen = outline(rows, cols, disc.centre_row, disc.centre_col, disc.radius)
-    colours = _colours(stages.pixels, stages.placement(parameters), rows, cols)
+    seen = outline(rows, cols, *disc.centre, disc.radius)
+    colours = _colours(pixels, grid, rows, cols)
     balanced = np.empty_like(colours)
     gray, white = (np.empty((rows, cols), np.float32) for _ in range(2))
     kernels.balance(
@@ -113,7 +123,7 @@ def view_of(stages: Stages, parameters: Parameters) -> View:
         a=np.asarray(cv2.extractChannel(lab, 1), np.float32),
         white=white,
         detail=_detail(light, fine, smooth),
-        texture_max=stages.texture_max(parameters),
+        texture_max=texture_max,
     )
 
 

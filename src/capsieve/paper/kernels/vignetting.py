@@ -1,85 +1,78 @@
-"""Loops of the vignetting correction. Voters come in rings, so that their sums are runs."""
+"""Loops of the vignetting correction.
+
+Pixels at the same distance from the centre see the same slope of ln V. They form groups of up to
+eight mirror images, stored as 8 x groups; a missing image has the place of another and `present`
+0. Groups are sorted by distance: the pixels of a ring are a range of groups.
+"""
 
 import numpy as np
 
 from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import exp2, log2
 
-__all__ = ["divide_falloff", "fit_falloff", "radial_derivative", "square_weights"]
+__all__ = ["divide", "fit_slopes", "inverse_falloff", "radial_derivative", "squared_weight"]
+
+_ZERO, _ONE, _UNIT = np.float32(0), np.float32(1), np.uint64(1)
+_LN2 = np.float32(np.log(2))
+_RIDGE = 1e-8
+_SOLVES = 4
+_ALPHA = 0.6
+_STEPS = 32768  # table entries per unit of |e|
 
 
-_ALPHA = np.float32(0.6)
-_PER_E = np.float32(-1.0 / np.log(2.0))  # e^-x = 2^(_PER_E x)
-_LN2 = np.float32(np.log(2.0))
+def _squared_weights():
+    """w^2 for |e| = 0 .. 5, with w = exp(-s1) (1 - exp(-s2)), s1 = |e|, s2 = alpha s1^(alpha-1)."""
+    s1 = np.maximum(np.arange(5 * _STEPS) / _STEPS, 1e-12)
+    s2 = _ALPHA * s1 ** (_ALPHA - 1)
+    return ((np.exp(-s1) * (1 - np.exp(-s2))) ** 2).astype(np.float32)
+
+
+_WEIGHTS = _squared_weights()
+_SCALE, _LAST = np.float32(_STEPS), np.float32(_WEIGHTS.size - 1)
 
 
 @compiled
-def radial_derivative(
-    gray, row_offsets, col_offsets, half_inverse, starts, stops, places, logarithm, plane, out
-):
-    """Write grad(ln(Z + 1)) . r_hat of every voter, in the order of `places`.
+def squared_weight(residual):
+    """Return w^2 of a residual e from the table."""
+    place = np.abs(residual) * _SCALE + np.float32(0.5)
+    return _WEIGHTS[np.uint32(place if place < _LAST else _LAST)]  # NaN is the last one too
 
-    `half_inverse` is 1 / (2 rho). The derivative is computed row by row, where it runs in vectors,
-    and only then brought into the order of the rings.
+
+@compiled
+def radial_derivative(gray, across, down, starts, stops):
+    """Return grad(ln(Z + 1)) . r_hat of pixels that are inside the mask with their neighbours.
+
+    `across` and `down` are d_j / (2 rho) and d_i / (2 rho).
     """
-    rows, cols = gray.shape
-    one = np.float32(1.0)
-    for row in range(rows):  # a voter's neighbours lie in the mask as well
-        start, stop = starts[row], stops[row]
-        values, result = gray[row, start:stop], logarithm[row, start:stop]
-        for n in range(stop - start):
-            result[n] = _LN2 * log2(values[n] + one)
-    for row in range(1, rows - 1):
-        # The mask's own ends have a neighbour outside: they do not vote.
-        start, stop = starts[row] + 1, stops[row] - 1
-        if start >= stop:
-            continue
-        left, right = logarithm[row, start - 1 : stop - 1], logarithm[row, start + 1 : stop + 1]
-        up, down = logarithm[row - 1, start:stop], logarithm[row + 1, start:stop]
-        inverse, across = half_inverse[row, start:stop], col_offsets[start:stop]
-        below = row_offsets[row]
-        result = plane[row, start:stop]
-        for n in range(stop - start):
-            slope = (right[n] - left[n]) * across[n] + (down[n] - up[n]) * below
-            result[n] = slope * inverse[n]
-    flat = plane.reshape(rows * cols)
-    for voter in range(places.size):
-        out[voter] = flat[places[voter]]
+    log, out = np.empty_like(gray), np.empty_like(gray)
+    for row in range(gray.shape[0]):
+        for col in range(starts[row], stops[row]):
+            log[row, col] = _LN2 * log2(gray[row, col] + _ONE)
+    for row in range(1, gray.shape[0] - 1):
+        # The first and the last pixel of a row have a neighbour outside.
+        for col in range(starts[row] + _UNIT, max(stops[row], _UNIT) - _UNIT):
+            out[row, col] = (log[row, col + _UNIT] - log[row, col - _UNIT]) * across[row, col] + (
+                log[row + 1, col] - log[row - 1, col]
+            ) * down[row, col]
+    return out
 
 
 @compiled
-def square_weights(residuals):
-    """Turn residuals e into w^2 with w = exp(-s1) (1 - exp(-s2)), in place.
-
-    s1 = |e|, s2 = alpha s1^(alpha - 1); w(0) = 1. A loop of its own: inside a larger function the
-    compiler would not put it into vectors.
-    """
-    for voter in range(residuals.size):
-        first = max(np.abs(residuals[voter]), np.float32(1e-12))
-        second = _ALPHA * exp2((_ALPHA - np.float32(1.0)) * log2(first))
-        weight = exp2(_PER_E * first) * (np.float32(1.0) - exp2(_PER_E * second))
-        residuals[voter] = weight * weight
-
-
-@compiled
-def _residuals(derivative, fractions, ring_starts, slopes, out):
-    """Write psi_Z - psi_V of every voter."""
-    for ring in range(slopes.size - 1):
-        first, last = ring_starts[ring], ring_starts[ring + 1]
-        values, parts, result = (
-            derivative[first:last],
-            fractions[first:last],
-            out[first:last],
-        )
-        start = np.float32(slopes[ring])
-        rise = np.float32(slopes[ring + 1] - slopes[ring])
-        for n in range(last - first):
-            result[n] = values[n] - start - parts[n] * rise
+def _weigh(derivative, present, model, first, totals, moments):
+    """Write the sums of w^2 and of w^2 psi over each group; w = 1 in the first solve."""
+    for n in range(model.size):
+        total, moment = _ZERO, _ZERO
+        for image in range(8):
+            weight = squared_weight(derivative[image, n] - model[n])
+            weight = present[image, n] * (_ONE if first else weight)
+            total += weight
+            moment += weight * derivative[image, n]
+        totals[n], moments[n] = total, moment
 
 
 @compiled
 def _solve_tridiagonal(diagonal, beside, right):
-    """Solve a symmetric tridiagonal system in place (Thomas); the answer is in `right`."""
+    """Solve a symmetric tridiagonal system (Thomas) in place; the solution is in `right`."""
     size = diagonal.size
     for k in range(1, size):
         factor = beside[k - 1] / diagonal[k - 1]
@@ -91,119 +84,65 @@ def _solve_tridiagonal(diagonal, beside, right):
 
 
 @compiled
-def _add_penalty(diagonal, beside, penalty, ridge):
-    size = diagonal.size
-    for k in range(size - 1):
-        diagonal[k] += penalty
-        diagonal[k + 1] += penalty
-        beside[k] -= penalty
-    for k in range(size):
-        diagonal[k] += ridge
+def fit_slopes(derivative_plane, voters, present, rings, parts, penalty):
+    """Return the slopes g_k of ln V at the radii k + 1/2.
 
-
-@compiled
-def fit_falloff(
-    derivative,
-    fractions,
-    ring_starts,
-    first_diagonal,
-    first_beside,
-    penalty,
-    ridge,
-    solves,
-    weights,
-):
-    """Return W at whole radii, W_0 = 0.
-
-    A voter at radius k + 1/2 + t sees the slope (1 - t) g_k + t g_{k+1}. The first solve has all
-    weights 1, so that its matrix depends on the mask alone.
+    A voter at the radius k + 1/2 + part sees the slope (1 - part) g_k + part g_{k+1}; the groups
+    of ring k are rings[k] to rings[k + 1] - 1.
     """
-    size = first_diagonal.size
+    size, groups = rings.size - 1, parts.size
+    flat = derivative_plane.reshape(derivative_plane.size)
+    derivative = np.empty(voters.shape, np.float32)
+    for image in range(8):
+        for n in range(groups):
+            derivative[image, n] = flat[voters[image, n]]
     slopes = np.zeros(size)
-    diagonal, beside = np.empty(size), np.empty(size - 1)
-    for solve in range(solves):
+    model = np.zeros(groups, np.float32)
+    totals, moments = np.empty(groups, np.float32), np.empty(groups, np.float32)
+    for solve in range(_SOLVES):
+        for k in range(size - 1):
+            for n in range(rings[k], rings[k + 1]):
+                model[n] = slopes[k] + parts[n] * (slopes[k + 1] - slopes[k])
+        _weigh(derivative, present, model, solve == 0, totals, moments)
+        diagonal, beside = np.full(size, 2 * penalty + _RIDGE), np.full(size, -penalty)
+        diagonal[0], diagonal[-1] = penalty + _RIDGE, penalty + _RIDGE
         right = np.zeros(size)
-        if solve == 0:
-            diagonal[:] = first_diagonal
-            beside[:] = first_beside
-        else:
-            diagonal[:] = 0.0
-            beside[:] = 0.0
-            _residuals(derivative, fractions, ring_starts, slopes, weights)
-            square_weights(weights)
-        for ring in range(size - 1):
-            first, last = ring_starts[ring], ring_starts[ring + 1]
-            count = last - first
-            values, parts, squares = (
-                derivative[first:last],
-                fractions[first:last],
-                weights[first:last],
-            )
-            value_sum, value_part = np.float32(0.0), np.float32(0.0)
-            if solve == 0:
-                for n in range(count):
-                    value_sum += values[n]
-                    value_part += values[n] * parts[n]
-            else:
-                total, part_sum = np.float32(0.0), np.float32(0.0)
-                part_square = np.float32(0.0)
-                for n in range(count):
-                    weighted = squares[n] * parts[n]
-                    total += squares[n]
-                    part_sum += weighted
-                    part_square += weighted * parts[n]
-                    value_sum += squares[n] * values[n]
-                    value_part += weighted * values[n]
-                diagonal[ring] += total - 2.0 * part_sum + part_square
-                diagonal[ring + 1] += part_square
-                beside[ring] += part_sum - part_square
-            right[ring] += value_sum - value_part
-            right[ring + 1] += value_part
-        _add_penalty(diagonal, beside, penalty, ridge)
+        for k in range(size - 1):
+            sum0, sum1, sum2, value0, value1 = 0.0, 0.0, 0.0, 0.0, 0.0
+            for n in range(rings[k], rings[k + 1]):
+                part, weight, value = parts[n], np.float64(totals[n]), np.float64(moments[n])
+                sum0 += weight
+                sum1 += weight * part
+                sum2 += weight * part * part
+                value0 += value
+                value1 += value * part
+            diagonal[k] += sum0 - 2 * sum1 + sum2
+            diagonal[k + 1] += sum2
+            beside[k] += sum1 - sum2
+            right[k] += value0 - value1
+            right[k + 1] += value1
         _solve_tridiagonal(diagonal, beside, right)
         slopes[:] = right
-    falloff = np.zeros(size + 1)
-    for k in range(size):
-        falloff[k + 1] = falloff[k] + slopes[k]
-    return falloff
+    return slopes
 
 
 @compiled
-def divide_falloff(
-    gray, falloff, starts, stops, side_rows, col_sides, side_radii, reaches, line, out
-):
-    """Write max((Z + 1) / exp(W) - 1, 0) inside the mask.
+def inverse_falloff(log_falloff, firsts, beyond):
+    """Return exp(-W) at sorted radii; those of [k, k + 1) are k + beyond[firsts[k]:firsts[k+1]]."""
+    out = np.empty(beyond.size, np.float32)
+    for k in range(log_falloff.size - 1):
+        step = log_falloff[k + 1] - log_falloff[k]
+        for n in range(firsts[k], firsts[k + 1]):
+            out[n] = exp2(np.float32((log_falloff[k] + beyond[n] * step) * (-1 / np.log(2))))
+    return out
 
-    W depends on |d_i| and |d_j| only: `side_rows` are the one or two rows of each |d_i|, -1 for
-    none, and `col_sides` is the place of each column's |d_j| among the sorted ones. Between whole
-    radii W is linear, so that its exponential is that of the radius below times a short series.
-    """
-    cols = gray.shape[1]
-    zero, one = np.float32(0.0), np.float32(1.0)
-    starting = np.exp(-falloff).astype(np.float32)
-    steps = np.empty(falloff.size, np.float32)
-    steps[falloff.size - 1] = 0.0
-    for k in range(falloff.size - 1):
-        steps[k] = falloff[k] - falloff[k + 1]
-    factors = np.empty(cols, np.float32)
-    for side in range(side_radii.shape[0]):
-        radii = side_radii[side]
-        for other in range(reaches[side]):
-            ring = np.uint32(radii[other])
-            x = (radii[other] - np.float32(ring)) * steps[ring]
-            series = one + x * np.float32(1.0 / 5.0)
-            series = one + x * np.float32(1.0 / 4.0) * series
-            series = one + x * np.float32(1.0 / 3.0) * series
-            series = one + x * np.float32(1.0 / 2.0) * series
-            factors[other] = starting[ring] * (one + x * series)
-        row = side_rows[side, 0]
-        start, stop = starts[row], stops[row]
-        for col in range(start, stop):
-            line[col] = factors[col_sides[col]]
-        spread = line[start:stop]
-        for mirrored in range(2):
-            row = side_rows[side, mirrored]
-            if row >= 0:
-                values, result = gray[row, start:stop], out[row, start:stop]
-                for n in range(stop - start):
-                    result[n] = max((values[n] + one) * spread[n] - one, zero)
+
+@compiled
+def divide(gray, inverse, radius_of, starts, stops):
+    """Return max((Z + 1) / V - 1, 0) inside the mask."""
+    out = np.empty_like(gray)
+    for row in range(gray.shape[0]):
+        for col in range(starts[row], stops[row]):
+            corrected = (gray[row, col] + _ONE) * inverse[radius_of[row, col]] - _ONE
+            out[row, col] = max(corrected, _ZERO)
+    return out

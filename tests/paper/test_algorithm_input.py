@@ -1,11 +1,11 @@
-"""What may go into Algorithm 1: types, shapes, sizes and fields of view; and what is refused."""
+"""Types, shapes, sizes and fields of view that Algorithm 1 accepts and rejects."""
 
 import numpy as np
 import pytest
 
 import capsieve
 from capsieve.frames import FieldOfView
-from capsieve.paper.detector import analyze, explain
+from capsieve.paper.algorithm import analyze, explain
 from sample_frames import smooth_noise
 
 
@@ -22,7 +22,7 @@ from sample_frames import smooth_noise
         ),
     ],
 )
-def test_black_white_and_saturated_frames_are_valid_and_normal(frame, reason):
+def test_black_white_and_saturated_frames_are_normal(frame, reason):
     result = analyze(frame)
     assert result.label == "normal"
     assert np.isfinite(result.texture_max)
@@ -30,7 +30,7 @@ def test_black_white_and_saturated_frames_are_valid_and_normal(frame, reason):
         assert (result.reason, result.texture_max) == (reason, 0.0)
 
 
-def test_gray_and_rgba_and_wider_types_say_what_rgb_says(polyp):
+def test_grey_rgba_and_wider_types_give_the_result_of_rgb(polyp):
     expected = analyze(polyp)
     alpha = np.dstack([polyp, np.zeros(polyp.shape[:2], np.uint8)])
     assert analyze(alpha) == expected
@@ -48,7 +48,7 @@ def test_gray_and_rgba_and_wider_types_say_what_rgb_says(polyp):
 
 
 @pytest.mark.parametrize("memory", ["F", "strided", "read-only", "reversed"])
-def test_the_layout_in_memory_does_not_matter(polyp, memory):
+def test_result_does_not_depend_on_the_layout_in_memory(polyp, memory):
     expected = analyze(polyp)
     if memory == "F":
         frame = np.asfortranarray(polyp)
@@ -70,7 +70,7 @@ def test_the_input_is_never_written_to(polyp):
 
 
 @pytest.mark.parametrize("factor", [2, 3])
-def test_an_enlarged_frame_is_brought_back_to_the_same_answer(polyp, factor):
+def test_enlarged_frame_has_the_same_result(polyp, factor):
     enlarged = np.repeat(np.repeat(polyp, factor, 0), factor, 1)
     small, large = analyze(polyp), analyze(enlarged)
     assert large.texture_max == pytest.approx(small.texture_max, rel=1e-5)
@@ -92,7 +92,7 @@ def in_a_surround(pixels, *, above, left, size, scale=1):
 
 
 @pytest.mark.parametrize(("above", "left", "scale"), [(40, 90, 1), (0, 0, 1), (17, 30, 2)])
-def test_a_field_of_view_brings_its_circle_to_the_papers_geometry(polyp, above, left, scale):
+def test_circle_of_a_field_of_view_gets_the_papers_geometry(polyp, above, left, scale):
     # The golden frame's circle has radius Nx/2 about the paper's centre pixel (127, 127).
     size = (256 * scale + 80, 256 * scale + 120)
     frame = in_a_surround(polyp, above=above, left=left, size=size, scale=scale)
@@ -108,54 +108,54 @@ def test_a_field_of_view_brings_its_circle_to_the_papers_geometry(polyp, above, 
     assert found.placement.length_to_source(128) == pytest.approx(circle.radius)
 
 
-def test_a_field_of_view_of_other_frames_is_refused(polyp):
-    with pytest.raises(capsieve.FrameError, match="does not fit a frame of 256 x 256"):
+def test_field_of_view_outside_the_frame_is_rejected(polyp):
+    with pytest.raises(capsieve.FrameError):
         analyze(polyp, field_of_view=FieldOfView("circle", 300.0, 300.0, 250.0, 1.0))
 
 
 @pytest.mark.parametrize(
-    ("frame", "words"),
+    "frame",
     [
-        (np.zeros((0, 0), np.uint8), "empty"),
-        (np.zeros((256, 256, 2), np.uint8), "channels"),
-        (np.zeros((3, 256, 256), np.uint8), "channels come last"),
-        (np.zeros((2, 256, 256, 3), np.uint8), "one frame at a time"),
-        (np.zeros(7, np.uint8), "rows x columns"),
-        (np.full((256, 256), np.nan, np.float32), "NaN"),
-        (np.full((256, 256), np.inf), "infinite"),
-        (np.full((256, 256), 300.0), "outside the stated range"),
-        (np.zeros((16, 16), np.uint8), "too small"),
-        (np.zeros((22, 600), np.uint8), "too small"),
-        (np.array([["a"] * 30] * 30), "numbers"),
-        ("no-frame", "numbers"),
-        (None, "numbers"),
+        np.zeros((0, 0), np.uint8),
+        np.zeros((256, 256, 2), np.uint8),
+        np.zeros((3, 256, 256), np.uint8),
+        np.zeros((2, 256, 256, 3), np.uint8),
+        np.zeros(7, np.uint8),
+        np.full((256, 256), np.nan, np.float32),
+        np.full((256, 256), np.inf),
+        np.full((256, 256), 300.0),
+        np.zeros((16, 16), np.uint8),
+        np.zeros((22, 600), np.uint8),
+        np.array([["a"] * 30] * 30),
+        "no-frame",
+        None,
     ],
 )
-def test_bad_input_gets_a_clear_error(frame, words):
+@pytest.mark.parametrize("function", [analyze, explain])
+def test_invalid_frames_are_rejected(function, frame):
     floating = isinstance(frame, np.ndarray) and frame.dtype.kind == "f"
-    for function in (analyze, explain):
-        with pytest.raises(capsieve.FrameError, match=words):
-            function(frame, value_range=(0, 255) if floating else None)
+    with pytest.raises(capsieve.FrameError):
+        function(frame, value_range=(0, 255) if floating else None)
 
 
-def test_floats_need_their_range_stated():
-    with pytest.raises(capsieve.FrameError, match="value_range"):
+def test_float_frames_need_a_value_range():
+    with pytest.raises(capsieve.FrameError):
         analyze(np.zeros((256, 256)))
 
 
-def test_a_field_of_view_that_found_nothing_is_none_at_all():
+def test_field_of_view_with_confidence_0_is_ignored():
     frame = smooth_noise((256, 340), seed=9)
     nothing = FieldOfView("full", 127.5, 169.5, 128.0, 0.0)
     assert analyze(frame, field_of_view=nothing) == analyze(frame)
 
 
 @pytest.mark.parametrize("radius", [1e-300, 1.0, 10.0])
-def test_a_field_of_view_of_a_few_pixels_is_refused(polyp, radius):
-    with pytest.raises(capsieve.FrameError, match="too small"):
+def test_field_of_view_of_a_few_pixels_is_rejected(polyp, radius):
+    with pytest.raises(capsieve.FrameError):
         analyze(polyp, field_of_view=FieldOfView("circle", 127.0, 127.0, radius))
 
 
-def test_a_field_of_view_that_is_only_shifted_is_not_blurred():
+def test_shifted_field_of_view_is_interpolated_and_not_averaged():
     # At scale 1 a shift by half a pixel is interpolated, not averaged.
     noisy = smooth_noise((300, 300), seed=4)
     whole = analyze(noisy, field_of_view=FieldOfView("circle", 150.0, 150.0, 128.0))
@@ -165,18 +165,18 @@ def test_a_field_of_view_that_is_only_shifted_is_not_blurred():
     assert half.texture_max > 0.75 * whole.texture_max  # white noise is what a shift hurts most
 
 
-def test_a_frame_like_a_ribbon_is_refused():
-    with pytest.raises(capsieve.FrameError, match="times as high as wide"):
+def test_frame_more_than_four_times_as_high_as_wide_is_rejected():
+    with pytest.raises(capsieve.FrameError):
         analyze(np.zeros((4000, 40), np.uint8))
 
 
 @pytest.mark.parametrize("wrong", [None, "x", {"width": 256}])
-def test_parameters_of_another_kind_are_refused(polyp, wrong):
-    with pytest.raises(capsieve.ParameterError, match="parameters: must be Parameters"):
+def test_objects_other_than_parameters_are_rejected(polyp, wrong):
+    with pytest.raises(capsieve.ParameterError):
         analyze(polyp, wrong)
 
 
 @pytest.mark.parametrize("wrong", ["auto", (127, 127, 100)])
-def test_a_field_of_view_of_another_kind_is_refused(polyp, wrong):
-    with pytest.raises(capsieve.FrameError, match="must be a FieldOfView"):
+def test_objects_other_than_a_field_of_view_are_rejected(polyp, wrong):
+    with pytest.raises(capsieve.FrameError):
         analyze(polyp, field_of_view=wrong)

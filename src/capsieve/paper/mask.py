@@ -1,0 +1,92 @@
+"""The circular mask (section III-A).
+
+With 1-based pixels (i, j): d_i = i - Ny/2, d_j = j - Nx/2, rho = hypot(d_i, d_j); a pixel is inside
+if rho <= R_mask. For an even N the centre is a pixel, for an odd N it is halfway between two.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CircularMask", "circular_mask"]
+
+_BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CircularMask:
+    """A circular mask and the arrays that follow from it.
+
+    Attributes
+    ----------
+    rows, cols
+        Size of the frame.
+    centre
+        0-based row and column of the centre.
+    radius
+        R_mask.
+    row_offsets, col_offsets
+        d_i and d_j.
+    distance
+        rho.
+    inside
+        Whether rho <= R_mask.
+    starts, stops
+        Columns starts[row] to stops[row] - 1 are inside; both 0 in rows without any.
+    block_starts, block_stops
+        The same, widened to multiples of 16 columns, which filters compute faster.
+    """
+
+    rows: int
+    cols: int
+    centre: tuple[float, float]
+    radius: float
+    row_offsets: NDArray[np.float64]
+    col_offsets: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    starts: NDArray[np.uint64]
+    stops: NDArray[np.uint64]
+    block_starts: NDArray[np.int64]
+    block_stops: NDArray[np.int64]
+
+
+@lru_cache(maxsize=32)
+def circular_mask(
+    rows: int, cols: int, radius: float, centre: tuple[float, float] | None = None
+) -> CircularMask:
+    """Return the mask of a radius in pixels.
+
+    Parameters
+    ----------
+    rows, cols
+        Size of the frame.
+    radius
+        R_mask; infinite for a mask that covers the whole frame.
+    centre
+        Row and column of a pixel or of a point halfway between pixels; the paper's centre by
+        default.
+    """
+    row, col = centre or (rows / 2 - 1, cols / 2 - 1)
+    row_offsets, col_offsets = np.arange(rows) - row, np.arange(cols) - col
+    distance = np.hypot(row_offsets[:, None], col_offsets)
+    inside = distance <= radius
+    filled = inside.any(axis=1)
+    starts = np.where(filled, inside.argmax(axis=1), 0)
+    stops = np.where(filled, cols - inside[:, ::-1].argmax(axis=1), 0)
+    block_stops = np.where(filled, np.minimum(-(-stops // _BLOCK) * _BLOCK, cols), 0)
+    arrays = {
+        "row_offsets": row_offsets,
+        "col_offsets": col_offsets,
+        "distance": distance,
+        "inside": inside,
+        "starts": starts.astype(np.uint64),
+        "stops": stops.astype(np.uint64),
+        "block_starts": starts // _BLOCK * _BLOCK,
+        "block_stops": block_stops,
+    }
+    for array in arrays.values():  # the mask is shared between frames and threads
+        array.flags.writeable = False
+    return CircularMask(rows, cols, (row, col), radius, **arrays)
