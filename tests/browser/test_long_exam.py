@@ -8,7 +8,7 @@ import pytest
 
 from browser.exams import digest
 from capsieve.sources.source import Place, open_source
-from looped_video import CLIP, FRAMES, looped
+from support.looped_video import CLIP, FRAMES, looped
 from support.results import write_results, write_table
 
 pytestmark = pytest.mark.soak

@@ -9,8 +9,8 @@ from capsieve.calibration.choice import choose, choose_or_fail, why_chosen
 from capsieve.calibration.target import Scale, Target
 from capsieve.errors import ParameterError
 from capsieve.statistics.judged import NORMAL, POLYP, UNLABELLED
-from judged_frames import judged_frames
-from many_patients import many_patients
+from support.judged_frames import judged_frames
+from support.many_patients import many_patients
 
 R_P = Scale("R_P", 1.0, 85.0)
 

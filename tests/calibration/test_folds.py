@@ -9,7 +9,7 @@ from capsieve.calibration.choice import choose
 from capsieve.calibration.folds import cross_fit
 from capsieve.calibration.target import Scale, Target
 from capsieve.statistics.operating_point import cross_fitted
-from many_patients import many_patients
+from support.many_patients import many_patients
 
 R_P = Scale("R_P", 1.0, 85.0)
 

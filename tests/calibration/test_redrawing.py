@@ -9,8 +9,8 @@ from capsieve.calibration.choice import choose
 from capsieve.calibration.redrawing import chosen_rungs, ladder, redraw
 from capsieve.calibration.target import Scale, Target
 from capsieve.statistics.judged import NORMAL, UNLABELLED
-from judged_frames import judged_frames
-from many_patients import many_patients
+from support.judged_frames import judged_frames
+from support.many_patients import many_patients
 
 R_P = Scale("R_P", 1.0, 85.0)
 TARGETS = [Target("specificity", 0.9), Target("frames", 7.5), Target("sensitivity", 0.8)]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from html_page import Page
 from support.commands import assert_failed
+from support.html_page import Page
 from support.readings import ExamReader, choose_workflow, tamper
 from support.small_exam import FRAMES, write_small_exam
 

@@ -27,9 +27,9 @@ from capsieve.frames import pixel_hash
 from capsieve.phash import phash
 from capsieve.sources.source import Place, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
-from stored_images import write_files
 from support.fake_detector import FakeDetector
 from support.polyp_frames import polyp_frame
+from support.stored_images import write_files
 
 POLYP = polyp_frame(size=96)
 SMOOTH = np.full((96, 96, 3), 90, np.uint8)

@@ -12,7 +12,7 @@ import pytest
 from capsieve import FileError
 from capsieve.report.exam_report import exam_report, write_exam_report
 from capsieve.store.record import read_record, write_record
-from html_page import Page
+from support.html_page import Page
 from support.screened_exam import write_exam
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from capsieve.review.decisions.schema import ENTRIES
-from html_page import Page
+from support.html_page import Page
 from support.readings import ExamReader, choose_workflow, made_report
 from support.small_exam import small_frame, write_small_exam
 

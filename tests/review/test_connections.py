@@ -7,7 +7,7 @@ import pytest
 
 from capsieve.review import connections
 from capsieve.review.connections import guarded
-from served_app import connected, received, served_app
+from support.served_app import connected, received, served_app
 
 WHOLE = b"GET /%s HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

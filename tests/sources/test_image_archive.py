@@ -12,7 +12,7 @@ from capsieve import FileError
 from capsieve.sources import archive_checks
 from capsieve.sources.image_archive import ImageArchive, archive_heads
 from capsieve.sources.source import Place, open_source
-from stored_images import claimed_png, image_bytes, levels, numbered, write_files, write_zip
+from support.stored_images import claimed_png, image_bytes, levels, numbered, write_files, write_zip
 
 
 def archive_of(path, names=""):

@@ -8,7 +8,7 @@ import pytest
 from capsieve import FileError
 from capsieve.sources.image_folder import ImageFolder
 from capsieve.sources.source import Place, open_source
-from stored_images import claimed_png, image_bytes, levels, numbered, write_files
+from support.stored_images import claimed_png, image_bytes, levels, numbered, write_files
 
 
 def folder_of(path, names=""):

@@ -8,7 +8,7 @@ import pytest
 from capsieve import FileError, ParameterError
 from capsieve.sources.inputs import find_exams
 from capsieve.sources.source import open_source
-from stored_images import image_bytes, numbered, write_files, write_zip
+from support.stored_images import image_bytes, numbered, write_files, write_zip
 
 
 def write_video(path: Path, *, streams: int = 1) -> Path:

@@ -11,7 +11,7 @@ from capsieve.statistics.alarm_numbers import alarm_metrics, alarm_table
 from capsieve.statistics.alarms import alarm_curve
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED, Judged
 from capsieve.statistics.metric import Metric
-from small_judged import small_judged
+from support.small_judged import small_judged
 
 P, N, O, U = POLYP, NORMAL, OTHER, UNLABELLED  # noqa: E741
 

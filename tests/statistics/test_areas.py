@@ -10,7 +10,7 @@ from sklearn import metrics
 from capsieve.errors import ParameterError
 from capsieve.statistics.areas import area, partial_area, standardised_partial_area
 from capsieve.statistics.roc import roc_curve
-from score_sets import labelled, scores
+from support.score_sets import labelled, scores
 
 
 @pytest.mark.slow

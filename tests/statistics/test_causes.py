@@ -9,8 +9,8 @@ from scipy.stats import binomtest
 from capsieve.statistics.causes import NOTHING_NAMED, causes_table, finding_words
 from capsieve.statistics.flags import flagged_at
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP
-from judged_frames import judged_frames
 from sample_frames import CAPSULE
+from support.judged_frames import judged_frames
 
 
 @pytest.mark.parametrize(

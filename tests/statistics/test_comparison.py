@@ -5,7 +5,7 @@ from capsieve import FileError
 from capsieve.statistics.comparison import compare, same_frames
 from capsieve.statistics.judged import NORMAL, POLYP
 from capsieve.statistics.settings import Settings
-from judged_frames import judged_frames
+from support.judged_frames import judged_frames
 
 SETTINGS = Settings(rounds=500)
 NAMES = ("new", "old")

@@ -18,7 +18,7 @@ from capsieve.statistics.curve_rounds import (
     threshold_grid,
 )
 from capsieve.statistics.roc import roc_curve, sensitivity_at_specificity
-from score_sets import labelled, scores
+from support.score_sets import labelled, scores
 
 GRID = np.linspace(0, 1, 11)
 

@@ -13,7 +13,7 @@ from capsieve.statistics.effort import (
 from capsieve.statistics.judged import NORMAL, POLYP, UNLABELLED, Judged
 from capsieve.statistics.metric import Metric
 from capsieve.statistics.reading_units import reading_units
-from small_judged import small_judged
+from support.small_judged import small_judged
 
 P, N, U = POLYP, NORMAL, UNLABELLED
 

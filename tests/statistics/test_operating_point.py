@@ -15,7 +15,7 @@ from capsieve.statistics.operating_point import (
     threshold_for_frames,
     threshold_for_sensitivity,
 )
-from score_sets import scores
+from support.score_sets import scores
 
 TARGETS = st.sampled_from([0.0, 0.07, 0.5, 0.7, 0.9, 0.95, 1.0])
 

@@ -7,7 +7,13 @@ from scipy.stats import binomtest
 from capsieve.statistics.flags import flagged_at
 from capsieve.statistics.judged import NORMAL, POLYP
 from capsieve.statistics.patients import false_positives_table
-from judged_frames import PAPER_FALSE, PAPER_NORMAL, PAPER_THRESHOLD, judged_frames, paper_frames
+from support.judged_frames import (
+    PAPER_FALSE,
+    PAPER_NORMAL,
+    PAPER_THRESHOLD,
+    judged_frames,
+    paper_frames,
+)
 
 
 def test_the_paper_s_table() -> None:

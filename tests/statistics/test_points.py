@@ -7,7 +7,7 @@ from capsieve import FileError, ParameterError
 from capsieve.statistics.judged import NORMAL, POLYP
 from capsieve.statistics.points import operating_points, screened_threshold, with_training
 from capsieve.statistics.settings import Settings
-from judged_frames import judged_frames
+from support.judged_frames import judged_frames
 
 PAPER = {"name": "paper"}
 TABLE = {"radius_threshold": 37}

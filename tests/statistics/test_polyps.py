@@ -11,7 +11,7 @@ from capsieve.statistics.polyps import (
     sequences_table,
     unnamed_polyp_frames,
 )
-from judged_frames import (
+from support.judged_frames import (
     PAPER_MISSED,
     PAPER_SEQUENCES,
     PAPER_THRESHOLD,

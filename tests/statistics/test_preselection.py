@@ -6,7 +6,7 @@ import pytest
 from capsieve.parameters import Parameters
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, Judged
 from capsieve.statistics.preselection import histograms, preselection_metrics, reasons_table
-from judged_frames import judged_frames
+from support.judged_frames import judged_frames
 
 REASONS = ("polyp", "radius-low", "texture-high", "texture-low", "no-feature")
 PARAMETERS = Parameters().to_dict()

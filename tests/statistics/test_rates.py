@@ -7,7 +7,7 @@ from capsieve.statistics.flags import flagged_at
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED, Judged
 from capsieve.statistics.metric import Metric
 from capsieve.statistics.rates import group_counts, rate_metrics
-from judged_frames import PAPER_THRESHOLD, judged_frames, paper_frames
+from support.judged_frames import PAPER_THRESHOLD, judged_frames, paper_frames
 
 
 def metrics_of(judged: Judged, threshold: float, *, subset: str = "all") -> dict[str, Metric]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from sklearn import metrics
 
 from capsieve.statistics.roc import roc_curve, sensitivity_at_specificity
-from score_sets import labelled, scores
+from support.score_sets import labelled, scores
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from sklearn.metrics import roc_auc_score
 from capsieve.statistics.judged import NORMAL, POLYP
 from capsieve.statistics.roc_numbers import frame_roc, polyp_roc
 from capsieve.statistics.settings import Settings
-from judged_frames import judged_frames
+from support.judged_frames import judged_frames
 
 SETTINGS = Settings(rounds=200)
 

@@ -16,9 +16,9 @@ from capsieve.errors import FileError
 from capsieve.sources.source import Place, open_source
 from capsieve.store.recall import recall
 from capsieve.store.record import read_record
-from sample_videos import make_video, steady
-from stored_images import write_files, write_zip
 from support.polyp_frames import polyp_frame
+from support.stored_images import write_files, write_zip
+from support.videos import make_video, steady
 
 BROKEN, ODD, TINY = 4, 5, 6
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from capsieve.store import tables
 from capsieve.store.schema import EVENTS, FEATURES, FRAMES, SCHEMA
 from capsieve.store.tables import MEASURED, first_pass, write_tables
-from segment_rows import any_row, feature, row, scored, served
+from support.segment_rows import any_row, feature, row, scored, served
 
 NAMES = ("frames", "features", "events")
 

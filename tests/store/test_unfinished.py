@@ -9,7 +9,7 @@ import pytest
 from capsieve.engine.segment_work import segment_file
 from capsieve.errors import FileError
 from capsieve.store.unfinished import Unfinished
-from segment_rows import row, scored
+from support.segment_rows import row, scored
 
 ROWS = [scored("polyp"), scored("no-feature"), row(status="undecodable", problem="cut off")]
 CONTENT = segment_file(iter(ROWS))

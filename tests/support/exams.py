@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
-from sample_videos import KINDS, write_video
 from support.polyp_frames import polyp_frame
+from support.videos import KINDS, write_video
 
 __all__ = ["exam_frame", "read_frames", "table_bytes", "write_exam_images", "write_exam_video"]
 

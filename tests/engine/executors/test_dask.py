@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 import capsieve
-import executor_work as work
 from capsieve.engine.executors import dask
 from capsieve.engine.executors.dask import Dask
 from capsieve.engine.executors.executor import Outcome
 from capsieve.engine.executors.versions import Greeting
 from capsieve.errors import WorkerError
+from support import executor_work as work
 
 pytest.importorskip("distributed", reason="the extra cluster is not installed")
 pytestmark = pytest.mark.slow
 
-TESTS = Path(work.__file__).parent
+TESTS = Path(work.__file__).parents[1]
 PACKAGE = Path(capsieve.__file__).parent
 
 

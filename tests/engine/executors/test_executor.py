@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import executor_work as work
 from capsieve.engine.executors.choose import choose_executor
 from capsieve.engine.executors.executor import ATTEMPTS, Executor, Outcome
 from capsieve.engine.executors.versions import Greeting
 from capsieve.errors import WorkerError
+from support import executor_work as work
 
 SURVIVORS = ["processes", "dask"]
 

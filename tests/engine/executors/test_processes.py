@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-import executor_work as work
 from capsieve.engine.executors import processes
 from capsieve.engine.executors.processes import Processes
 from capsieve.engine.executors.warm_up import warm_up
 from capsieve.errors import ParameterError, WorkerError
+from support import executor_work as work
 
-TESTS = Path(work.__file__).parent
+TESTS = Path(work.__file__).parents[1]
 SCRIPT = """
 import sys
-import executor_work as work
+from support import executor_work as work
 from capsieve.detectors import load_detector
 from capsieve.engine.executors.choose import choose_executor
 from capsieve.engine.executors.versions import greeting_for

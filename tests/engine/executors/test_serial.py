@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import cv2
 import pytest
 
-import executor_work as work
 from capsieve.engine.executors.serial import Serial
+from support import executor_work as work
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from capsieve.report.evaluation.metrics_file import write_metrics
 from capsieve.statistics.curves import RocCurve
 from capsieve.statistics.metric import Metric
-from made_evaluation import made_evaluation
+from support.made_evaluation import made_evaluation
 
 
 def refuse(name: str) -> Any:

@@ -17,8 +17,8 @@ from capsieve.statistics.evaluation import Evaluation, OperatingPoint
 from capsieve.statistics.labels.label_set import LabelProblem
 from capsieve.statistics.metric import Interval, Metric
 from capsieve.statistics.table import Column, Table
-from html_page import Page
-from made_evaluation import made_evaluation
+from support.html_page import Page
+from support.made_evaluation import made_evaluation
 
 EVIL = "<script>alert(1)<\"'&>\u202e\n"
 CURVES = ("roc_frames", "roc_polyps", "effort", "alarms", "froc", "comparison")

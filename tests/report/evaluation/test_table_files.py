@@ -13,7 +13,7 @@ from capsieve.report.evaluation.table_files import (
     write_table,
 )
 from capsieve.statistics.table import Column, Table
-from made_tables import made_tables
+from support.made_tables import made_tables
 
 EVIL = r"a|b_c $x$ \input{/etc/passwd} <b>&#%~^{}* [l](u) `c`"
 COLUMNS = (

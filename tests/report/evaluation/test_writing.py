@@ -7,7 +7,7 @@ from capsieve import FileError
 from capsieve.report.evaluation import writing
 from capsieve.report.evaluation.writing import write_evaluation
 from capsieve.statistics.evaluation import Evaluation
-from made_evaluation import made_evaluation
+from support.made_evaluation import made_evaluation
 
 CURVES = ("roc_frames", "roc_polyps", "effort", "alarms", "froc", "comparison")
 SMALL: dict[str, Any] = dict.fromkeys(CURVES) | {"histograms": ()}

@@ -17,8 +17,8 @@ from capsieve.review.frames import opening as opening_module
 from capsieve.review.frames.byte_cache import ByteCache
 from capsieve.review.frames.open_group import OpenGroup
 from capsieve.sources.source import Kind, Place
-from sample_videos import KINDS, make_video
-from stored_images import numbered, write_files, write_zip
+from support.stored_images import numbered, write_files, write_zip
+from support.videos import KINDS, make_video
 
 
 def shuffled(count: int, *, seed: int = 0) -> list[int]:

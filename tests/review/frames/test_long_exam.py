@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from capsieve.review.frames import ExamFrames, timeline_bytes
-from looped_video import CLIP, FRAMES, SIZE, looped
+from support.looped_video import CLIP, FRAMES, SIZE, looped
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -19,7 +19,7 @@ from capsieve.review.frames.proxy_packing import packing_for
 from capsieve.review.frames.room_left import SPARE, NoRoomError, bytes_to_come
 from capsieve.sources.source import Place
 from capsieve.sources.video.colour import RGB
-from sample_videos import VideoKind, make_video, picture
+from support.videos import VideoKind, make_video, picture
 
 _FAR = "scenecut=0:keyint=250:min-keyint=250:bframes=3:b-adapt=0:threads=1"
 FAR_APART = VideoKind("a.mkv", "libx264", {"preset": "veryfast", "x264-params": _FAR}, 3)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sample_videos import make_video
+from support.videos import make_video
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from capsieve.sources.source import Place
 from capsieve.sources.video import Video
 from capsieve.sources.video.colour import RGB
-from sample_videos import VideoKind, write_video
+from support.videos import VideoKind, write_video
 
 RED_AND_BLUE = {"601": (0.299, 0.114), "709": (0.2126, 0.0722)}
 

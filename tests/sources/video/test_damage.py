@@ -8,7 +8,7 @@ import pytest
 
 from capsieve.sources.source import Place, SourceFrame, Survey
 from capsieve.sources.video import Video
-from sample_videos import make_video, steady
+from support.videos import make_video, steady
 
 
 def read(path: Path) -> tuple[Survey, list[SourceFrame]]:

@@ -9,7 +9,7 @@ from capsieve.errors import FileError
 from capsieve.sources.source import Place
 from capsieve.sources.video import Video, finding
 from capsieve.sources.video.finding import segment_packets
-from sample_videos import make_video
+from support.videos import make_video
 
 Sample = Callable[[str], Path]
 

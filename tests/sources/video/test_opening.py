@@ -11,7 +11,7 @@ from av.stream import Disposition
 from capsieve.errors import FileError
 from capsieve.sources.source import Place
 from capsieve.sources.video import Video, is_video_name, video_streams
-from sample_videos import make_audio, make_video
+from support.videos import make_audio, make_video
 
 
 def refused(path: Path) -> str:

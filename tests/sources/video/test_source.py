@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.sources.source import Place, SourceFrame, Survey, open_source
 from capsieve.sources.video import Video, video_streams
-from sample_videos import KINDS, make_video, steady
+from support.videos import KINDS, make_video, steady
 
 Sample = Callable[[str], Path]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from capsieve.sources.source import Place, SourceFrame, Survey
 from capsieve.sources.video import Video
-from sample_videos import VideoKind, make_video
+from support.videos import VideoKind, make_video
 
 VOP = b"\0\0\1\xb6"
 # A predicted picture, at no other second, 5 bits of time, not coded, and filled up.

@@ -6,7 +6,7 @@ import pytest
 
 from capsieve.errors import FileError
 from capsieve.statistics.labels import read_labels
-from label_trees import CLASSES, OTHER_VIDEO, VIDEO, make_files, one_hot, write_workbook
+from support.label_trees import CLASSES, OTHER_VIDEO, VIDEO, make_files, one_hot, write_workbook
 
 HEADER = ["image_path", "Dataset", *CLASSES]
 

@@ -6,7 +6,7 @@ import pytest
 
 from capsieve.errors import FileError
 from capsieve.statistics.labels import LabelSet, read_labels
-from label_trees import OTHER_VIDEO, VIDEO, make_files, write_text
+from support.label_trees import OTHER_VIDEO, VIDEO, make_files, write_text
 
 METADATA = "filename;video_id;frame_number;finding_category;finding_class;x1;y1;x2;y2;x3;y3;x4;y4"
 

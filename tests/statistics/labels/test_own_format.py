@@ -8,7 +8,7 @@ import pytest
 
 from capsieve.errors import FileError
 from capsieve.statistics.labels import LABELS, LabelSet, read_labels
-from label_trees import write_text
+from support.label_trees import write_text
 
 
 def problem(labels: LabelSet, beginning: str) -> tuple[int, tuple[str, ...], bool]:

@@ -17,8 +17,8 @@ from capsieve.errors import FileError, ParameterError
 from capsieve.statistics.labels import LAYOUTS, read_labels
 from capsieve.statistics.labels.draft import Draft, numbered
 from capsieve.statistics.labels.settle import settle
-from label_trees import VIDEO, make_files, write_text
 from sample_frames import CAPSULE
+from support.label_trees import VIDEO, make_files, write_text
 
 FRAMES = "file,source,video,frame,findings,label,run"
 

@@ -7,9 +7,9 @@ from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.statistics.labels.label_set import LABELS
 from capsieve.statistics.matching import match, pixel_codes
 from capsieve.store.reader import exam_folders
-from matched_problems import examples_of, problems_of
 from reference.matching import frame_labels
 from support.label_sets import label_set
+from support.matched_problems import examples_of, problems_of
 from support.results import write_results
 from support.screened_exam import write_exam
 

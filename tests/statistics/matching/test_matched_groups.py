@@ -4,8 +4,8 @@ import pytest
 
 from capsieve.statistics.judged import NORMAL, UNLABELLED
 from capsieve.statistics.matching import match
-from matched_problems import examples_of, problems_of
 from support.label_sets import label_set, split_set
+from support.matched_problems import examples_of, problems_of
 from support.results import write_results
 
 

@@ -5,8 +5,8 @@ import pytest
 from capsieve.errors import FileError
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.statistics.matching import match
-from matched_problems import examples_of, problems_of
 from support.label_sets import label_set
+from support.matched_problems import examples_of, problems_of
 from support.results import write_results
 
 

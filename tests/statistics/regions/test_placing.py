@@ -5,7 +5,7 @@ import numpy as np
 from capsieve.statistics.judged import NORMAL, POLYP, Judged
 from capsieve.statistics.regions.placing import PlacedRegions, place_regions
 from capsieve.statistics.regions.region import Box, MaskFile, Region, RegionSet
-from small_judged import small_judged
+from support.small_judged import small_judged
 
 BOX = Box(0, 0, 9, 9)
 

@@ -19,7 +19,7 @@ from capsieve.statistics.regions.placing import place_regions
 from capsieve.statistics.regions.pointing import Pointed, point_at
 from capsieve.statistics.regions.region import Box, MaskFile, Region, RegionSet
 from capsieve.store.schema import FEATURES, described
-from small_judged import small_judged
+from support.small_judged import small_judged
 
 BOX, FAR = Box(10, 10, 20, 20), Box(60, 60, 80, 80)
 IN, OUT = (15.0, 15.0), (50.0, 50.0)

@@ -16,8 +16,8 @@ from capsieve.statistics.judged import NORMAL, POLYP, Judged
 from capsieve.statistics.labels.label_set import LabelProblem
 from capsieve.statistics.metric import Interval, Metric, Unit
 from capsieve.statistics.table import Column, Table
-from made_judged import made_judged
-from made_tables import WIDE, made_metrics, made_tables
+from support.made_judged import made_judged
+from support.made_tables import WIDE, made_metrics, made_tables
 
 THRESHOLD = 37.0
 _DIFFERENCES: tuple[tuple[str, str, float, Unit], ...] = (

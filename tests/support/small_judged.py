@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from capsieve.statistics.judged import UNLABELLED, Judged
-from judged_frames import judged_frames
+from support.judged_frames import judged_frames
 
 __all__ = ["small_judged"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from capsieve.statistics.judged import NORMAL, POLYP, Judged
-from judged_frames import judged_frames
+from support.judged_frames import judged_frames
 
 __all__ = ["many_patients"]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from capsieve.statistics.metric import Interval, Metric
 from capsieve.statistics.table import Column, Table
-from made_judged import FALSE_ALARMS, NORMAL_FRAMES, POLYP_FOUND, POLYP_FRAMES
+from support.made_judged import FALSE_ALARMS, NORMAL_FRAMES, POLYP_FOUND, POLYP_FRAMES
 
 WIDE = "5 patients: too few for an interval, which takes at least 10"
 

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from sample_videos import KINDS, write_video
 from support.polyp_frames import polyp_frame
+from support.videos import KINDS, write_video
 
 __all__ = ["CLIP", "FRAMES", "SIZE", "looped"]
 
