@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from capsieve.detector import Detector, ReferenceRange, demo_range, score_each
+from capsieve.detector import Detector, ReferenceRange, score_each
 from capsieve.errors import FrameError, ParameterError
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_array
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
-__all__ = ["ENTRY_POINTS", "PaperDetector", "as_detector", "load_detector"]
+__all__ = ["ENTRY_POINTS", "as_detector", "load_detector"]
 
 ENTRY_POINTS = "capsieve.detectors"
 """Group of entry points by which other packages offer detectors."""
@@ -46,6 +46,8 @@ def load_detector(name: str | Path = "paper", *, parameters: Parameters | None =
     """
     parameters = Parameters() if parameters is None else parameters
     if str(name) == "paper":
+        from capsieve.paper.detector import PaperDetector
+
         return PaperDetector(parameters)
     if str(name) == "curvature":
         from capsieve.curvature.detector import CurvatureDetector
@@ -96,45 +98,6 @@ def as_detector(scorer: Any, *, parameters: Parameters | None = None) -> Detecto
             "score_threshold", f"the detector {scorer.name!r} has none; state one in the parameters"
         )
     return _Adapter(scorer, parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class PaperDetector:
-    """The paper's Algorithm 1. See :func:`capsieve.analyze`."""
-
-    parameters: Parameters = field(default_factory=Parameters)
-
-    name = "paper"
-    value_names = ()
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """Everything that determines its scores and flags."""
-        parameters = self.parameters.to_dict()
-        del parameters["score_threshold"]  # not used
-        return {"name": self.name, "parameters": parameters}
-
-    @property
-    def reference(self) -> ReferenceRange:
-        """The demo study."""
-        return demo_range()
-
-    @property
-    def score_threshold(self) -> float:
-        """R_P."""
-        return float(self.parameters.radius_threshold)
-
-    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
-        """Return the result for one frame."""
-        from capsieve.paper.algorithm import analyze
-
-        return analyze(frame, self.parameters, field_of_view)
-
-    def score_batch(
-        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
-    ) -> list[FrameResult | FrameError]:
-        """Return for each frame the result of :meth:`score`, or the error that it raises."""
-        return score_each(self, frames, fields_of_view)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsieve import Parameters, __version__
-from capsieve.detectors import PaperDetector
 from capsieve.engine.identity import (
     differences,
     identity,
@@ -15,6 +14,7 @@ from capsieve.engine.identity import (
     screens_with,
     versions,
 )
+from capsieve.paper.detector import PaperDetector
 from capsieve.sources.source import Place, Survey
 
 SETTINGS = {"field_of_view": "auto"}

@@ -13,7 +13,6 @@ from PIL import Image
 import capsieve
 from capsieve import FieldOfView, Parameters
 from capsieve.detector import demo_range, score_each
-from capsieve.detectors import PaperDetector
 from capsieve.engine import segment_work
 from capsieve.engine.segment_work import (
     SegmentTask,
@@ -24,6 +23,7 @@ from capsieve.engine.segment_work import (
 )
 from capsieve.errors import FrameError
 from capsieve.frames import pixel_hash
+from capsieve.paper.detector import PaperDetector
 from capsieve.phash import phash
 from capsieve.sources.source import Place, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from capsieve import Parameters
-from capsieve.detectors import PaperDetector
+from capsieve.paper.detector import PaperDetector
 from support.polyp_frames import polyp_frame
 from support.results import exam_record, frame_counts, write_table
 

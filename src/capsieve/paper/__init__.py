@@ -4,6 +4,7 @@ Mamonov, Figueiredo, Figueiredo and Tsai, "Automated polyp detection in colon ca
 IEEE Transactions on Medical Imaging 33 (2014). Equation numbers in the modules are the paper's.
 
 algorithm      Algorithm 1: `analyze`, `explain`
+detector       the same behind the interface of detectors
 steps          the step functions under one name, and a recorder of their results
 many_settings  `analyze_each`: one frame with many settings
 working_frame  the working grid, resampling, the channel

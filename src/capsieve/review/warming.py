@@ -110,7 +110,7 @@ def go_through(folders: Iterable[Path]) -> None:
 
     The paper's is asked in any case: others use its loops where they find a polyp.
     """
-    from capsieve.detectors import PaperDetector
+    from capsieve.paper.detector import PaperDetector
     from capsieve.review.evidence_detector import screening_detector
     from capsieve.review.evidence_view import evidence_view
 

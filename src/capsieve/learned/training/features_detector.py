@@ -7,10 +7,10 @@ from typing import Any
 
 from capsieve.curvature.constants import Constants
 from capsieve.detector import ReferenceRange, demo_range, score_each
-from capsieve.detectors import PaperDetector
 from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView, FrameLike
 from capsieve.learned.features.registry import NAMES, VERSION
+from capsieve.paper.detector import PaperDetector
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 

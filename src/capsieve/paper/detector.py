@@ -1,0 +1,51 @@
+"""The paper's algorithm as a detector."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from capsieve.detector import ReferenceRange, demo_range, score_each
+from capsieve.errors import FrameError
+from capsieve.frames import FieldOfView, FrameLike
+from capsieve.paper.algorithm import analyze
+from capsieve.parameters import Parameters
+from capsieve.results import FrameResult
+
+__all__ = ["PaperDetector"]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperDetector:
+    """The paper's Algorithm 1. See :func:`capsieve.analyze`."""
+
+    parameters: Parameters = field(default_factory=Parameters)
+
+    name = "paper"
+    value_names = ()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that determines its scores and flags."""
+        parameters = self.parameters.to_dict()
+        del parameters["score_threshold"]  # not used
+        return {"name": self.name, "parameters": parameters}
+
+    @property
+    def reference(self) -> ReferenceRange:
+        """The demo study."""
+        return demo_range()
+
+    @property
+    def score_threshold(self) -> float:
+        """R_P."""
+        return float(self.parameters.radius_threshold)
+
+    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
+        """Return the result for one frame."""
+        return analyze(frame, self.parameters, field_of_view)
+
+    def score_batch(
+        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
+    ) -> list[FrameResult | FrameError]:
+        """Return for each frame the result of :meth:`score`, or the error that it raises."""
+        return score_each(self, frames, fields_of_view)
