@@ -24,7 +24,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent
 
-_FASTMATH = ("curvature", "field_of_view", "learned", "phantom", "statistics")
+_FASTMATH = ("curvature", "phantom")
 """Packages whose kernels are still compiled with fastmath; do not add any."""
 
 
