@@ -5,7 +5,6 @@ from importlib import import_module
 
 SUBJECTS = {
     "frame": "one frame, one thread",
-    "robustness": "one frame, many settings",
     "learned": "the learned detector against the paper's, one thread",
     "phantom": "rendering of synthetic exams",
     "screening": "a whole exam",

@@ -1,4 +1,4 @@
-"""`analyze` on one frame, compared with one 61-tap filter of OpenCV, and the time of each step."""
+"""`analyze` and `analyze_each` on one frame, relative to one 61-tap filter of OpenCV."""
 
 import csv
 from collections import defaultdict
@@ -16,6 +16,8 @@ import capsieve
 from benchmarks.timing import medians
 from capsieve.paper import steps
 from capsieve.paper.algorithm import algorithm1
+from capsieve.paper.many_settings import analyze_each
+from capsieve.statistics.perturbation import plan_changes
 
 CAPSULE = Path(__file__).parents[2] / "shared" / "data" / "capsule"
 FRAMES = 12
@@ -28,12 +30,19 @@ def main() -> None:
     passing, rejected = find_frames()
     table: dict[str, list[float]] = defaultdict(list)
     timed = TimedSteps()
+    paper = capsieve.Parameters()
+    changed = [change.parameters for change in plan_changes(paper, percents=[10])]
+    eight = [paper, *(each for each in changed if each is not None)]
+    low = np.linspace(0.08, 0.14, 30).tolist()
+    thirty = [capsieve.Parameters(threshold_low=m, threshold_high=m + 0.05) for m in low]
     for frame, other in zip(passing, rejected, strict=True):
         runs = {
             "one 61-tap filter (OpenCV)": one_filter(),
             "analyze, passes pre-selection": lambda frame=frame: capsieve.analyze(frame),
             "analyze, rejected by texture": lambda other=other: capsieve.analyze(other),
-            "steps": lambda frame=frame: algorithm1(frame, capsieve.Parameters(), step=timed),
+            f"analyze_each, {len(eight)} settings": lambda frame=frame: analyze_each(frame, eight),
+            "analyze_each, 30 thresholds": lambda frame=frame: analyze_each(frame, thirty),
+            "steps": lambda frame=frame: algorithm1(frame, paper, step=timed),
         }
         for name, time in medians(runs, rounds=ROUNDS).items():
             table[name].append(time)
