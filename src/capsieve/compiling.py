@@ -24,7 +24,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent
 
-_FASTMATH = ("curvature", "phantom")
+_FASTMATH = ("phantom",)
 """Packages whose kernels are still compiled with fastmath; do not add any."""
 
 
@@ -35,7 +35,7 @@ def compiled(function: Function) -> Function:
     their results may differ in the seventh digit.
     """
     folder = _folder()
-    package = function.__module__.split(".")[1]
+    package = function.__module__.removeprefix("capsieve.").partition(".")[0]
     decorate = numba.njit(
         cache=folder is not None,
         nogil=True,

@@ -1,4 +1,4 @@
-"""The curvature detector behind the interface of all detectors."""
+"""The curvature detector through the interface of all detectors."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def drawn(*, dome, size=192):
     return np.repeat(np.clip(light, 0, 255).astype(np.uint8)[:, :, None], 3, axis=2)
 
 
-def test_it_is_known_by_its_name():
+def test_load_detector_finds_it_by_name():
     assert load_detector("curvature") == DETECTOR
     assert DETECTOR.name == "curvature"
 
@@ -51,7 +51,7 @@ def test_a_frame_without_content_scores_nothing(level):
     assert result.found is None
 
 
-def test_a_dome_is_flagged_where_it_stands_and_folds_are_not():
+def test_a_dome_is_flagged_at_its_position_and_folds_are_not():
     with_dome, without = DETECTOR.score(drawn(dome=True)), DETECTOR.score(drawn(dome=False))
     assert (with_dome.label, with_dome.reason) == ("polyp", "polyp")
     assert (without.label, without.reason) == ("normal", "score-low")
@@ -83,13 +83,13 @@ def test_its_own_threshold_grows_with_the_working_width():
     assert wide.score_threshold == 2 * DETECTOR.score_threshold
 
 
-def test_the_identity_is_plain_and_tells_what_counts():
+def test_the_identity_is_plain_and_depends_on_the_parameters_in_use():
     assert json.loads(json.dumps(DETECTOR.identity)) == DETECTOR.identity
     for changed in (Parameters(channel="red"), Parameters(score_threshold=1.0)):
         assert CurvatureDetector(changed).identity != DETECTOR.identity
 
 
-def test_a_parameter_that_it_does_not_read_changes_nothing():
+def test_parameters_of_other_steps_change_nothing():
     other = CurvatureDetector(Parameters(midpass_fine=9.0, texture_high=5.0, radius_threshold=12))
     assert other.identity == DETECTOR.identity
     assert repr(other.score(NOISE)) == repr(DETECTOR.score(NOISE))
@@ -105,7 +105,7 @@ def test_many_frames_are_scored_like_each():
     assert isinstance(third, FrameError)
 
 
-def test_it_scores_the_same_after_a_journey():
+def test_a_pickled_detector_gives_the_same_scores():
     again = pickle.loads(pickle.dumps(DETECTOR))
     assert repr(again.score(NOISE)) == repr(DETECTOR.score(NOISE))
 

@@ -1,1 +1,5 @@
-"""The curvature of the frame as a surface: the way that the paper's introduction argues against."""
+"""The curvature detector, the baseline that the paper's introduction argues against.
+
+Modules in reading order: detector (its scores), domes (curvatures and the regions found with them),
+kernels (compiled loops).
+"""

@@ -1,9 +1,9 @@
-"""``--detector curvature``: frames by the largest dome of the surface that their light draws.
+"""``--detector curvature``: score frames by the largest dome of the surface of grey values.
 
-The paper's introduction names this way and argues against it: curvatures are unstable under noise
-and take small highly curved protrusions for polyps. It stands here so that the argument can be
-checked. Shape index and curvedness find the domes (there yoshida2001three); mean and Gaussian
-curvature measure them (there figueiredo2011automatic). There is no pre-selection.
+The paper's introduction argues against this method: curvatures are unstable under noise and mistake
+small, highly curved protrusions for polyps. With this detector the argument can be tested. Shape
+index and curvedness find the domes (yoshida2001three in the paper); mean and Gaussian curvature
+measure them (figueiredo2011automatic). There is no pre-selection.
 """
 
 import math
@@ -14,101 +14,85 @@ from typing import Any
 import cv2
 import numpy as np
 
-from capsieve.curvature.constants import Constants
-from capsieve.curvature.domes import best_dome
+from capsieve.curvature.domes import Constants, Domes, find_domes
 from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError
-from capsieve.frames import FieldOfView, FrameLike, checked_pixels
+from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
 from capsieve.paper.algorithm import preprocess
 from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult, Spot
 
 __all__ = ["CurvatureDetector"]
 
-_READ = ("width", "mask_radius", "channel", "vignetting", "extension_slope")
-_SMALLEST_SIDE = 16  # working pixels; less has no room for a dome
+_PREPROCESSING = ("width", "mask_radius", "channel", "vignetting", "extension_slope")
+_SMALLEST_SIDE = 16  # working pixels
 
 
 @dataclass(frozen=True, slots=True)
 class CurvatureDetector:
-    """The largest dome of a frame, as the radius of a half-ball in working pixels.
+    """Scores a frame by its largest dome, as the radius of a half-ball in working pixels.
 
-    Parameters
+    Attributes
     ----------
     parameters
-        Of them those of the paper's pre-processing count, and `score_threshold`.
+        Those of the paper's pre-processing and `score_threshold` are used.
     constants
-        What counts as a dome.
+        Rules for domes.
+    name
+        Its name on the command line.
+    value_names
+        Measures of the best dome: its total curvature in half-balls; the largest sigma sqrt(K) of
+        any point of any dome; its area in working pixels; its mean shape index; its mean
+        curvedness times the scale; the scale in working pixels. All but the second are 0 without a
+        dome.
     """
 
     parameters: Parameters = field(default_factory=Parameters)
     constants: Constants = field(default_factory=Constants)
 
-    @property
-    def name(self) -> str:
-        """How it is called on the command line."""
-        return "curvature"
+    name = "curvature"
+    value_names = (
+        "total_curvature",
+        "peak_curvature",
+        "area",
+        "shape_index",
+        "curvedness",
+        "scale",
+    )
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that decides about its scores and flags."""
-        constants = asdict(self.constants)
+        """Everything that determines its scores and flags."""
         return {
             "name": self.name,
             "threshold": self.score_threshold,
-            "constants": constants | {"scales": list(self.constants.scales)},
-            "parameters": {each: getattr(self.parameters, each) for each in _READ},
+            "constants": asdict(self.constants) | {"scales": list(self.constants.scales)},
+            "parameters": {each: getattr(self.parameters, each) for each in _PREPROCESSING},
         }
 
     @property
     def reference(self) -> ReferenceRange:
-        """The demo study of the phantom, on which its constants were chosen."""
+        """The demo study, on which its constants were chosen."""
         return demo_range()
 
     @property
     def score_threshold(self) -> float:
-        """`score_threshold`, or the radius that the constants give, in working pixels."""
+        """`score_threshold` of the parameters, or the radius in the constants."""
         chosen = self.parameters.score_threshold
         return self.constants.least_radius * self.parameters.width if chosen is None else chosen
 
-    @property
-    def value_names(self) -> tuple[str, ...]:
-        """The measures of the best dome; all but the second are 0 where there is none.
-
-        total_curvature
-            Integral of the Gaussian curvature, in half-balls.
-        peak_curvature
-            The largest scale times root of the Gaussian curvature of any point of any dome.
-        area
-            Working pixels that it covers.
-        shape_index, curvedness
-            Means over it; the curvedness times the scale.
-        scale
-            Standard deviation of the Gaussian that shows it, in working pixels.
-        """
-        return (
-            "total_curvature",
-            "peak_curvature",
-            "area",
-            "shape_index",
-            "curvedness",
-            "scale",
-        )
-
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
-        """Return the outcome for one frame."""
-        pixels = checked_pixels(frame)
-        placement, mask, surface = preprocess(
-            pixels, self.parameters, field_of_view, _SMALLEST_SIDE
-        )
-        dome, peak, _ = best_dome(surface, mask.inside, self.constants)
+        """Return the result for one frame."""
+        domes, placement, _ = self._domes(frame, field_of_view)
+        peak = max(each.peak for each in domes)
+        best = _best(domes).best
         score, found, values = 0.0, None, (0.0, peak, 0.0, 0.0, 0.0, 0.0)
-        if dome is not None:
-            score = dome.radius
-            reach = placement.length_to_source(math.sqrt(dome.pixels / math.pi))
-            found = Spot(*placement.to_source(dome.row, dome.col), reach)
-            measures = (float(dome.pixels), dome.shape, dome.curvedness, dome.sigma)
-            values = (dome.total, peak, *measures)
+        if best is not None:
+            score = best.radius
+            reach = placement.length_to_source(math.sqrt(best.pixels / math.pi))
+            found = Spot(*placement.to_source(best.row, best.col), reach)
+            area = float(best.pixels)
+            values = (best.total, peak, area, best.shape, best.curvedness, best.sigma)
         flagged = 0.0 < score >= self.score_threshold
         return FrameResult(
             label="polyp" if flagged else "normal",
@@ -125,28 +109,36 @@ class CurvatureDetector:
     def score_batch(
         self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
     ) -> list[FrameResult | FrameError]:
-        """Return for each frame what :meth:`score` returns, or the error that it raises."""
+        """Return for each frame the result of :meth:`score`, or the error that it raises."""
         return score_each(self, frames, fields_of_view)
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
-        """Return what each pixel of the source adds to the radius of its dome, per working pixel.
-
-        Domes that are not the best are shown as well.
-        """
-        pixels = checked_pixels(frame)
-        placement, mask, surface = preprocess(
-            pixels, self.parameters, field_of_view, _SMALLEST_SIDE
-        )
-        _, _, density = best_dome(surface, mask.inside, self.constants)
-        rows, cols = pixels.shape[:2]
-        # From the source's (col, row) to the working frame's, as warpAffine wants it here.
+        """Return how much each pixel adds to the radius of its dome, for all domes of a scale."""
+        domes, placement, (rows, cols) = self._domes(frame, field_of_view)
+        # From (col, row) of the source to the working frame, which WARP_INVERSE_MAP needs.
         to_working = np.array(
             [
                 [1 / placement.col_scale, 0, -placement.col_offset / placement.col_scale],
                 [0, 1 / placement.row_scale, -placement.row_offset / placement.row_scale],
             ]
         )
-        how = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         shown = np.zeros((rows, cols), np.float32)
-        cv2.warpAffine(density, to_working, (cols, rows), dst=shown, flags=how)
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        cv2.warpAffine(_best(domes).density, to_working, (cols, rows), dst=shown, flags=flags)
         return Evidence(map=shown)
+
+    def _domes(
+        self, frame: FrameLike, field_of_view: FieldOfView | None
+    ) -> tuple[list[Domes], Placement, tuple[int, int]]:
+        """Domes at each scale, the place of the working frame, and the size of the source."""
+        pixels = checked_pixels(frame)
+        placement, mask, surface = preprocess(
+            pixels, self.parameters, field_of_view, _SMALLEST_SIDE
+        )
+        domes = find_domes(surface, mask.inside, self.constants)
+        return domes, placement, (pixels.shape[0], pixels.shape[1])
+
+
+def _best(domes: list[Domes]) -> Domes:
+    """The scale with the largest dome."""
+    return max(domes, key=lambda each: each.best.radius if each.best else 0.0)

@@ -1,1 +1,1 @@
-"""Compiled loops of the curvatures."""
+"""Compiled loops of the curvature detector."""

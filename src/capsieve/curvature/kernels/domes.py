@@ -1,87 +1,88 @@
-"""The points of domes, and what a dome adds up to."""
+"""Curvatures of a surface, the points of its domes, and their radii."""
 
 import numpy as np
 
 from capsieve.compiling import compiled
-from capsieve.paper.kernels.elementary import largest
 
-__all__ = ["mark_points", "measure", "weigh"]
+__all__ = ["dome_points", "dome_radii", "write_curvatures"]
 
 
 @compiled
-def mark_points(mean, gaussian, mask, squared_tangent, least_squared, points):
-    """Write 1 where a point belongs to a dome, else 0; return the largest K of such a point.
+def _curvatures(above, row, below, left, j, right):
+    """Return H, K and sqrt(w) of a pixel; formulas in :mod:`capsieve.curvature.domes`."""
+    r, c = 0.5 * (below[j] - above[j]), 0.5 * (row[right] - row[left])
+    rr = below[j] - 2.0 * row[j] + above[j]
+    cc = row[right] - 2.0 * row[j] + row[left]
+    rc = 0.25 * (below[right] - below[left] - above[right] + above[left])
+    w = 1.0 + r * r + c * c
+    area = np.sqrt(w)
+    mean = (2.0 * r * c * rc - (1.0 + c * c) * rr - (1.0 + r * r) * cc) / (2.0 * w * area)
+    return mean, (rr * cc - rc * rc) / (w * w), area
 
-    s >= a, where a > 1/2, is H >= 0 and H^2 >= t^2 (H^2 - K) with t = tan(pi a / 2), without the
-    arctangent. All planes are flat.
+
+@compiled
+def write_curvatures(surface, mean, gaussian, area):
+    """Write H, K and sqrt(w) of every pixel; the surface is mirrored at its border."""
+    rows, cols = surface.shape
+    last = cols - 1
+    for i in range(rows):
+        above, row, below = surface[max(i - 1, 0)], surface[i], surface[min(i + 1, rows - 1)]
+        means, gaussians, areas = mean[i], gaussian[i], area[i]
+        for j in range(1, last):
+            means[j], gaussians[j], areas[j] = _curvatures(above, row, below, j - 1, j, j + 1)
+        for j in (0, last):
+            left, right = max(j - 1, 0), min(j + 1, last)
+            means[j], gaussians[j], areas[j] = _curvatures(above, row, below, left, j, right)
+
+
+@compiled
+def dome_points(mean, gaussian, mask, squared_tangent, least_squared, points):
+    """Write 1 for each point of a dome, else 0. All arrays are flat.
+
+    s >= a for a > 1/2 is the same as H >= 0 and H^2 >= t^2 (H^2 - K) with t = tan(pi a / 2).
 
     Parameters
     ----------
-    mean, gaussian, mask
-        H, K and where to look.
+    mean, gaussian
+        H and K.
+    mask
+        Pixels to search.
     squared_tangent
         t^2.
     least_squared
-        Least square of the curvedness.
+        Smallest square of the curvedness.
     points
-        Where to write.
+        Output, uint8.
     """
-    zero, one, two = np.float32(0.0), np.float32(1.0), np.float32(2.0)
-    heights = np.empty(points.size, np.float32)
     for n in range(points.size):
-        squared = mean[n] * mean[n]
-        inside = mask[n] & (gaussian[n] > zero) & (mean[n] > zero)
-        inside &= squared_tangent * gaussian[n] >= (squared_tangent - one) * squared
-        inside &= two * squared - gaussian[n] >= least_squared
-        points[n] = inside
-        heights[n] = gaussian[n] if inside else zero
-    return largest(heights)
+        h, k = mean[n], gaussian[n]
+        inside = mask[n] & (k > 0.0) & (h > 0.0)
+        inside &= squared_tangent * k >= (squared_tangent - 1.0) * h * h
+        points[n] = inside & (2.0 * h * h - k >= least_squared)
 
 
 @compiled
-def weigh(labels, count, mean, area, least_pixels, share, density):
-    """Write H dA times `share` at the points of domes that are large enough, else 0.
+def dome_radii(labels, count, mean, gaussian, area, least_pixels, density):
+    """Write H dA / (2 pi) at the points of domes with enough pixels, else 0. All arrays are flat.
 
-    Return the label of the dome where it adds up to most, the first of equals; 0 where there is
-    none. Label 0 is no dome. All planes are flat.
+    Returns
+    -------
+    radii
+        Sum of the density for each of `count` labels; label 0 is the background.
+    highest
+        Largest K of any dome, also of small ones.
     """
-    sizes = np.zeros(count, np.int64)
+    pixels = np.zeros(count, np.int64)
     for n in range(labels.size):
-        sizes[labels[n]] += 1
-    totals = np.zeros(count)
+        pixels[labels[n]] += 1
+    radii = np.zeros(count)
+    highest = 0.0
     for n in range(labels.size):
         label = labels[n]
-        if label > 0 and sizes[label] >= least_pixels:
-            density[n] = mean[n] * area[n] * share
-            totals[label] += density[n]
-        else:
-            density[n] = np.float32(0.0)
-    best = 0
-    for label in range(1, count):
-        if totals[label] > totals[best]:
-            best = label
-    return best
-
-
-@compiled
-def measure(labels, label, density, mean, gaussian, area):
-    """Return seven sums over the pixels of a label.
-
-    Of 1, the density, the density times row and times column, K dA, shape index and curvedness.
-    """
-    sums = np.zeros(7)
-    for row in range(labels.shape[0]):
-        for col in range(labels.shape[1]):
-            if labels[row, col] != label:
-                continue
-            weight = np.float64(density[row, col])
-            h, k = np.float64(mean[row, col]), np.float64(gaussian[row, col])
-            spread = np.sqrt(max(h * h - k, 0.0))
-            sums[0] += 1.0
-            sums[1] += weight
-            sums[2] += weight * row
-            sums[3] += weight * col
-            sums[4] += k * area[row, col]
-            sums[5] += 2.0 / np.pi * np.arctan2(h, spread)
-            sums[6] += np.hypot(h, spread)
-    return sums
+        density[n] = 0.0
+        if label > 0:
+            highest = max(highest, gaussian[n])
+            if pixels[label] >= least_pixels:
+                density[n] = mean[n] * area[n] / (2.0 * np.pi)
+                radii[label] += density[n]
+    return radii, highest

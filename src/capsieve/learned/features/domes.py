@@ -6,8 +6,7 @@ not matter.
 
 import numpy as np
 
-from capsieve.curvature.constants import Constants
-from capsieve.curvature.domes import find_domes
+from capsieve.curvature.domes import Constants, find_domes
 from capsieve.learned.features.description import described
 from capsieve.learned.features.view import View
 
@@ -17,7 +16,7 @@ _SCALES = {"fine": 1 / 40, "coarse": 1 / 25}
 """Standard deviations of the smoothing, in widths of the frame."""
 
 _MEDIAN = 100.0  # grey levels: a common median of frames
-_CONSTANTS = Constants()
+_CONSTANTS = Constants(scales=tuple(_SCALES.values()))
 
 DESCRIPTIONS = described(
     "dome",
@@ -47,8 +46,7 @@ def dome_values(view: View) -> list[float]:
     width = surface.shape[1]
     seen = max(float(view.mask.sum()), 1.0)
     values: list[float] = []
-    for scale in _SCALES.values():
-        found = find_domes(surface, view.mask, sigma=scale * width, constants=_CONSTANTS)
+    for found in find_domes(surface, view.mask, _CONSTANTS):
         best = found.best
         if best is None:
             values += [0.0, 0.0, 0.0, 0.0, 0.0, found.peak]

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from capsieve.curvature.constants import Constants
+from capsieve.curvature.domes import Constants
 from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView, FrameLike
