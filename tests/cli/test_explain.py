@@ -137,13 +137,13 @@ def test_without_a_field_of_view_the_whole_frame_is_used(run, tmp_path):
 
 
 @pytest.mark.parametrize("circle", ["1,2", "a,b,c", "1,2,3,4", ""])
-def test_a_malformed_circle_is_wrong_usage(run, frame_file, circle):
+def test_a_malformed_field_of_view_is_wrong_usage(run, frame_file, circle):
     result = run("explain", frame_file, "--field-of-view", circle)
     assert_failed(result, "--field-of-view", code=2)
 
 
 @pytest.mark.parametrize("circle", ["10,10,400", "nan,1,1", "255,255,-5"])
-def test_an_impossible_circle_is_exit_code_1(run, frame_file, circle):
+def test_an_impossible_field_of_view_is_exit_code_1(run, frame_file, circle):
     assert_failed(run("explain", frame_file, "--field-of-view", circle))
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from capsieve.cli.circle import Circle
+from capsieve.cli.field_of_view import FieldOfViewType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,11 +65,10 @@ Example:
 )
 @click.option(
     "--field-of-view",
-    "circle",
-    type=Circle("auto"),
+    type=FieldOfViewType("auto"),
     metavar="auto|ROW,COL,RADIUS",
-    help="The circle that the camera sees, in the frame's pixels; auto finds it on this frame. "
-    "By default the whole frame is taken; for a screened exam, what was found then.",
+    help="The circle that shows the gut, in pixels of the frame; auto finds it in this frame. "
+    "Default: the whole frame, or for a screened exam its field of view.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
 @click.option("--show", is_flag=True, help="Open a window with the picture.")
@@ -81,7 +80,7 @@ def command(
     detector_name: str | None,
     parameters_file: Path | None,
     channel: str | None,
-    circle: tuple[float, float, float] | str | None,
+    field_of_view: "FieldOfView | str | None",
     as_json: bool,
     show: bool,
 ) -> None:
@@ -97,8 +96,8 @@ def command(
     _check_out(target, out)
     pixels, view, basis, named, screened = _chosen(target, number, head)
     parameters = _parameters(parameters_file, channel, basis)
-    if circle is not None:
-        view = _view(circle, pixels)
+    if field_of_view is not None:
+        view = _view(field_of_view, pixels)
     announce_compilation()
     detector = _detector(detector_name, screened, parameters, target)
     if detector.name != "paper":
@@ -247,20 +246,15 @@ def _brief(identity: "dict[str, Any]") -> str:
     return str(name) if model is None else f"{name} (SHA-256 {str(model)[:12]}...)"
 
 
-def _view(
-    circle: tuple[float, float, float] | str | None, pixels: "NDArray[Any]"
-) -> "FieldOfView | None":
-    """Return the field of view that was asked for; one that was searched is told on stderr."""
+def _view(field_of_view: "FieldOfView | str", pixels: "NDArray[Any]") -> "FieldOfView | None":
+    """Return the field of view; one that was searched is printed on stderr."""
     import capsieve
 
-    if circle is None:
-        return None
-    if not isinstance(circle, str):
-        row, col, radius = circle
-        return capsieve.FieldOfView(shape="circle", row=row, col=col, radius=radius)
+    if not isinstance(field_of_view, str):
+        return field_of_view
     view = capsieve.find_field_of_view([pixels])
     if view.confidence == 0.0:
-        click.echo("No field of view was found; the whole frame is taken.", err=True)
+        click.echo("No field of view was found; the whole frame is analysed.", err=True)
         return None
     click.echo(
         f"Field of view: {view.shape}, row {view.row:.1f}, column {view.col:.1f}, radius "

@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from capsieve.cli.circle import Circle
-
-if TYPE_CHECKING:
-    from capsieve.engine.views import FieldChoice
+from capsieve.cli.field_of_view import FieldOfViewType
 
 __all__ = [
     "allow_leaks_option",
-    "field_choice",
     "field_of_view_option",
     "full_names_option",
     "gap_option",
@@ -129,13 +125,12 @@ allow_leaks_option: Decorator = click.option(
 
 field_of_view_option: Decorator = click.option(
     "--field-of-view",
-    "circle",
-    type=Circle("auto", "whole"),
+    type=FieldOfViewType("auto", "whole"),
     default="auto",
     show_default=True,
     metavar="auto|whole|ROW,COL,RADIUS",
-    help="The circle that the camera sees: searched for each exam, the whole frame, or in the "
-    "frame's pixels.",
+    help="The circle that shows the gut: searched in each exam, the whole frame, or in pixels of "
+    "the frame.",
 )
 
 
@@ -160,13 +155,3 @@ def parameters_option(help_text: str) -> Decorator:
         metavar="FILE.toml",
         help=help_text,
     )
-
-
-def field_choice(circle: tuple[float, float, float] | str) -> "FieldChoice":
-    """Return what the user said of the field of view, as the engine takes it."""
-    from capsieve.frames import FieldOfView
-
-    if isinstance(circle, str):
-        return circle  # pyright: ignore[reportReturnType]
-    row, col, radius = circle
-    return FieldOfView("circle", row, col, radius)

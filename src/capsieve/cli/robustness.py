@@ -8,7 +8,6 @@ import click
 
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
-    field_choice,
     field_of_view_option,
     full_names_option,
     json_option,
@@ -23,6 +22,7 @@ from capsieve.cli.options import (
 
 if TYPE_CHECKING:
     from capsieve.engine.robustness_run import Robustness
+    from capsieve.engine.views import FieldChoice
 
 __all__ = ["command", "say_robustness"]
 
@@ -80,7 +80,7 @@ def command(
     normals: int | None,
     seed: int,
     parameters_file: Path | None,
-    circle: "tuple[float, float, float] | str",
+    field_of_view: "FieldChoice",
     full_names: bool,
     workers: int | None,
     as_json: bool,
@@ -113,7 +113,7 @@ def command(
             percents=percents or CHANGES,
             normals=normals,
             seed=seed,
-            field_of_view=field_choice(circle),
+            field_of_view=field_of_view,
             full_names=full_names,
             workers=workers,
             progress=listener,

@@ -9,7 +9,6 @@ import click
 
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
-    field_choice,
     field_of_view_option,
     full_names_option,
     json_option,
@@ -21,6 +20,7 @@ from capsieve.cli.options import (
 
 if TYPE_CHECKING:
     from capsieve.engine.screening import ScreenedExam
+    from capsieve.engine.views import FieldChoice
 
 __all__ = ["command", "say_found"]
 
@@ -70,7 +70,7 @@ def command(
     out: Path,
     detector: str,
     parameters_file: Path | None,
-    circle: "tuple[float, float, float] | str",
+    field_of_view: "FieldChoice",
     one_exam: str | None,
     full_names: bool,
     workers: int | None,
@@ -102,7 +102,7 @@ def command(
             out,
             detector=detector,
             parameters=parameters,
-            field_of_view=field_choice(circle),
+            field_of_view=field_of_view,
             workers=workers,
             cluster=cluster,
             fresh=fresh,

@@ -9,7 +9,6 @@ import click
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     allow_leaks_option,
-    field_choice,
     field_of_view_option,
     full_names_option,
     json_option,
@@ -24,6 +23,7 @@ from capsieve.cli.options import (
 if TYPE_CHECKING:
     from capsieve.engine.training_card import CardTexts
     from capsieve.engine.training_outcome import TrainingOutcome
+    from capsieve.engine.views import FieldChoice
 
 __all__ = ["command", "say_training"]
 
@@ -128,7 +128,7 @@ def command(
     one_source: bool,
     allow_leaks: bool,
     rounds: int,
-    circle: "tuple[float, float, float] | str",
+    field_of_view: "FieldChoice",
     full_names: bool,
     workers: int | None,
     work: Path | None,
@@ -167,7 +167,7 @@ def command(
             one_source=one_source,
             allow_leaks=allow_leaks,
             rounds=rounds,
-            field_of_view=field_choice(circle),
+            field_of_view=field_of_view,
             workers=workers,
             full_names=full_names,
             work=work,
