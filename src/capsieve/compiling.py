@@ -24,23 +24,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent
 
-_FASTMATH = ("phantom",)
-"""Packages whose kernels are still compiled with fastmath; do not add any."""
-
 
 def compiled(function: Function) -> Function:
     """Compile a kernel when it is first called, cache it, and release the GIL while it runs.
 
-    With fastmath, code that was just compiled and code from the cache may add in another order, so
-    their results may differ in the seventh digit.
+    Without fastmath: with it, code that was just compiled and code from the cache may add in
+    another order, and results differ in the seventh digit.
     """
     folder = _folder()
-    package = function.__module__.removeprefix("capsieve.").partition(".")[0]
     decorate = numba.njit(
         cache=folder is not None,
         nogil=True,
         error_model="numpy",
-        fastmath={"reassoc", "contract", "nsz", "nnan"} if package in _FASTMATH else False,
     )
     # numba reads the folder from its configuration while it decorates, and at no other time.
     settings: Any = config
