@@ -156,11 +156,10 @@ def locate(
 ) -> tuple[float, float]:
     """Return s of a point, from a first guess, and the distance to the nearest surface."""
     x, y, z = (np.float32(value) for value in point)
+    scene = (colon.line, radius, np.float32(1 / ROW_MM), solids)
     place, room = np.float32(s), np.float32(0)
     for _ in range(4):
-        room, place, _ = clearance(
-            x, y, z, np.float32(place), colon.line, radius, np.float32(1 / ROW_MM), solids
-        )
+        room, place = clearance(x, y, z, np.float32(place), scene)
     return float(place), float(room)
 
 

@@ -207,7 +207,7 @@ def _schedule(
         for k in missing:
             polyps[k] = draw_polyp(seed, k + 1, places[k], attempt=attempt)
     raise ParameterError(
-        "sequence_lengths", f"polyp {missing[0] + 1} is never clearly visible; give fewer polyps"
+        "sequence_lengths", f"polyp {missing[0] + 1} is never clearly visible; use another seed"
     )
 
 

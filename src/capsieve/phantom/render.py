@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.phantom.camera import STEP, Lens, make_lens
-from capsieve.phantom.colon import ROW_MM
+from capsieve.phantom.colon import COLUMNS, ROW_MM
 from capsieve.phantom.kernels.shade import draw_bubbles, shade
 from capsieve.phantom.kernels.trace import trace_grid, trace_pixels
 from capsieve.phantom.light import expose, light_at, make_appearance
@@ -17,7 +17,7 @@ from capsieve.phantom.motion import head_pose, make_motion
 from capsieve.phantom.plan import FRAME_RATE, ExamPlan
 from capsieve.phantom.scene import PER_MM, Scene, Sight, is_visible, scene_at, sight_of
 from capsieve.phantom.spoilers import bubbles_in_view, liquid_at, make_spoilers, stool_at
-from capsieve.phantom.textures import POLYP_MM, TILE_MM, make_tiles
+from capsieve.phantom.textures import make_tiles
 
 __all__ = ["FrameTruth", "PhantomFrame", "PolypTruth", "render_frame"]
 
@@ -186,11 +186,11 @@ def _trace(
     hits = np.empty((*nodes.shape[:2], 6), np.float32)
     which = np.empty(nodes.shape[:2], np.uint8)
     start = np.float32(scene.pose.s_mm)
-    trace_grid(origin, nodes, lens.nodes_inside, start, *solid, hits, which)
+    trace_grid(origin, nodes, lens.nodes_inside, start, solid, hits, which)
     rays = lens.rays @ turn
     surface = np.empty((lens.size, lens.size, 6), np.float32)
     places = np.empty((lens.size, lens.size), np.uint8)
-    trace_pixels(origin, rays, lens.inside, STEP, hits, which, *solid, surface, places)
+    trace_pixels(origin, rays, lens.inside, STEP, hits, which, solid, surface, places)
     return rays, surface, places
 
 
@@ -215,11 +215,10 @@ def _paint(
     stained, veil = np.empty((2, lens.size, lens.size), np.uint8)
     shade(
         pose.position.astype(np.float32), pose.rotation.T[:2].astype(np.float32), rays,
-        np.float32(1 / lens.pixels_per_radian), surface, places, colon.line, colon.tint, PER_MM,
-        scene.solids, faces, tiles.wall, tiles.wall_size, tiles.polyp, tiles.polyp_size,
-        np.float32(TILE_MM), np.float32(POLYP_MM), appearance,
-        liquid_at(spoilers, pose.s_mm, colon, scene.radius), stool_at(spoilers, pose.s_mm), image,
-        stained, veil,
+        np.float32(1 / lens.pixels_per_radian), surface, places, colon.line,
+        (colon.tint.reshape(-1, 2), COLUMNS), PER_MM, scene.solids, faces, tiles.wall,
+        tiles.polyp, appearance, liquid_at(spoilers, pose.s_mm, colon, scene.radius),
+        stool_at(spoilers, pose.s_mm), image, stained, veil,
     )  # fmt: skip
     covered = np.zeros((lens.size, lens.size), np.uint8)
     bubbles = bubbles_in_view(spoilers, pose, lens, colon, scene.radius)

@@ -98,8 +98,8 @@ def sight_of(scene: Scene, index: int, lens: Lens) -> Sight:
     local = bundle @ pose.rotation
     answer = sees(
         pose.position.astype(np.float32), bundle.astype(np.float32),
-        lens.contains(lens.project(local)), np.float32(pose.s_mm), scene.colon.line, scene.radius,
-        PER_MM, scene.solids, index,
+        lens.contains(lens.project(local)), np.float32(pose.s_mm),
+        (scene.colon.line, scene.radius, PER_MM, scene.solids), index,
     )  # fmt: skip
     seen = answer == 2
     solid_angle = (2 * spread / _RAYS) ** 2 / length**3

@@ -5,9 +5,8 @@ rows and columns of the one before, so that a distant wall is sampled without al
 """
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -15,26 +14,37 @@ from numpy.typing import NDArray
 
 from capsieve.phantom.noise import field, generator
 
-__all__ = ["POLYP_MM", "TILE_MM", "Tiles", "make_tiles"]
+__all__ = ["Tile", "Tiles", "make_tiles"]
 
-TILE_MM = 150.0  # about the circumference of the colon, so that samples are square
-POLYP_MM = 24.0
+_WALL_MM = 150.0  # about the circumference of the colon, so that samples are square
+_POLYP_MM = 24.0
 _WALL = 1024
 _POLYP = 512
 _LEVELS = 5
 
 
-@dataclass(frozen=True)
-class Tiles:
-    """Tiles of wall and polyps: uint8, all levels in one list of samples with four values each.
+class Tile(NamedTuple):
+    """A tile.
 
-    The values are vessel (0..255), grain, slope along rows and slope along columns (128: none).
+    Attributes
+    ----------
+    samples
+        uint8, all levels in one list of samples. The values of a sample are vessel (0 to 255),
+        grain, slope along rows and slope along columns (128: none).
+    size, width_mm
+        Rows and columns of the first level; width of the tile.
     """
 
-    wall: NDArray[np.uint8]
-    polyp: NDArray[np.uint8]
-    wall_size: int = _WALL
-    polyp_size: int = _POLYP
+    samples: NDArray[np.uint8]
+    size: int
+    width_mm: np.float32
+
+
+class Tiles(NamedTuple):
+    """Tiles of the wall and of polyps."""
+
+    wall: Tile
+    polyp: Tile
 
 
 @lru_cache(maxsize=4)
@@ -53,7 +63,10 @@ def make_tiles(variant: int) -> Tiles:
     pits = _pits(rng, _POLYP)
     lumps = field(rng, (_POLYP, _POLYP), 15)
     polyp = _packed(net, 0.9 * pits + 0.35 * lumps, 1.5 * pits + 2.2 * lumps)
-    return Tiles(wall=_levels(wall), polyp=_levels(polyp))
+    return Tiles(
+        wall=Tile(_levels(wall), _WALL, np.float32(_WALL_MM)),
+        polyp=Tile(_levels(polyp), _POLYP, np.float32(_POLYP_MM)),
+    )
 
 
 def _vessels(

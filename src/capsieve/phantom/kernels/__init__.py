@@ -1,5 +1,4 @@
-"""The compiled loops of the synthetic colon.
+"""Compiled loops of the synthetic colon.
 
-numba notices a change of the file that it compiled, and of no other: so a loop here calls only
-loops of its own file.
+A kernel calls only kernels of its own file, because numba notices changes of that file only.
 """
