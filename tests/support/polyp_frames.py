@@ -50,7 +50,7 @@ def polyp_frame(*, seed: int = 0, size: int = 512) -> NDArray[np.uint8]:
     facing = 1 / np.sqrt(1 + 0.50 * (slope_x**2 + slope_y**2))
 
     albedo = _albedo(rng, size, dome)
-    # What stands high is near the lamp; what lies at the edge of the view is far from it.
+    # High points are near the lamp, points at the edge of the field of view far from it.
     light = facing * (1.0 + 1.2 * dome_height + 0.22 * folds) / (1 + 0.45 * radius**2)
     image = albedo * (0.86 * light)[..., np.newaxis]
     rim = 4 * dome * (1 - dome)  # the crease around the polyp is in shade
@@ -64,7 +64,7 @@ def polyp_frame(*, seed: int = 0, size: int = 512) -> NDArray[np.uint8]:
 
 
 def _dome(rng: np.random.Generator, x: _Image, y: _Image) -> tuple[_Image, _Image]:
-    """Where the polyp is (0..1, soft rim) and how high it stands."""
+    """Return where the polyp is (0..1, soft rim) and its height."""
     angle = rng.uniform(0, 2 * math.pi)
     centre_x, centre_y = 0.24 * math.cos(angle), 0.24 * math.sin(angle)
     turn = rng.uniform(0, math.pi)
