@@ -35,7 +35,7 @@ POLYP = polyp_frame(size=96)
 SMOOTH = np.full((96, 96, 3), 90, np.uint8)
 FIELD = FieldOfView("circle", 47.5, 47.5, 44)
 VIEWS = (View(96, 96, FIELD),)
-RESULT = ("label", "reason", "score", "texture_max", "radius_max", "midpass_max", "threshold")
+RESULT = ("label", "reason", "score", "texture_max", "radius_max", "midpass_max")
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ def test_a_row_is_what_analyze_says(screened):
         assert {name: row[name] for name in RESULT} == {
             name: getattr(expected, name) for name in RESULT
         }
+        assert row["threshold"] == expected.segmentation_threshold
         assert row["sha1"] == pixel_hash(pixels)
         assert (row["rows"], row["cols"]) == (96, 96)
         assert row["problem"] is None
