@@ -29,7 +29,7 @@ def demo(tmp_path_factory):
     from capsieve.cli.main import cli
 
     out = tmp_path_factory.mktemp("demo")
-    return out, CliRunner().invoke(cli, ["demo", "-o", str(out), "--quiet"])
+    return out, CliRunner().invoke(cli, ["demo", "-o", str(out)])
 
 
 @pytest.mark.slow

@@ -62,6 +62,7 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
     plan = plan_study("demo")
     total = sum(exam.plan.frames for exam in plan.exams)
     click.echo(f"Rendering a synthetic study of {len(plan.exams)} exams ...", err=True)
+    quiet = quiet or not sys.stderr.isatty()  # keep logs short
     with frame_progress("Rendering", total, quiet=quiet) as advance:
         study = write_study(
             plan,
