@@ -290,6 +290,18 @@ def test_near_duplicates_of_a_flagged_frame_are_not_to_be_read(tmp_path):
     assert read_frames(exam.folder)["repeats"].to_pylist() == [None] + [0] * 7
 
 
+@pytest.mark.filterwarnings("ignore:a 16-bit frame")
+@pytest.mark.parametrize(("factor", "warned"), [(1, True), (257, False)])
+def test_8_bit_values_in_16_bit_files_have_a_warning(tmp_path, factor, warned):
+    (tmp_path / "exam").mkdir()
+    for number in range(3):
+        gray = factor * exam_frame(number).mean(axis=2).astype(np.uint16)
+        Image.fromarray(gray).save(tmp_path / "exam" / f"{number}.png")
+    (exam,) = capsieve.screen(tmp_path / "exam", tmp_path / "out", workers=1)
+    assert exam.record is not None
+    assert any("16-bit" in warning for warning in exam.record["warnings"]) is warned
+
+
 def test_an_exam_outside_the_reference_range_has_warnings(tmp_path):
     folder = tmp_path / "blue"
     folder.mkdir()

@@ -7,6 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from capsieve.atomic_write import sync
@@ -134,8 +135,15 @@ def _record(
     ledgers = {source.place.head: _ledger(source, survey, known) for source, survey in heads}
     whole = total(ledgers.values())
     problems = _problems(heads, known)
-    comparison = compare(measures_of(known.measured, views), detector.reference)
+    measures = measures_of(known.measured, views)
+    comparison = compare(measures, detector.reference)
     warnings = [entry["warning"] for entry in comparison["measures"].values() if entry["warning"]]
+    brightness = measures["brightness"]
+    if len(brightness) and np.median(brightness) < 1:  # 8-bit values in 16-bit files end here
+        warnings.append(
+            "The images are nearly black. If they are 16-bit files with 8-bit values, convert them "
+            "to 8 bits."
+        )
     finished = datetime.now(UTC)
     seconds = (finished - run["started"]).total_seconds()
     return Record(
