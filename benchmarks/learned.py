@@ -44,4 +44,4 @@ def main() -> None:
     print(f"{'':28} {'ms per frame':>12} {'of the paper':>13}")
     for name, time in means.items():
         print(f"{name:28} {time / 1000:12.2f} {time / means['paper']:13.2f}")
-    print(f"\nThe working width is {WIDTH}; means over frames of medians over rounds.")
+    print(f"\nThe working width is {WIDTH}; means over frames of medians over repeats.")
