@@ -52,7 +52,7 @@ def main() -> None:
         per_frame = len(found) / (len(passing) * (ROUNDS + 1))
         times[f"  {name}"] = float(np.median(found)) / 1000 * per_frame
     kind = "real" if CAPSULE.is_dir() else "synthetic"
-    print(f"{len(passing)} + {len(rejected)} {kind} frames of {WIDTH} x {WIDTH}, {ROUNDS} repeats\n")
+    print(f"{len(passing)} + {len(rejected)} {kind} frames of {WIDTH} x {WIDTH}, {ROUNDS} runs\n")
     print(f"{'':<32}{'microseconds':>14}{'filters':>10}")
     for name, time in times.items():
         print(f"{name:<32}{time:14.0f}{time / yardstick:10.2f}")
