@@ -59,7 +59,7 @@ def write_study(folder: Path, *, continuous: bool) -> None:
             score=1 / (1 + np.exp(-level)) if continuous else np.where(level > 0, radius, 0.0),
             time_s=np.arange(FRAMES) / 4,
             threshold=0.8 if continuous else 37,
-            look=[rng.bytes(32) for _ in range(FRAMES)],
+            phash=[rng.bytes(32) for _ in range(FRAMES)],
             record={"detector": {"name": "learned" if continuous else "paper"}},
         )
         rows = {"exam": [name] * FRAMES, "frame": np.arange(FRAMES), "polyp": polyp.astype(str)}

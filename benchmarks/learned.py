@@ -8,9 +8,9 @@ import numpy as np
 import capsieve
 from benchmarks.frame import WIDTH, find_frames
 from benchmarks.timing import medians
+from capsieve.learned.crop import crop
 from capsieve.learned.detector import LearnedDetector
-from capsieve.learned.features.vector import frame_features
-from capsieve.learned.image_input import crop
+from capsieve.learned.features import frame_features
 
 BATCH = 16
 ROUNDS = 40

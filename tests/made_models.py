@@ -8,13 +8,13 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from capsieve.learned import features
 from capsieve.learned.card import DataSet, Hashes, ModelCard, ModelMetric
-from capsieve.learned.features import registry
 from capsieve.learned.model_file import write_model
 from capsieve.learned.spec import ImageInput, ModelSpec, Output, ValuesInput
 
 SIZE = 32
-NAMES = registry.NAMES[3:5]
+NAMES = features.NAMES[3:5]
 
 CARD = ModelCard(
     name="tiny",
@@ -45,6 +45,7 @@ CARD = ModelCard(
     hashes=Hashes(labels="ab" * 32, frames="cd" * 32),
     reference="frames of the phantom",
     quantiles={"brightness": (40.0, 160.0), "texture": (2.0, 9.0)},
+    usual_values={"bump.texture": (2.0, 9.0), "spots.dark-share": (0.0, 0.3)},
 )
 
 
@@ -141,7 +142,7 @@ def two_input_model(coefficients: Sequence[float] = (2.0, -0.5)) -> Any:
 
 
 def two_input_spec() -> ModelSpec:
-    values = ValuesInput(input="values", names=NAMES, version=registry.VERSION)
+    values = ValuesInput(input="values", names=NAMES, version=features.VERSION)
     return spec(values=values, output=Output(name="logit", kind="logit", map="map"))
 
 

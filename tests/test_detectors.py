@@ -5,7 +5,7 @@ import json
 import pickle
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import capsieve
 from capsieve import FieldOfView, Frame, FrameError, ParameterError, Parameters, load_detector
-from capsieve.detectors import as_detector
+from capsieve.detectors import as_detector, same_detector, screens_with
 from support.polyp_frames import polyp_frame
 
 MINE = Parameters(radius_threshold=40, channel="red")
@@ -77,15 +77,15 @@ def test_the_identity_is_json_and_contains_the_name():
     assert identity["name"] == "paper"
 
 
-def test_the_identity_of_the_paper_is_independent_of_the_score_threshold():
-    other = load_detector(parameters=Parameters(score_threshold=0.5))
+def test_the_identity_of_the_paper_is_independent_of_the_threshold():
+    other = load_detector(parameters=Parameters(radius_threshold=50))
     assert other.identity == load_detector().identity
 
 
 @settings(max_examples=20)
-@given(st.integers(1, 200), st.sampled_from(["gray", "red", "lab-a"]), st.booleans())
-def test_other_parameters_have_another_identity(radius, channel, vignetting):
-    other = Parameters(radius_threshold=radius, channel=channel, vignetting=vignetting)
+@given(st.integers(100, 300), st.sampled_from(["gray", "red", "lab-a"]), st.booleans())
+def test_other_parameters_have_another_identity(width, channel, vignetting):
+    other = Parameters(width=width, channel=channel, vignetting=vignetting)
     same = other == Parameters()
     assert (load_detector(parameters=other).identity == load_detector().identity) == same
 
@@ -119,7 +119,7 @@ def test_the_reference_range_has_ordered_quantiles():
 @pytest.mark.parametrize("name", ["mine.onnx", "MINE.ONNX", "file-without-suffix"])
 def test_an_onnx_name_or_an_existing_file_is_loaded_as_a_model(name, tmp_path, monkeypatch):
     module: Any = ModuleType("capsieve.learned.detector")
-    module.model_detector = lambda path, parameters: (path, parameters)
+    module.model_detector = lambda path, parameters, provider: (path, parameters)
     monkeypatch.setitem(sys.modules, "capsieve.learned.detector", module)
     path = tmp_path / name
     if not path.suffix:
@@ -127,11 +127,15 @@ def test_an_onnx_name_or_an_existing_file_is_loaded_as_a_model(name, tmp_path, m
     assert load_detector(str(path), parameters=MINE) == (path, MINE)
 
 
-def test_learned_is_the_model_that_comes_with_capsieve(monkeypatch):
+def test_learned_is_the_model_that_comes_with_capsieve_and_not_a_file(monkeypatch, tmp_path):
     module: Any = ModuleType("capsieve.learned.detector")
-    module.shipped_detector = lambda parameters: parameters
+    module.shipped_detector = lambda parameters, provider: parameters
+    module.model_detector = lambda path, parameters, provider: path
     monkeypatch.setitem(sys.modules, "capsieve.learned.detector", module)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "learned").write_bytes(b"anything")
     assert load_detector("learned", parameters=MINE) == MINE
+    assert load_detector("./learned") == Path("learned")
 
 
 def test_an_entry_point_is_a_name(monkeypatch, tmp_path):
@@ -146,12 +150,11 @@ def test_an_entry_point_is_a_name(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "other_detectors", module)
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "brightness").write_bytes(b"a file of that name")
     detector = load_detector("brightness")
     assert detector.score(np.array([[90, 130]], np.uint8)).label == "polyp"
-    assert load_detector("brightness", parameters=Parameters(score_threshold=200)).identity == {
-        "name": "brightness",
-        "threshold": 200.0,
-    }
+    assert detector.identity == {"name": "brightness"}
     with pytest.raises(ParameterError, match="brightness"):
         load_detector("unknown")
 
@@ -189,15 +192,64 @@ def test_a_complete_detector_is_returned_unchanged():
     assert as_detector(detector) is detector
 
 
-def test_objects_without_a_score_or_a_threshold_are_refused():
-    class NoThreshold(Brightness):
-        score_threshold = None
-
+@pytest.mark.parametrize(
+    ("scorer", "missing"),
+    [
+        (object(), ["name", "score"]),
+        (SimpleNamespace(name="mine"), ["score"]),
+        (SimpleNamespace(name=3, score=len), ["name"]),
+        (SimpleNamespace(name="mine", score=0.5), ["score"]),
+        (Brightness, ["class"]),
+    ],
+)
+def test_an_object_that_is_no_detector_is_refused_with_what_it_lacks(scorer, missing):
     with pytest.raises(ParameterError) as caught:
-        as_detector(object())
+        as_detector(scorer)
     assert caught.value.field == "detector"
-    with pytest.raises(ParameterError) as caught:
-        as_detector(NoThreshold())
-    assert caught.value.field == "score_threshold"
-    stated = as_detector(NoThreshold(), parameters=Parameters(score_threshold=9))
-    assert stated.score_threshold == 9
+    assert all(word in str(caught.value) for word in missing)
+
+
+def test_an_object_without_a_threshold_flags_nothing_by_itself():
+    class NoThreshold:
+        name = "mine"
+
+        def score(self, frame, field_of_view=None):
+            return 1.0
+
+    detector = as_detector(NoThreshold())
+    assert detector.score_threshold is None
+    assert detector.score(np.array([[90, 130]], np.uint8)).label == "normal"
+
+
+# Detectors of results
+
+MODEL = {"name": "model.onnx", "model": "a" * 64, "spec": "b" * 64}
+FITS = {"name": "svm", "out of fold": True, "fits": "svm-aa", "nested": True}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (MODEL, MODEL | {"name": "copy.onnx"}, True),
+        (FITS, FITS, True),
+        ({"name": "paper"}, {"name": "paper", "parameters": {}}, True),
+        (MODEL, MODEL | {"model": "c" * 64}, False),
+        (MODEL, MODEL | {"spec": "c" * 64}, False),
+        (MODEL, {"name": "paper"}, False),
+        (FITS, FITS | {"fits": "svm-bb"}, False),
+        (FITS, FITS | {"nested": False}, False),
+        ({"name": "paper"}, {"name": "curvature"}, False),
+    ],
+)
+def test_a_model_is_identified_by_its_hash_and_others_by_their_name(one, other, same):
+    assert same_detector(one, other) == same_detector(other, one) == same
+
+
+def test_out_of_fold_scores_lead_to_the_file_of_the_trained_model(tmp_path):
+    results = tmp_path / "mine.onnx.work" / "out-of-fold"
+    detector = FITS | {"trained model": "mine.onnx"}
+    assert screens_with(detector, results) == "mine.onnx"
+    (tmp_path / "mine.onnx").touch()
+    assert screens_with(detector, results) == str(tmp_path / "mine.onnx")
+    assert screens_with(detector, results / "exam") == str(tmp_path / "mine.onnx")
+    assert screens_with(MODEL, results) == "model.onnx"

@@ -1,15 +1,14 @@
 """Flagged frames grouped into candidate polyps."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsieve.events import Flagged, group, near_duplicates
+from capsieve.events import Flagged, group
 
 
-def flagged(frame, *, head=0, time=None, score=40.0, row=100.0, col=100.0, picture=None):
-    return Flagged(head, frame, time, score, row, col, 50.0, picture)
+def flagged(frame, *, head=0, time=None, score=40.0, row=100.0, col=100.0, duplicate_of=None):
+    return Flagged(head, frame, time, score, row, col, 50.0, duplicate_of)
 
 
 def spans(events):
@@ -36,9 +35,19 @@ def test_slow_capsules_are_grouped_by_number():
     assert len(group([flagged(10, time=0.0), flagged(11, time=10.0)])) == 1
 
 
-def test_a_ball_with_a_centre_outside_the_other_starts_another_event():
-    assert len(group([flagged(10, col=100.0), flagged(11, col=149.0)])) == 1
-    assert len(group([flagged(10, col=100.0), flagged(11, col=151.0)])) == 2
+def test_balls_of_consecutive_frames_that_touch_are_one_event():
+    assert len(group([flagged(10, col=100.0), flagged(11, col=199.0)])) == 1
+    assert len(group([flagged(10, col=100.0), flagged(11, col=201.0)])) == 2
+
+
+def test_across_a_gap_the_centre_lies_in_the_other_ball():
+    assert len(group([flagged(10, col=100.0), flagged(12, col=149.0)])) == 1
+    assert len(group([flagged(10, col=100.0), flagged(12, col=151.0)])) == 2
+
+
+def test_near_identical_frames_are_one_event_wherever_their_balls_are():
+    frames = [flagged(10), flagged(11, col=400.0, duplicate_of=10), flagged(90, duplicate_of=10)]
+    assert spans(group(frames)) == [(10, 90)]
 
 
 def test_two_polyps_seen_in_turn_are_two_events():
@@ -74,38 +83,20 @@ def test_the_best_frame_is_the_first_of_the_highest_scores():
     assert event.best.frame == 2
 
 
-def picture(level):
-    return np.full(256, level, np.uint8).tobytes()
+def test_near_identical_members_need_not_be_read():
+    (event,) = group([flagged(0, score=44.0), *(flagged(n, duplicate_of=0) for n in range(1, 5))])
+    assert event.near_duplicates == {1, 2, 3, 4}
 
 
-def test_of_equal_frames_one_is_shown():
-    members = [flagged(n, picture=picture(100)) for n in range(5)]
-    assert near_duplicates(members) == {1: 0, 2: 0, 3: 0, 4: 0}
+def test_the_best_frame_is_read_even_if_it_is_a_near_duplicate():
+    (event,) = group([flagged(0), flagged(1, score=44.0, duplicate_of=0)])
+    assert event.best.frame == 1
+    assert event.near_duplicates == frozenset()
 
 
-def test_a_slow_drift_starts_a_new_run():
-    members = [flagged(n, picture=picture(100 + n)) for n in range(7)]
-    assert near_duplicates(members) == {1: 0, 2: 0, 4: 3, 5: 3}
-
-
-def test_of_near_duplicates_the_best_one_is_shown():
-    members = [
-        flagged(n, score=s, picture=picture(9)) for n, s in ((1, 40.0), (2, 44.0), (3, 44.0))
-    ]
-    (event,) = group(members)
-    assert event.duplicates == {1: 2, 3: 2}
-    assert event.best.frame == 2
-
-
-def test_a_frame_with_one_changed_spot_is_not_a_duplicate():
-    changed = np.full(256, 100, np.uint8)
-    changed[40:43] = 140
-    members = [flagged(0, picture=picture(100)), flagged(1, picture=changed.tobytes())]
-    assert near_duplicates(members) == {}
-
-
-def test_without_signatures_there_are_no_duplicates():
-    assert near_duplicates([flagged(0), flagged(1)]) == {}
+def test_a_frame_is_read_if_the_near_identical_one_is_not_flagged():
+    (event,) = group([flagged(1, duplicate_of=0), flagged(2, score=39.0, duplicate_of=0)])
+    assert event.near_duplicates == frozenset()
 
 
 @given(

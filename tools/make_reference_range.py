@@ -12,10 +12,10 @@ import numpy as np
 
 import capsieve
 from capsieve.detector import MEASURES
-from capsieve.engine.range_check import measures_of
 from capsieve.phantom import plan_study, write_study
+from capsieve.screening.finish import measured_columns, usual_diameters
+from capsieve.screening.range_check import MEASURED, measures
 from capsieve.store.record import Record
-from capsieve.store.tables import MEASURED
 
 TARGET = Path(__file__).parents[1] / "src" / "capsieve" / "reference_range.json"
 
@@ -25,15 +25,14 @@ def measure(folder: Path, record: Record) -> dict[str, np.ndarray]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(folder / "frames.parquet", columns=list(MEASURED))
-    columns = {name: table[name].drop_null().to_numpy().astype(float) for name in MEASURED}
-    return measures_of(columns, record["views"])
+    return measures(measured_columns(table), usual_diameters(record["fields_of_view"]))
 
 
 def main() -> None:
     """Render, screen, measure, write."""
     with tempfile.TemporaryDirectory() as folder:
         study = write_study(plan_study("demo"), Path(folder) / "study").parent
-        exams = capsieve.screen(study / "exams", Path(folder) / "out", fresh=True)
+        exams = capsieve.screen(study / "exams", Path(folder) / "out", overwrite=True)
         measured = [measure(exam.folder, exam.record) for exam in exams if exam.record]
     quantiles = {}
     for name in MEASURES:

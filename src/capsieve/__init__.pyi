@@ -6,9 +6,6 @@ from .detector import Detector as Detector
 from .detectors import load_detector as load_detector
 from .engine.calibrating import calibrate as calibrate
 from .engine.evaluating import evaluate as evaluate
-from .engine.progress import Progress as Progress
-from .engine.screening import ScreenedExam as ScreenedExam
-from .engine.screening import screen as screen
 from .engine.training import train as train
 from .errors import CapsieveError as CapsieveError
 from .errors import FileError as FileError
@@ -28,6 +25,11 @@ from .parameters import Parameters as Parameters
 from .results import Explanation as Explanation
 from .results import Feature as Feature
 from .results import FrameResult as FrameResult
+from .screening.flagging import flag as flag
+from .screening.screen import ScreenedExam as ScreenedExam
+from .screening.screen import screen as screen
+from .screening.settings import Progress as Progress
+from .screening.settings import ScreenSettings as ScreenSettings
 from .statistics.evaluation import Evaluation as Evaluation
 from .statistics.labels import read_labels as read_labels
 from .statistics.metric import Metric as Metric

@@ -32,11 +32,7 @@ def compiled(function: Function) -> Function:
     another order, and results differ in the seventh digit.
     """
     folder = _folder()
-    decorate = numba.njit(
-        cache=folder is not None,
-        nogil=True,
-        error_model="numpy",
-    )
+    decorate = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")
     # numba reads the folder from its configuration while it decorates, and at no other time.
     settings: Any = config
     usual, settings.CACHE_DIR = settings.CACHE_DIR, str(folder or "")

@@ -46,7 +46,8 @@ class Detector(Protocol):
     """Scores frames. It can be pickled and gives the same scores in another process.
 
     A detector may also have ``evidence(frame, field_of_view)``, which returns the
-    :class:`~capsieve.results.Evidence` of one frame.
+    :class:`~capsieve.results.Evidence` of one frame, and ``default_read``, the reading list to
+    make if the user chooses neither a list nor a threshold, such as "10%".
     """
 
     @property
@@ -56,10 +57,7 @@ class Detector(Protocol):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that determines its scores and flags, as numbers and texts.
-
-        Detectors other than the paper's have the score threshold in it, as "threshold".
-        """
+        """Everything that determines its scores, as numbers and texts; no threshold."""
         ...
 
     @property
@@ -73,8 +71,8 @@ class Detector(Protocol):
         ...
 
     @property
-    def score_threshold(self) -> float:
-        """The lowest score of a flagged frame."""
+    def score_threshold(self) -> float | None:
+        """Its own threshold, the lowest score of a flagged frame; None if it has none."""
         ...
 
     @property

@@ -1,7 +1,7 @@
-"""Find a detector by its name, a model file or an entry point."""
+"""Find a detector by its name, a model file or an entry point; compare detectors of results."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -13,28 +13,43 @@ from capsieve.frames import FieldOfView, FrameLike, Placement, checked_array
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
-__all__ = ["ENTRY_POINTS", "as_detector", "load_detector"]
+__all__ = [
+    "ENTRY_POINTS",
+    "as_detector",
+    "is_out_of_fold",
+    "load_detector",
+    "same_detector",
+    "screens_with",
+]
 
 ENTRY_POINTS = "capsieve.detectors"
 """Group of entry points by which other packages offer detectors."""
 
+_SCORE_KEYS = ("model", "spec", "fits", "nested", "constants")
+"""Keys of a detector's identity that determine its scores."""
 
-def load_detector(name: str | Path = "paper", *, parameters: Parameters | None = None) -> Detector:
+
+def load_detector(
+    name: str | Path = "paper", *, parameters: Parameters | None = None, provider: str = "cpu"
+) -> Detector:
     """Return a detector.
 
     Parameters
     ----------
     name
         ``"paper"``, the published algorithm; ``"curvature"``, the baseline that the paper argues
-        against; ``"learned"``, the model that comes with capsieve; the path of a model file; or the
-        name of an entry point of the group ``capsieve.detectors``, see :func:`as_detector`.
+        against; ``"learned"``, the model that comes with capsieve; the name of an entry point of
+        the group ``capsieve.detectors``, see :func:`as_detector`; or the path of a model file. A
+        name wins over a file of that name, whose path is then ``"./learned"``.
     parameters
-        Parameters of the paper's steps, and the threshold; the paper's table by default.
+        Parameters of the paper's steps; the paper's table by default.
+    provider
+        Execution provider of onnxruntime for models, such as ``"cuda"``.
 
     Raises
     ------
     ParameterError
-        There is no such detector.
+        There is no such detector, or onnxruntime does not have the provider.
     FileError
         The model file cannot be read.
 
@@ -56,15 +71,15 @@ def load_detector(name: str | Path = "paper", *, parameters: Parameters | None =
     if str(name) == "learned":
         from capsieve.learned.detector import shipped_detector
 
-        return shipped_detector(parameters)
+        return shipped_detector(parameters, provider=provider)
+    others = entry_points(group=ENTRY_POINTS)
+    if str(name) in others.names:
+        return as_detector(others[str(name)].load()(), parameters=parameters)
     path = Path(name)
     if path.suffix.lower() == ".onnx" or path.is_file():
         from capsieve.learned.detector import model_detector
 
-        return model_detector(path, parameters)
-    others = entry_points(group=ENTRY_POINTS)
-    if str(name) in others.names:
-        return as_detector(others[str(name)].load()(), parameters=parameters)
+        return model_detector(path, parameters, provider=provider)
     known = ", ".join(["paper", "curvature", "learned", *sorted(others.names)])
     raise ParameterError(
         "detector", f"there is no detector {str(name)!r}; use {known}, or the path of a model file"
@@ -81,23 +96,25 @@ def as_detector(scorer: Any, *, parameters: Parameters | None = None) -> Detecto
         :class:`~capsieve.FrameResult`. It may have every other member of a detector; an entry point
         is a class or function that returns such an object when it is called without arguments.
     parameters
-        Its ``score_threshold`` replaces that of the object.
+        For the record; the object itself does not read them.
 
     Raises
     ------
     ParameterError
-        The object has no name or no method `score`, or there is no score threshold.
+        The object is a class, or has no name or no method `score`.
     """
+    if isinstance(scorer, type):
+        raise ParameterError("detector", f"{scorer!r} is a class; pass an object of it")
+    missing: list[str] = []
+    if not isinstance(getattr(scorer, "name", None), str):
+        missing.append("no text `name`")
+    if not callable(getattr(scorer, "score", None)):
+        missing.append("no method `score(frame, field_of_view)`")
+    if missing:
+        raise ParameterError("detector", f"{scorer!r} has {' and '.join(missing)}")
     if isinstance(scorer, Detector):
         return scorer
-    if not (isinstance(getattr(scorer, "name", None), str) and hasattr(scorer, "score")):
-        raise ParameterError("detector", f"{scorer!r} needs a name and a method score")
-    parameters = Parameters() if parameters is None else parameters
-    if parameters.score_threshold is None and getattr(scorer, "score_threshold", None) is None:
-        raise ParameterError(
-            "score_threshold", f"the detector {scorer.name!r} has none; state one in the parameters"
-        )
-    return _Adapter(scorer, parameters)
+    return _Adapter(scorer, Parameters() if parameters is None else parameters)
 
 
 @dataclass(frozen=True)
@@ -119,16 +136,16 @@ class _Adapter:
     @property
     def identity(self) -> dict[str, Any]:
         given = getattr(self.scorer, "identity", {})
-        return {"name": self.name, **given, "threshold": self.score_threshold}
+        return {"name": self.name, **given}
 
     @property
     def reference(self) -> ReferenceRange:
         return getattr(self.scorer, "reference", ReferenceRange("not stated", {}))
 
     @property
-    def score_threshold(self) -> float:
-        chosen = self.parameters.score_threshold
-        return float(self.scorer.score_threshold if chosen is None else chosen)
+    def score_threshold(self) -> float | None:
+        own = getattr(self.scorer, "score_threshold", None)
+        return None if own is None else float(own)
 
     @property
     def value_names(self) -> tuple[str, ...]:
@@ -152,7 +169,8 @@ class _Adapter:
         if isinstance(scored, FrameResult):
             return scored
         score = float(scored)
-        flagged = score >= self.score_threshold
+        threshold = self.score_threshold
+        flagged = threshold is not None and score >= threshold
         rows, cols = checked_array(frame).shape[:2]
         return FrameResult(
             label="polyp" if flagged else "normal",
@@ -163,3 +181,39 @@ class _Adapter:
             features=(),
             placement=Placement(rows, cols, 1.0, 1.0, 0.0, 0.0),
         )
+
+
+def same_detector(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two identities are of the same detector, with any parameters.
+
+    A model is identified by the hash of its file, not by its name. If only one of them has a hash,
+    the names are compared.
+    """
+    known = [key for key in _SCORE_KEYS if key in one and key in other]
+    alike = all(one[key] == other[key] for key in known)
+    return alike and ("model" in known or one.get("name") == other.get("name"))
+
+
+def is_out_of_fold(detector: Mapping[str, Any]) -> bool:
+    """Return whether the scores are those of the folds of a training, which have no model file."""
+    return detector.get("out of fold") is True
+
+
+def screens_with(detector: Mapping[str, Any], results: Path) -> str:
+    """Return the value of ``capsieve screen --detector`` that gives scores of the same scale.
+
+    For out-of-fold results it is the file of the model that was trained with them, next to the
+    folder of the results.
+
+    Parameters
+    ----------
+    detector
+        Its identity in the record.
+    results
+        The folder of the record: OUT or OUT/EXAM.
+    """
+    if not is_out_of_fold(detector):
+        return str(detector.get("name", "unknown"))
+    name = str(detector.get("trained model", "MODEL.onnx"))
+    nearby = (folder / name for folder in results.absolute().parents[:3])
+    return next((str(path) for path in nearby if path.is_file()), name)

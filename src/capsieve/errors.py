@@ -28,6 +28,7 @@ __all__ = [
     "ParameterError",
     "WorkerError",
     "file_errors",
+    "printable",
 ]
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -35,6 +36,9 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 class CapsieveError(Exception):
     """Base class of all errors that capsieve raises on purpose."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class FrameError(CapsieveError, ValueError):
@@ -55,7 +59,7 @@ class ParameterError(CapsieveError, ValueError):
         self.field = field
 
     def __str__(self) -> str:
-        return ": ".join(self.args)
+        return printable(": ".join(self.args))
 
 
 class FileError(CapsieveError):
@@ -108,3 +112,19 @@ def file_errors(action: str, path: str | os.PathLike[str], advice: str = "") -> 
     raise FileError(
         f"cannot {action} {path}: {reason}" + (f"; {advice}" if advice else "")
     ) from cause
+
+
+def printable(text: str) -> str:
+    r"""Return a text with escapes such as ``\u202e`` for characters that do not print.
+
+    Control characters in the name of a file, also those of bidirectional text, could change what a
+    terminal shows. The messages of all errors are printable.
+    """
+    return "".join(
+        character if character.isprintable() or character in "\n\t" else _escaped(character)
+        for character in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -3,11 +3,11 @@
 import math
 import warnings
 from dataclasses import dataclass
-from hashlib import sha1
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from xxhash import xxh3_128_hexdigest
 
 from capsieve.errors import FrameError
 
@@ -239,5 +239,5 @@ def _checked_range(
 
 
 def pixel_hash(pixels: NDArray[Any]) -> str:
-    """Return the frame hash: SHA-1 of the decoded pixels, row by row, in hexadecimal."""
-    return sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()
+    """Return the frame hash: xxh3_128 of the decoded pixels, row by row, in hexadecimal."""
+    return xxh3_128_hexdigest(np.ascontiguousarray(pixels).data)

@@ -37,11 +37,9 @@ def _symbol(
     default: Any,
     low: float = -math.inf,
     high: float = math.inf,
-    *,
-    unset: str = "from the width",
 ) -> Any:
-    """Return a field with inclusive bounds; `unset` is the meaning of None."""
-    metadata = {"symbol": symbol, "meaning": meaning, "low": low, "high": high, "unset": unset}
+    """Return a field with inclusive bounds."""
+    metadata = {"symbol": symbol, "meaning": meaning, "low": low, "high": high}
     return field(default=default, metadata=metadata)
 
 
@@ -109,12 +107,6 @@ class Parameters:
     channel: Channel = _symbol("-", 'channel to analyse: "gray", "red" or "lab-a"', "gray")
     vignetting: bool = _symbol("-", "whether the fall-off of light is corrected", True)
     extension_slope: float = _symbol("q", "slope of the extension outside the mask", 1.0, -255, 255)
-    score_threshold: float | None = _symbol(
-        "-",
-        "smallest score that detectors other than the paper's flag",
-        None,
-        unset="the detector's own",
-    )
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -161,8 +153,8 @@ class Parameters:
             value, note = getattr(self, each.name), each.metadata["meaning"]
             assignment = f"{each.name} = {_toml(value)}"
             if value is None:  # TOML has no null: the number is shown in a comment
-                assignment = f"# {each.name} = {_toml(getattr(self.derived, each.name, 0.5))}"
-                note += f"; by default {each.metadata['unset']}"
+                assignment = f"# {each.name} = {_toml(getattr(self.derived, each.name))}"
+                note += "; by default from the width"
             lines.append(f"{assignment:<30}# {each.metadata['symbol']}: {note}")
         return "\n".join(lines) + "\n"
 
@@ -209,29 +201,28 @@ def _checked(each: Field[Any], value: Any) -> Any:
     if value is None and "None" in wanted:
         return None
     if each.name == "channel":
-        if value not in get_args(Channel):
-            choices = ", ".join(map(repr, get_args(Channel)))
-            raise ParameterError(each.name, f"must be one of {choices}, not {value!r}")
-        return value
-    if "bool" in wanted:
-        if not isinstance(value, bool):
-            raise ParameterError(each.name, f"must be true or false, not {value!r}")
-        return value
-    whole = "int" in wanted
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(each.name, f"must be a number, not {value!r}")
-    if whole and not isinstance(value, Integral):
-        raise ParameterError(each.name, f"must be a whole number, not {value!r}")
-    try:
-        number = int(value) if isinstance(value, Integral) and whole else float(value)
-    except OverflowError:  # beyond the largest float
-        number = math.inf
-    if not math.isfinite(number):
-        raise ParameterError(each.name, f"must be finite, not {number!r}")
-    if not low <= number <= high:
+        valid, rule = (
+            value in get_args(Channel),
+            f"one of {', '.join(map(repr, get_args(Channel)))}",
+        )
+    elif "bool" in wanted:
+        valid, rule = isinstance(value, bool), "true or false"
+    elif isinstance(value, bool) or not isinstance(value, Real):
+        valid, rule = False, "a number"
+    elif "int" in wanted and not isinstance(value, Integral):
+        valid, rule = False, "a whole number"
+    else:
+        number: Any = value
+        try:
+            value = int(number) if "int" in wanted else float(number)  # also of NumPy's types
+            finite = math.isfinite(value)
+        except OverflowError:  # beyond the largest float
+            value, finite = math.inf, False
         rule = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
-        raise ParameterError(each.name, f"must be {rule}, not {number!r}")
-    return number
+        valid, rule = finite and low <= value <= high, rule if finite else "finite"
+    if not valid:
+        raise ParameterError(each.name, f"must be {rule}, not {value!r}")
+    return value
 
 
 def _check_relations(p: Parameters) -> None:
@@ -242,24 +233,21 @@ def _check_relations(p: Parameters) -> None:
     size = "size_low" if p.size_high is None else "size_high"
     size_rule = f"in order: size_low {d.size_low}, size_high {d.size_high}"
     coarse = f"midpass_coarse {p.midpass_coarse:g}"
-    filters = f"{coarse}, energy_sigma {d.energy_sigma:g}, texture_sigma {p.texture_sigma:g}"
-    least_texture = f"texture_low {p.texture_low:g}"
-    least_threshold = f"threshold_low {p.threshold_low:g}"
-    rules = [
+    width_rule = (
+        f"at least {d.smallest_side} for its filters ({coarse}, energy_sigma {d.energy_sigma:g}, "
+        f"texture_sigma {p.texture_sigma:g})"
+    )
+    texture, threshold = f"texture_low {p.texture_low:g}", f"threshold_low {p.threshold_low:g}"
+    for holds, name, rule in (
         (p.mask_radius >= least_mask, "mask_radius", f"at least {least_mask:.3g}"),
         (_is_sigma(p.texture_sigma), "texture_sigma", sigma_rule),
         (_is_sigma(d.energy_sigma), "energy_sigma", sigma_rule),
-        (p.texture_high >= p.texture_low, "texture_high", f"at least {least_texture}"),
+        (p.texture_high >= p.texture_low, "texture_high", f"at least {texture}"),
         (p.midpass_fine < p.midpass_coarse, "midpass_fine", f"below {coarse}"),
-        (p.threshold_high > p.threshold_low, "threshold_high", f"above {least_threshold}"),
+        (p.threshold_high > p.threshold_low, "threshold_high", f"above {threshold}"),
         (d.size_high >= d.size_low, size, size_rule),
-        (
-            p.width >= d.smallest_side,
-            "width",
-            f"at least {d.smallest_side} for its filters ({filters})",
-        ),
-    ]
-    for holds, name, rule in rules:
+        (p.width >= d.smallest_side, "width", width_rule),
+    ):
         if not holds:
             raise ParameterError(name, f"must be {rule}, not {getattr(p, name)!r}")
 
@@ -272,7 +260,7 @@ def _attributes() -> str:
     """Return the fields with symbol, meaning and value, for the docstring."""
     lines = ["", "", "    Attributes", "    ----------"]
     for each in fields(Parameters):
-        value = each.metadata["unset"] if each.default is None else repr(each.default)
+        value = "from the width" if each.default is None else repr(each.default)
         lines.append(f"    {each.name}")
         lines.append(f"        {each.metadata['symbol']}: {each.metadata['meaning']} ({value}).")
     return "\n".join(lines) + "\n    "

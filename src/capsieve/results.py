@@ -14,6 +14,7 @@ __all__ = [
     "Feature",
     "FrameResult",
     "Label",
+    "Property",
     "Reason",
     "Rejection",
     "Spot",
@@ -39,6 +40,17 @@ class Spot(NamedTuple):
     radius: float
 
 
+class Property(NamedTuple):
+    """A measured property of a frame: name, description, unit, value and usual range."""
+
+    name: str
+    words: str
+    unit: str
+    value: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
     """Why a detector that fits no ball gave its score.
@@ -48,9 +60,15 @@ class Evidence:
     map
         Of the size of the source: higher at pixels that are more like a polyp, in units of the
         detector; None if the detector has no map.
+    place
+        The disc to which the map points.
+    properties
+        They describe the frame and do not explain the score.
     """
 
     map: NDArray[np.float32] | None = None
+    place: Spot | None = None
+    properties: tuple[Property, ...] = ()
 
 
 class Feature(NamedTuple):

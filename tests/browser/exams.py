@@ -1,13 +1,15 @@
 """Exams that are screened once for all tests in the browser."""
 
-import hashlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import av
+import numpy as np
 import pyarrow.parquet as pq
+import xxhash
 from numpy.typing import NDArray
 
 from support.small_exam import write_small_exam
@@ -16,8 +18,11 @@ __all__ = [
     "IMAGES",
     "TWO_HEADS",
     "VIDEO",
+    "decoded_video",
     "digest",
     "events_of",
+    "key_frames_of",
+    "nearest",
     "rows_of",
     "write_exams",
 ]
@@ -42,10 +47,11 @@ def write_exams(folder: Path) -> Path:
     _capsieve("phantom", "-o", folder / "one", "--frames", "40", *size)
     _capsieve("phantom", "-o", folder / "two", "--frames", "12", "--heads", "2", *size)
     _capsieve("screen", folder / "one" / "exams", "-o", out)
-    heads = sorted((folder / "two" / "exams").iterdir())
+    for number, head in enumerate(sorted((folder / "two" / "exams").iterdir())):
+        head.rename(head.with_name(f"{TWO_HEADS}-head-{number}{head.suffix}"))
     loose = folder / "loose.toml"
     loose.write_text(_LOOSE)
-    _capsieve("screen", *heads, "--one-exam", TWO_HEADS, "-o", out, "--parameters", loose)
+    _capsieve("screen", folder / "two" / "exams", "-o", out, "--parameters", loose)
     write_small_exam(out, folder / "source", exam=IMAGES)
     assert len(events_of(out, VIDEO)) >= 5, "the tests decide five events"
     return out
@@ -63,9 +69,29 @@ def events_of(out: Path, exam: str) -> list[dict]:
     return sorted(rows, key=lambda row: row["event"])
 
 
+def key_frames_of(out: Path, exam: str) -> set[int]:
+    """Return the frames of a video that are decoded without any other."""
+    packets = pq.read_table(out / exam / "packets.parquet")["key"].to_pylist()
+    return {row["frame"] for row in rows_of(out, exam) if packets[row["packet"]]}
+
+
+def decoded_video(out: Path) -> list[NDArray[Any]]:
+    """Return the frames of the exam VIDEO, decoded without capsieve."""
+    path = next((out.parent / "one" / "exams").iterdir())
+    with av.open(str(path)) as source:
+        return [frame.to_ndarray(format="rgb24") for frame in source.decode(video=0)]
+
+
+def nearest(image: NDArray[Any], frames: list[NDArray[Any]]) -> int:
+    """Return which of the frames an image shows; a JPEG differs a little from its frame."""
+    away = [np.abs(image - frame.astype(int)).mean() for frame in frames]
+    assert min(away) < 2
+    return int(np.argmin(away))
+
+
 def digest(pixels: NDArray[Any]) -> str:
-    """Return the hash of a frame, like the column sha1."""
-    return hashlib.sha1(pixels.tobytes(), usedforsecurity=False).hexdigest()
+    """Return the hash of a frame, like the column pixel_hash."""
+    return xxhash.xxh3_128_hexdigest(pixels.tobytes())
 
 
 def _capsieve(command: str, *arguments: str | Path) -> None:

@@ -4,12 +4,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from browser.exams import digest
-from capsieve.sources.source import Place, open_source
+from capsieve.sources.base import Place, open_source
 from support.looped_video import CLIP, FRAMES, looped
-from support.results import write_results, write_table
+from support.results import write_results
 
 pytestmark = pytest.mark.soak
 
@@ -29,35 +30,47 @@ TIMED = """() => {
 
 
 def write_long_exam(out: Path, video: Path, clip: Path, *, exam: str) -> int:
-    """Write the results of a video that shows a clip over and over; return how many frames it has.
+    """Write the results of a video that shows a clip over and over; return its number of frames.
 
     Only the clip is decoded. Every thousandth frame is flagged.
     """
     short = open_source(Place("video", str(clip)))
     pixels = [f.pixels for each in short.survey().segments for f in short.frames(each)]
-    digests = [digest(each) for each in pixels if each is not None]
+    hashes = [digest(each) for each in pixels if each is not None]
     rows, cols = pixels[0].shape[:2] if pixels[0] is not None else (0, 0)
     source = open_source(Place("video", str(video)))
     survey = source.survey()
+    assert survey.packets is not None
     frames = [frame for each in survey.segments for frame in source.expected(each)]
     count = len(frames)
-    flagged = np.arange(0, count, 1000)
+    flagged = np.arange(0, count, 1000).tolist()
     score = np.full(count, 20.0)
     score[flagged] = 50.0
     event: list[int | None] = [None] * count
-    for rank, number in enumerate(flagged.tolist(), 1):
+    for rank, number in enumerate(flagged, 1):
         event[number] = rank
+    packets = survey.packets.to_arrow()
+    head = pa.array(np.zeros(len(packets), np.int16))
     write_results(
         out / exam,
         score=score,
-        time_s=np.array([frame.time for frame in frames]),
+        time_s=[frame.time for frame in frames],
         event=event,
-        pts=[frame.pts for frame in frames],
-        sha1=[digests[number % len(digests)] for number in range(count)],
+        packet=[frame.packet for frame in frames],
+        pixel_hash=[hashes[number % len(hashes)] for number in range(count)],
         rows=np.full(count, rows),
         cols=np.full(count, cols),
+        packets=packets.append_column("head", head).to_pylist(),
+        events=[
+            {
+                **{"event": rank, "head": 0, "score": 50.0, "frames": 1, "to_read": 1},
+                **{"first_frame": number, "last_frame": number, "best_frame": number},
+                **{"row": rows / 2, "col": cols / 2, "radius": 40.0},
+            }
+            for rank, number in enumerate(flagged, 1)
+        ],
         record={
-            "views": [],
+            "fields_of_view": [],
             "sources": [
                 {
                     "head": 0,
@@ -67,22 +80,14 @@ def write_long_exam(out: Path, video: Path, clip: Path, *, exam: str) -> int:
                     "stream": 0,
                     "names": "",
                     "sha256": survey.sha256,
+                    "stamp": source.stamp(),
                     "bytes": survey.size,
                     "declared": None,
-                    "description": {"rows": rows, "cols": cols},
+                    "description": dict(survey.description),
                 }
             ],
         },
     )
-    events = [
-        {
-            **{"event": rank, "head": 0, "score": 50.0, "frames": 1, "to_read": 1},
-            **{"first_frame": number, "last_frame": number, "best_frame": number},
-            **{"row": rows / 2, "col": cols / 2, "radius": 40.0},
-        }
-        for rank, number in enumerate(flagged.tolist(), 1)
-    ]
-    write_table(out / exam, "events", events)
     return count
 
 
@@ -102,11 +107,8 @@ def told(name: str, value: float, unit: str) -> float:
 
 @pytest.fixture
 def anna(long_exam, serve, enter):
-    """Somebody in the list, when the index is made."""
+    """Somebody in the list of exams."""
     person = enter(serve(out=long_exam))
-    ready = f"{person.server.address}/api/exams/long/preparing"
-    while person.page.request.get(ready).json()["state"] not in ("ready", "failed"):
-        person.page.wait_for_timeout(500)
     person.see("table.exams tbody tr")
     return person
 
@@ -131,26 +133,41 @@ def jumps(person, *, rest: bool) -> list[float]:
     return found
 
 
-def test_a_long_exam_opens_jumps_and_plays_as_promised(anna):
+def dragged(person) -> float:
+    """Drag over the whole timeline; return the images per second that were drawn."""
+    mouse, lanes = person.page.mouse, person.see(".timeline canvas.lanes").bounding_box()
+    mouse.move(lanes["x"], lanes["y"] + 4)
+    mouse.down()
+    start = time.perf_counter()
+
+    def drag() -> None:
+        for step in range(1, 200):
+            mouse.move(lanes["x"] + step / 200 * lanes["width"], lanes["y"] + 4)
+
+    drawn = person.drawn(drag)
+    seconds = time.perf_counter() - start
+    mouse.up()
+    return len(drawn) / seconds
+
+
+def test_a_long_exam_opens_jumps_and_plays_every_frame(anna):
     start = time.perf_counter()
     anna.read("long")
-    opened = told("open, until the first frame stands", time.perf_counter() - start, "s")
+    told("open, until the first frame is drawn", time.perf_counter() - start, "s")
     found = jumps(anna, rest=True)
     told("jump, median", float(np.median(found)), "ms")
-    late = told("jump, 95 %", float(np.quantile(found, 0.95)), "ms")
+    told("jump, 95 %", float(np.quantile(found, 0.95)), "ms")
     found = jumps(anna, rest=False)
-    told("jumps one upon the other, 95 %", float(np.quantile(found, 0.95)), "ms")
+    told("jumps one after the other, 95 %", float(np.quantile(found, 0.95)), "ms")
+    told("dragging", dragged(anna), "images per second")
 
     anna.press(*["+"] * 30)
     anna.press("Home")
     anna.until_frame(0)
     start = time.perf_counter()
     drawn = anna.drawn(lambda: (anna.press("Space"), anna.until_frame(300)))
-    rate = told("playback", 300 / (time.perf_counter() - start), "frames per second")
+    told("playback", 300 / (time.perf_counter() - start), "frames per second")
     assert drawn[:300] == list(range(1, 301))
-    assert opened < 2
-    assert late < 150
-    assert rate > 28
 
 
 def test_the_memory_of_the_page_stays_flat_over_ten_thousand_frames(anna):

@@ -1,11 +1,21 @@
 """Playback: every frame once, in order, and nothing that was not asked for."""
 
 import base64
+from itertools import groupby
 
 import numpy as np
 import pytest
 
-from browser.exams import IMAGES, TWO_HEADS, VIDEO, digest, rows_of
+from browser.exams import (
+    IMAGES,
+    TWO_HEADS,
+    VIDEO,
+    decoded_video,
+    digest,
+    key_frames_of,
+    nearest,
+    rows_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -33,14 +43,47 @@ def test_what_playback_draws_is_to_the_bit_what_was_scored(serve, enter, screene
     anna.press("Home")
     anna.until_frame(0)
     pictures = anna.pictures(lambda: (anna.press("Space"), anna.until_frame(23)))
-    expected = [row["sha1"] for row in rows_of(screened, IMAGES)]
+    expected = [row["pixel_hash"] for row in rows_of(screened, IMAGES)]
     assert [digest(each) for each in pictures][-23:] == expected[1:]
+
+
+def test_dragging_shows_key_frames_under_their_numbers_and_then_the_exact_frame(
+    serve, enter, screened
+):
+    anna = enter(serve())
+    anna.read(VIDEO)
+    anna.press("Home")
+    anna.until_frame(0)
+    source, keys = decoded_video(screened), key_frames_of(screened, VIDEO)
+    last = next(frame for frame in range(36, 39) if frame not in keys)
+    lanes = anna.see(".timeline canvas.lanes").bounding_box()
+    mouse, drawn = anna.page.mouse, []
+
+    def move(frame: int) -> None:
+        mouse.move(lanes["x"] + (frame + 0.1) / 39 * lanes["width"], lanes["y"] + 4)
+
+    def drag() -> None:
+        move(5)
+        mouse.down()
+        anna.until_frame(5)
+        for frame in (12, 19, 27, 33, last):
+            with anna.page.expect_response(lambda answer: "snap=key" in answer.url):
+                move(frame)
+        mouse.up()
+        anna.until_frame(last)
+
+    images = anna.pictures(lambda: drawn.extend(anna.drawn(drag)))
+    assert drawn[0] == 5
+    assert drawn[-1] == last
+    assert set(drawn[1:-1]) <= keys
+    numbers = [frame for frame, _ in groupby(drawn)]
+    assert [nearest(image, source) for image in images] == numbers
 
 
 def test_flagged_only_shows_the_flagged_frames_alone(serve, enter, screened):
     anna = enter(serve())
     anna.read(VIDEO)
-    flagged = [row["frame"] for row in rows_of(screened, VIDEO) if row["label"] == "polyp"]
+    flagged = [row["frame"] for row in rows_of(screened, VIDEO) if row["flagged"]]
     anna.press("f")
     anna.see("button[aria-pressed=true]:has-text('Flagged')")
     fastest(anna)

@@ -47,7 +47,7 @@ class Reader:
 
     def _reference(self, row):
         answer = self.person.page.request.get(f"{self.api}/frames/{row['head']}/{row['frame']}")
-        assert answer.headers["x-sha1"] == row["sha1"]
+        assert answer.headers["x-pixel-hash"] == row["pixel_hash"]
         picture = Image.open(io.BytesIO(answer.body())).convert("RGB")
         return np.asarray(picture.resize((SIDE, SIDE), Image.Resampling.BOX), np.float32)
 

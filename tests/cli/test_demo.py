@@ -55,7 +55,7 @@ def test_the_demo_prints_at_most_30_lines(demo):
 def test_the_exam_table_has_the_counts_of_the_exam_records(demo):
     out, result = demo
     for path in out.glob("results/*/exam.json"):
-        counts = json.loads(path.read_text())["ledger"]
+        counts = json.loads(path.read_text())["frame_counts"]
         row = next(line for line in result.stdout.splitlines() if line.startswith(path.parent.name))
         assert row.split()[1:] == [str(counts[name]) for name in ("found", "to_read", "events")]
 

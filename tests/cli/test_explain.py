@@ -61,7 +61,7 @@ def test_json_is_all_that_stands_on_stdout(run, frame_file, tmp_path):
     result = run("explain", frame_file, "--json", "-o", out)
     content = json.loads(result.stdout, parse_constant=refuse)
     expected = capsieve.explain(read_image(frame_file))
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert content["file"] == str(frame_file)
     assert content["figure"] == str(out)
     assert content["label"] == expected.label
@@ -222,7 +222,8 @@ def test_a_frame_of_a_screened_exam_has_the_result_of_the_table(run, study):
         result = run("explain", exam, "--frame", str(row["frame"]), "--json")
         assert result.exit_code == 0
         content = json.loads(result.stdout)
-        for name in ("label", "reason", "score", "texture_max", "radius_max"):
+        assert (content["label"] == "polyp") == row["flagged"]
+        for name in ("reason", "score", "texture_max", "radius_max"):
             assert content[name] == pytest.approx(row[name])
         assert content["parameters"]["radius_threshold"] == 30
 

@@ -89,5 +89,5 @@ def test_a_model_explains_by_its_score_and_threshold(run, frame_file, tmp_path, 
     result = run("explain", frame_file, "--detector", model, "--json")
     assert result.exit_code == 0, result.output
     content = json.loads(result.stdout)
-    assert (content["label"], content["threshold"]) == (label, threshold)
+    assert (content["label"], content["score_threshold"]) == (label, threshold)
     assert 0.01 < content["score"] < 1.0

@@ -1,4 +1,4 @@
-"""What ``capsieve model show`` prints."""
+"""``capsieve model show``."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from capsieve.learned import detector
 from capsieve.learned.card import ModelCard
+from capsieve.learned.model_file import write_model
 from capsieve.learned.spec import ModelSpec
 from made_models import (
     CARD,
@@ -40,7 +41,7 @@ def foreign(tmp_path):
     return foreign_file(tmp_path / "foreign.onnx", brightness_model(), TOML)
 
 
-def test_the_card_is_printed_for_people(run, own):
+def test_the_card_is_printed(run, own):
     result = run("model", "show", own)
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -48,11 +49,11 @@ def test_the_card_is_printed_for_people(run, own):
         "tiny (cnn)",
         "Trained 2026-01-02 with capsieve 0.1, seed 3.",
         "Limit: Research software, not a medical device.",
-        "hold where 10 % of the frames show",
+        "calibrated for 10 %",
         "BSD-3-Clause",
         "20 polyp, 100 normal",
         "Never on both sides of a split: exams (6).",
-        "How well it did (out of fold)",
+        "Performance (out of fold)",
         "0.910",
         "image.size",
         "brightness",
@@ -70,34 +71,34 @@ def test_a_figure_without_a_value_is_a_dash(run, own):
     assert line.split()[-4:] == ["–"] * 4
 
 
-def test_json_holds_all_of_it(run, own):
+def test_json_contains_spec_and_card(run, own):
     result = run("model", "show", own, "--json")
     content = json.loads(result.stdout)
-    assert ModelSpec.from_dict(content["spec"]) == two_input_spec()
-    assert ModelCard.from_dict(content["card"]).metrics == CARD.metrics
+    assert ModelSpec.from_json(json.dumps(content["spec"])) == two_input_spec()
+    assert ModelCard.from_json(json.dumps(content["card"])) == CARD
     assert (content["runs"], content["problem"]) == (True, "")
     assert content["bytes"] == own.stat().st_size
 
 
-def test_a_model_without_a_card_is_called_that(run, foreign):
+def test_a_missing_card_is_reported(run, foreign):
     result = run("model", "show", foreign)
     assert result.exit_code == 0
     assert "It has no card" in result.stdout
     assert json.loads(run("model", "show", foreign, "--json").stdout)["card"] is None
 
 
-def test_a_model_that_does_not_run_says_why(run, foreign):
+def test_a_model_that_does_not_run_is_reported_with_the_reason(run, foreign):
     toml = foreign.with_suffix(".toml")
     toml.write_text(TOML.replace("size = 32", "size = 64"))
     result = run("model", "show", foreign)
     assert result.exit_code == 0
     assert "it cannot be run here" in result.stderr
-    assert "image.size" in result.stderr
+    assert "32 x 32" in result.stderr
     assert json.loads(run("model", "show", foreign, "--json").stdout)["runs"] is False
 
 
 @pytest.mark.parametrize("content", [None, b"", b"text", b"\x80\x04abc"])
-def test_what_is_no_model_is_one_sentence(run, tmp_path, content):
+def test_another_file_is_refused_with_one_line(run, tmp_path, content):
     path = tmp_path / "model.onnx"
     if content is not None:
         path.write_bytes(content)
@@ -114,13 +115,17 @@ def test_the_shipped_model_has_a_name(run, own, monkeypatch, tmp_path):
     assert "tiny (cnn)" in run("model", "show", "learned").stdout
 
 
-def test_texts_of_the_card_cannot_disguise_themselves(run, tmp_path):
-    from dataclasses import replace
+def test_the_name_of_the_shipped_model_wins_over_a_folder(run, own, monkeypatch, tmp_path):
+    monkeypatch.setattr(detector, "SHIPPED", own)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "learned").mkdir()
+    assert "tiny (cnn)" in run("model", "show", "learned").stdout
+    assert run("model", "show", "./learned").exit_code == 1
 
-    from capsieve.learned.model_file import write_model
 
+def test_control_characters_of_the_card_are_not_printed(run, tmp_path):
     path = tmp_path / "model.onnx"
-    card = replace(CARD, name="\x1b[31mred\x1b[0m", intended_use="a\x07b")
+    card = CARD.model_copy(update={"name": "\x1b[31mred\x1b[0m", "intended_use": "a\x07b"})
     write_model(path, brightness_model(), made_spec(), card)
     printed = run("model", "show", path).stdout
     assert "\x1b" not in printed

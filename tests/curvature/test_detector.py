@@ -10,6 +10,7 @@ import pytest
 
 from capsieve import FieldOfView, Parameters
 from capsieve.curvature.detector import CurvatureDetector
+from capsieve.curvature.domes import Constants
 from capsieve.detectors import load_detector
 from capsieve.errors import FrameError
 from capsieve.phantom import plan_exam, render_frame
@@ -69,13 +70,12 @@ def test_the_score_does_not_depend_on_the_size_of_the_source():
     assert small == pytest.approx(large, rel=0.05)
 
 
-def test_the_threshold_can_be_set():
+def test_the_label_follows_from_the_threshold():
     frame = polyp_frame(size=128)
     score = DETECTOR.score(frame).score
-    for threshold, label in ((score, "polyp"), (np.nextafter(score, np.inf), "normal")):
-        detector = CurvatureDetector(Parameters(score_threshold=float(threshold)))
-        assert detector.score_threshold == threshold
-        assert detector.score(frame).label == label
+    for factor, label in ((0.99, "polyp"), (1.01, "normal")):
+        constants = Constants(least_radius=factor * score / Parameters().width)
+        assert CurvatureDetector(constants=constants).score(frame).label == label
 
 
 def test_its_own_threshold_grows_with_the_working_width():
@@ -85,8 +85,7 @@ def test_its_own_threshold_grows_with_the_working_width():
 
 def test_the_identity_is_plain_and_depends_on_the_parameters_in_use():
     assert json.loads(json.dumps(DETECTOR.identity)) == DETECTOR.identity
-    for changed in (Parameters(channel="red"), Parameters(score_threshold=1.0)):
-        assert CurvatureDetector(changed).identity != DETECTOR.identity
+    assert CurvatureDetector(Parameters(channel="red")).identity != DETECTOR.identity
 
 
 def test_parameters_of_other_steps_change_nothing():

@@ -158,7 +158,7 @@ def test_screening_with_the_file_flags_the_frames_from_the_threshold_on(tmp_path
     expected = before["score"].to_numpy() >= found.threshold
     assert 0 < expected.sum() <= 7
     assert found.threshold != found.base.radius_threshold
-    assert np.array_equal(np.array(after["label"].to_pylist()) == "polyp", expected)
+    assert np.array_equal(after["flagged"].to_numpy(), expected)
 
 
 def test_frames_per_exam_cannot_be_the_target_if_exams_are_split(study, tmp_path):
@@ -181,14 +181,14 @@ def test_frames_per_exam_cannot_be_the_target_if_exams_are_split(study, tmp_path
 
 def test_results_of_another_detector_get_a_score_threshold(tmp_path):
     score = np.arange(1, 101) / 300
-    learned = {"name": "learned", "threshold": 0.5}
-    record = {"detector": learned}
+    record = {"detector": {"name": "learned"}}
     write_results(tmp_path / "results" / "a", score=score, threshold=0.5, record=record)
     rows = [{"exam": "a", "frame": frame, "label": "normal"} for frame in range(100)]
-    found = calibrate(tmp_path / "results", write_rows(tmp_path / "l.csv", rows))
+    found = calibrate(tmp_path / "results", write_rows(tmp_path / "l.csv", rows), tmp_path / "out")
     assert np.count_nonzero(score >= found.threshold) == 10
     assert found.threshold == 0.303  # between 90 / 300 and 91 / 300
-    assert found.parameters == replace(Parameters(), score_threshold=0.303)
+    assert found.parameters == found.base
+    assert not (tmp_path / "out" / "calibrated.toml").exists()
     assert found.screened == 0.5
 
 

@@ -198,7 +198,7 @@ def test_results_of_other_frames_are_not_compared(small, tmp_path):
         write_results(
             tmp_path / "others" / exam,
             score=np.array([50.0, 45.0, 0.0, 0.0]),
-            sha1=[f"other {i}" for i in range(4)],
+            pixel_hash=[f"other {i}" for i in range(4)],
         )
     labels = write_labels(tmp_path / "l.csv", rows)
     with pytest.raises(FileError, match="others"):
@@ -254,12 +254,12 @@ def test_a_given_threshold_is_not_applied_to_another_detector(small, tmp_path):
     results, rows = small
     labels = write_labels(tmp_path / "l.csv", rows)
     hashes = {exam: [f"{exam}-{number}" for number in range(4)] for exam in "ab"}
-    for exam, sha1 in hashes.items():
+    for exam, pixel_hash in hashes.items():
         write_results(
             tmp_path / "other" / exam,
             score=np.array([0.9, 0.1, 0.2, 0.1]),
             threshold=0.5,
-            sha1=sha1,
+            pixel_hash=pixel_hash,
             record={"detector": {"name": "another"}},
         )
     evaluation = capsieve.evaluate(
@@ -267,7 +267,7 @@ def test_a_given_threshold_is_not_applied_to_another_detector(small, tmp_path):
     )
     assert evaluation.comparison is not None
     assert (
-        "results (threshold 45) and other (threshold 0.9)" in evaluation.comparison.values.caption
+        "results (threshold 45) and other (threshold 0.5)" in evaluation.comparison.values.caption
     )
 
 
@@ -281,7 +281,7 @@ def test_two_models_of_one_name_are_distinguished_by_their_hash(small, tmp_path,
                 tmp_path / name / exam,
                 score=np.array([0.9, 0.1, 0.2, 0.1]),
                 threshold=0.4,
-                sha1=[f"{exam}-{number}" for number in range(4)],
+                pixel_hash=[f"{exam}-{number}" for number in range(4)],
                 record={"detector": {"name": "model.onnx", "model": sha256, "threshold": 0.4}},
             )
     evaluation = capsieve.evaluate(

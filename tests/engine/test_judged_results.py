@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capsieve.engine.judged_results import read_judged
+from capsieve.engine.judged_results import read_judged, read_matched
 from capsieve.errors import FileError
 from capsieve.statistics.labels import read_labels
 from support.results import write_results
@@ -46,3 +46,14 @@ def test_training_patients_part_the_frames(tmp_path):
     judged = read.judged
     assert judged.parts == ("train", "test")
     assert judged.part.tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("table", ["frames", "features"])
+def test_a_table_of_another_screening_is_refused(tmp_path, table):
+    folder = write_results(tmp_path / "out" / "a", score=np.ones(2))
+    features = [{"head": 0, "frame": 0, "number": 0}]
+    other = write_results(tmp_path / "other" / "a", score=np.zeros(2), features=features)
+    (other / f"{table}.parquet").replace(folder / f"{table}.parquet")
+    for read in (read_judged, read_matched):
+        with pytest.raises(FileError, match=r"out/a are missing or damaged"):
+            read(tmp_path / "out", labels_of(tmp_path))

@@ -140,7 +140,7 @@ def test_frames_of_a_segment_that_was_lost_are_named(study, monkeypatch):
             pass
 
         def run(self, work, tasks):
-            from capsieve.engine.executors.executor import Outcome
+            from capsieve.screening.executors import Outcome
 
             for task in tasks:
                 if task.exam == "a":
@@ -177,6 +177,12 @@ def test_labels_of_other_exams_are_refused(study, tmp_path):
     labels = write_labels(tmp_path / "other.csv", ["z"])
     with pytest.raises(FileError, match="no frame of the exams is labelled polyp or normal"):
         study_robustness(study[0], labels, workers=1)
+
+
+def test_an_empty_input_is_refused_and_is_not_the_current_folder(study, monkeypatch):
+    monkeypatch.chdir(study[0])
+    with pytest.raises(FileError, match="empty"):
+        study_robustness("", study[1], workers=1)
 
 
 def test_wrong_settings_are_refused_before_anything_is_read(tmp_path):

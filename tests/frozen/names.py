@@ -64,7 +64,7 @@ TABLES = {
             "status": "status",
             "rows": "rows",
             "cols": "cols",
-            "label": "label",
+            "label": "flagged",
             "reason": "reason",
             "score": "score",
             "texture_max": "texture_max",
@@ -73,13 +73,13 @@ TABLES = {
             "col": "col",
             "radius": "radius",
             "midpass_max": "midpass_max",
-            "threshold": "threshold",
+            "threshold": "segmentation_threshold",
             "red": "red",
             "green": "green",
             "blue": "blue",
             "values": "values",
             "event": "event",
-            "near_copy_of": "repeats",
+            "near_copy_of": "duplicate_of",
         },
     ),
     "features": Table(
@@ -88,7 +88,7 @@ TABLES = {
         {
             "head": "head",
             "frame": "frame",
-            "feature": "feature",
+            "feature": "number",
             "size": "size",
             "eccentricity": "eccentricity",
             "row": "row",
@@ -126,9 +126,12 @@ TABLES = {
     "hashes": Table(
         "frames.parquet",
         2,
-        {"head": "head", "frame": "frame", "pixel_hash": "sha1", "perceptual_hash": "look"},
+        {"head": "head", "frame": "frame", "pixel_hash": "pixel_hash", "perceptual_hash": "phash"},
     ),
 }
+
+STORED_VALUES = {"label": {True: "polyp", False: "normal"}}
+"""Values of stored columns for the program's present ones, if they differ."""
 
 OF_THE_WHOLE_EXAM = ("exam", "frame", "file", "event", "near_copy_of")
 """Stored columns that change if the frames of several exams are joined."""
@@ -136,14 +139,14 @@ OF_THE_WHOLE_EXAM = ("exam", "frame", "file", "event", "near_copy_of")
 
 def counts(record: dict[str, Any]) -> dict[str, Any]:
     """Return the counts of frames in a record, by stored name."""
-    found = record["ledger"]
+    found = record["frame_counts"]
     names = ("found", "decoded", "undecodable", "scored", "flagged", "to_read", "events")
-    return {name: found[name] for name in names} | {"near_copies": found["repeats"]}
+    return {name: found[name] for name in names} | {"near_copies": found["near_duplicates"]}
 
 
 def field_of_view(record: dict[str, Any]) -> dict[str, Any]:
     """Return the circle of an exam with one head, by stored name."""
-    (found,) = record["views"]
+    (found,) = record["fields_of_view"]
     return {name: found[name] for name in ("shape", "row", "col", "radius", "confidence")}
 
 

@@ -149,7 +149,13 @@ def read_table(exam: Path, name: str) -> list[Row]:
     table = names.TABLES[name]
     rows = pq.read_table(exam / table.file, columns=list(table.columns.values())).to_pylist()
     return [
-        {"exam": exam.name} | {stored: row[now] for stored, now in table.columns.items()}
+        {"exam": exam.name}
+        | {
+            stored: names.STORED_VALUES[stored][row[now]]
+            if stored in names.STORED_VALUES
+            else row[now]
+            for stored, now in table.columns.items()
+        }
         for row in rows
     ]
 

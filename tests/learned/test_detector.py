@@ -9,17 +9,14 @@ import numpy as np
 import pytest
 from onnx import helper
 
-import capsieve
 from capsieve import FieldOfView, Frame, Parameters
 from capsieve.detectors import load_detector
-from capsieve.errors import FileError, FrameError, ParameterError
+from capsieve.errors import FileError, FrameError, ParameterError, WorkerError
 from capsieve.learned import detector as module
+from capsieve.learned.crop import crop
 from capsieve.learned.detector import model_detector, shipped_detector
-from capsieve.learned.features.registry import NAMES
-from capsieve.learned.features.vector import frame_features
-from capsieve.learned.image_input import crop
+from capsieve.learned.features import NAMES, frame_features
 from capsieve.learned.runtime import runner
-from capsieve.learned.spec import Output
 from capsieve.results import FrameResult
 from made_models import (
     CARD,
@@ -32,7 +29,6 @@ from made_models import (
     two_input_model,
     two_input_spec,
 )
-from made_models import model as made_model
 from support.polyp_frames import polyp_frame
 
 VIEW = FieldOfView("circle", 63.5, 63.5, 60)
@@ -69,7 +65,7 @@ def level(value):
 
 
 @pytest.mark.parametrize("view", [None, VIEW])
-def test_the_score_is_what_the_model_says_of_the_crop(simple, view):
+def test_the_score_is_that_of_the_crop(simple, view):
     pixels = polyp_frame(size=128)
     found = simple.score(pixels, view)
     assert found.score == pytest.approx(1 / (1 + math.exp(-logit(pixels, view))), rel=1e-4)
@@ -79,18 +75,19 @@ def test_a_frame_is_flagged_from_the_threshold_on(simple):
     bright, dark = simple.score(level(60)), simple.score(level(40))
     assert (bright.label, bright.reason) == ("polyp", "polyp")
     assert (dark.label, dark.reason) == ("normal", "score-low")
-    at = replace(simple, parameters=Parameters(score_threshold=dark.score))
+    at = replace(simple, spec=simple.spec.model_copy(update={"threshold": dark.score}))
     assert at.score(level(40)).label == "polyp"
 
 
-def test_the_threshold_of_the_parameters_wins(tmp_path):
-    path = own_file(tmp_path / "model.onnx")
-    strict = model_detector(path, Parameters(score_threshold=0.9))
+def test_the_identity_is_independent_of_the_threshold(simple):
+    strict = replace(simple, spec=simple.spec.model_copy(update={"threshold": 0.9}))
     assert strict.score_threshold == 0.9
-    assert model_detector(path).score_threshold == 0.5
-    assert strict.score(level(60)).label == "normal"
-    assert strict.identity != model_detector(path).identity
-    assert strict.identity["threshold"] == 0.9
+    assert simple.score_threshold == 0.5
+    assert strict.identity == simple.identity
+
+
+def test_a_model_makes_a_reading_list_by_default(simple):
+    assert simple.default_read == "10%"
 
 
 @pytest.mark.parametrize(
@@ -98,23 +95,27 @@ def test_the_threshold_of_the_parameters_wins(tmp_path):
     [
         (Parameters(width=128), "width"),
         (Parameters(radius_threshold=40), "radius_threshold"),
-        (Parameters(score_threshold=2.0), "score_threshold"),
     ],
 )
-def test_parameters_that_would_change_nothing_are_refused(tmp_path, parameters, field):
+def test_parameters_without_effect_are_refused(tmp_path, parameters, field):
     with pytest.raises(ParameterError) as caught:
         model_detector(own_file(tmp_path / "model.onnx"), parameters)
     assert caught.value.field == field
 
 
-def test_a_picture_alone_leaves_the_papers_numbers_out(simple):
+def test_a_model_of_images_has_none_of_the_papers_numbers(simple):
     found = simple.score(polyp_frame(size=128), VIEW)
     assert math.isnan(found.texture_max)
     assert (found.radius_max, found.features, found.values, found.found) == (0, (), (), None)
-    assert found.placement == capsieve.analyze(polyp_frame(size=128), field_of_view=VIEW).placement
 
 
-def test_values_come_with_the_papers_result(two_input):
+def test_a_model_of_images_scores_frames_that_the_paper_cannot(simple):
+    for shape in ((3, 3, 3), (10, 200), (400, 50, 3)):
+        frame = np.full(shape, 60, np.uint8)
+        assert 0 < simple.score(frame).score < 1
+
+
+def test_a_model_of_features_returns_the_papers_result_too(two_input):
     pixels = polyp_frame(size=128)
     measured = frame_features(pixels, VIEW)
     found = two_input.score(pixels, VIEW)
@@ -144,39 +145,25 @@ def test_many_frames_give_the_same_as_one_by_one(two_input, simple):
 
 
 def test_a_bad_frame_among_many_harms_no_other(simple):
-    frames = [level(60), np.zeros((3, 3), np.uint8), level(40), np.full((64, 64), np.nan)]
-    found = simple.score_batch(frames, [None] * 4)
+    frames = [level(60), level(50), level(40), np.full((64, 64), np.nan)]
+    found = simple.score_batch(frames, [None, FieldOfView("circle", 400, 400, 300), None, None])
     assert [type(each) for each in found] == [FrameResult, FrameError, FrameResult, FrameError]
     same(found[2], simple.score(frames[2]))
-    with pytest.raises(FrameError, match="too small"):
-        simple.score(frames[1])
+    with pytest.raises(FrameError, match="does not fit"):
+        simple.score(frames[1], FieldOfView("circle", 400, 400, 300))
 
 
 def test_no_frames_give_nothing(simple):
     assert simple.score_batch([], []) == []
 
 
-def test_a_view_for_each_frame_is_needed(simple):
+def test_each_frame_needs_a_field_of_view_or_none(simple):
     with pytest.raises(ValueError, match="shorter"):
         simple.score_batch([level(60)], [])
 
 
-def test_a_frame_without_an_answer_is_an_error_of_that_frame(tmp_path):
-    nodes = [
-        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3], keepdims=0),
-        helper.make_node("Log", ["mean"], ["log"]),
-        helper.make_node("Sub", ["log", "log"], ["logit"]),
-    ]
-    made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": ["n"]})
-    detector = model_detector(own_file(tmp_path / "model.onnx", made))
-    good, bad = detector.score_batch([level(60), level(0)], [None, None])
-    assert isinstance(good, FrameResult)
-    assert isinstance(bad, FrameError)
-    assert "no number" in str(bad)
-
-
 @pytest.mark.parametrize(("row", "col"), [(40, 90), (80, 50)])
-def test_a_segmenter_points_at_the_spot(tmp_path, row, col):
+def test_a_segmentation_model_points_at_the_spot(tmp_path, row, col):
     detector = model_detector(foreign_file(tmp_path / "m.onnx", red_segmenter(), MASK_TOML))
     y, x = np.mgrid[:128, :128]
     pixels = np.zeros((128, 128, 3), np.uint8)
@@ -191,11 +178,12 @@ def test_a_segmenter_points_at_the_spot(tmp_path, row, col):
     assert evidence is not None
     assert evidence.shape == (128, 128)
     peak = np.unravel_index(evidence.argmax(), evidence.shape)
+    assert detector.evidence(pixels, VIEW).place == found.found
     half_a_cell = 60 / 8  # the map is interpolated between the centres of 8 x 8 cells
     assert np.abs(np.subtract(peak, (row, col))).max() <= half_a_cell
 
 
-def test_a_whole_frame_is_looked_at_where_the_model_takes_it(tmp_path):
+def test_a_model_of_whole_frames_sees_the_whole_frame(tmp_path):
     toml = MASK_TOML.replace("[output]", 'crop = "frame"\nmask = false\n[output]')
     detector = model_detector(foreign_file(tmp_path / "m.onnx", red_segmenter(), toml))
     pixels = np.zeros((100, 200, 3), np.uint8)
@@ -211,8 +199,18 @@ def test_the_evidence_map_has_the_size_of_the_frame(two_input):
     assert found.map.shape == (128, 128)
 
 
-def test_a_model_that_draws_nothing_has_no_map(simple):
-    assert simple.evidence(level(60)).map is None
+def test_a_model_without_a_map_has_no_place(simple):
+    found = simple.evidence(level(60))
+    assert (found.map, found.place) == (None, None)
+
+
+def test_evidence_describes_the_frame_by_measured_properties(simple):
+    pixels = polyp_frame(size=128)
+    found = simple.evidence(pixels, VIEW).properties
+    values = dict(zip(NAMES, frame_features(pixels, VIEW).values.tolist(), strict=True))
+    assert {each.name: (each.low, each.high) for each in found} == CARD.usual_values
+    assert all(each.value == values[each.name] and each.words for each in found)
+    assert simple.evidence(np.full((5, 5), 60, np.uint8)).properties == ()
 
 
 def test_a_detector_is_the_same_after_pickling(two_input):
@@ -224,7 +222,7 @@ def test_a_detector_is_the_same_after_pickling(two_input):
     assert again.score(pixels) == two_input.score(pixels)
 
 
-def test_the_model_itself_does_not_travel(tmp_path):
+def test_a_pickled_detector_does_not_contain_the_model(tmp_path):
     made = brightness_model()
     made.graph.initializer.append(
         helper.make_tensor("ballast", 1, [50_000], np.zeros(50_000, np.float32))
@@ -233,16 +231,16 @@ def test_the_model_itself_does_not_travel(tmp_path):
     assert len(pickle.dumps(detector)) < 5_000
 
 
-def test_a_model_that_changes_during_a_run_is_told(tmp_path):
+def test_a_model_that_changed_during_a_run_is_refused(tmp_path):
     path = own_file(tmp_path / "model.onnx")
     packed = pickle.dumps(model_detector(path))
     own_file(path, two_input_model(), two_input_spec())
     runner.cache_clear()  # as in another process
-    with pytest.raises(FileError, match="another model"):
+    with pytest.raises(WorkerError, match="another model"):
         pickle.loads(packed).score(level(60))
 
 
-def test_the_identity_is_plain_and_knows_the_file_by_its_content(tmp_path):
+def test_the_identity_is_json_and_depends_on_the_content_of_the_file(tmp_path):
     path = own_file(tmp_path / "model.onnx")
     (tmp_path / "elsewhere").mkdir()
     other = own_file(tmp_path / "elsewhere" / "model.onnx")
@@ -266,7 +264,6 @@ def test_the_reference_is_that_of_the_card(simple, tmp_path):
     assert simple.reference == CARD.range
     foreign = model_detector(foreign_file(tmp_path / "m.onnx", red_segmenter(), MASK_TOML))
     assert foreign.reference.quantiles == {}
-    assert "no card" in foreign.reference.reference
 
 
 def test_a_path_is_a_detector(tmp_path, monkeypatch):
@@ -278,9 +275,12 @@ def test_a_path_is_a_detector(tmp_path, monkeypatch):
     assert load_detector("model.onnx").name == str(path)  # a worker may run in another folder
     with pytest.raises(FileError, match="No such file"):
         load_detector(tmp_path / "absent.onnx")
+    assert load_detector(path, provider="CPU").score(level(60)) == detector.score(level(60))
+    with pytest.raises(ParameterError, match="provider"):
+        load_detector(path, provider="abacus")
 
 
-def test_the_shipped_model_may_lie_elsewhere_on_a_worker(tmp_path, monkeypatch):
+def test_the_shipped_model_may_be_in_another_folder_on_a_worker(tmp_path, monkeypatch):
     here, there = own_file(tmp_path / "shipped.onnx"), tmp_path / "worker" / "shipped.onnx"
     monkeypatch.setattr(module, "SHIPPED", here)
     detector = shipped_detector()
@@ -313,14 +313,7 @@ def test_gray_and_deep_frames_are_scored_like_bytes(two_input):
     assert two_input.score(deep).score == pytest.approx(two_input.score(gray).score, rel=1e-4)
 
 
-def test_wrong_probabilities_stop_the_run(tmp_path):
-    how = spec(output=Output(name="logit", kind="probability"))
-    detector = model_detector(own_file(tmp_path / "model.onnx", brightness_model(), how))
-    with pytest.raises(FileError, match="no probability"):
-        detector.score_batch([level(200)], [None])
-
-
-def test_scoring_leaves_the_pixels_alone(two_input):
+def test_scoring_does_not_change_the_pixels(two_input):
     pixels = polyp_frame(size=96)
     before = pixels.copy()
     two_input.score(pixels, FieldOfView("circle", 48, 48, 40))

@@ -1,4 +1,4 @@
-"""Where a map points."""
+"""The place to which a map points."""
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 
 from capsieve import FieldOfView
 from capsieve.frames import Placement
+from capsieve.learned.crop import crop_placement
 from capsieve.learned.evidence import map_on_frame, map_placement, peak
-from capsieve.learned.image_input import crop_placement
 
 ITSELF = Placement(40, 40, 1.0, 1.0, 0.0, 0.0)
 
@@ -52,7 +52,7 @@ def test_a_flat_map_points_nowhere(value):
     assert peak(np.full((40, 40), value, np.float32), ITSELF, None) is None
 
 
-def test_what_lies_outside_the_field_of_view_is_no_evidence():
+def test_cells_outside_the_field_of_view_are_ignored():
     evidence = blob(40, 40, 20, 20, 3.0)
     evidence[0, 0] = 9.0
     found = peak(evidence, ITSELF, FieldOfView("circle", 19.5, 19.5, 20))

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
-from capsieve.cli.main import cli
+import capsieve
 from capsieve.learned.spec import ModelSpec
 from support.polyp_frames import polyp_frame
 
@@ -38,9 +37,7 @@ def test_the_models_of_the_page_screen_an_exam(name, tmp_path, monkeypatch):
     (tmp_path / "exam").mkdir()
     for number, pixels in enumerate(frames):
         Image.fromarray(pixels).save(tmp_path / "exam" / f"{number}.png")
-    arguments = ["screen", "exam", "--detector", f"{name}.onnx", "-o", "out", "--workers", "1"]
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exit_code == 0, result.output
+    capsieve.screen(["exam"], "out", detector=f"{name}.onnx", workers=1)
     table = pq.read_table(tmp_path / "out" / "exam" / "frames.parquet").to_pydict()
     record = json.loads((tmp_path / "out" / "exam" / "exam.json").read_text())
     digest = sha256(Path(f"{name}.onnx").read_bytes()).hexdigest()

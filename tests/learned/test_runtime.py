@@ -1,15 +1,22 @@
-"""Models in onnxruntime, and descriptions that do not fit them."""
+"""Models in onnxruntime: scores, maps, and descriptions that do not fit."""
 
+import math
 import sys
-from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from capsieve.errors import FileError, MissingExtraError
-from capsieve.learned.runtime import BATCH, Runner, model_input, runner
+from capsieve.errors import FileError, MissingExtraError, ParameterError, WorkerError
+from capsieve.learned.runtime import (
+    CPU_BATCH,
+    Inputs,
+    Runner,
+    model_input,
+    polyp_probability,
+    runner,
+)
 from capsieve.learned.spec import Output
 from made_models import (
     SIZE,
@@ -23,6 +30,8 @@ from made_models import (
 )
 from made_models import model as made_model
 
+IMAGE = {"image": ["n", 3, SIZE, SIZE]}
+
 
 def pictures(count, seed=0):
     shape = (count, SIZE, SIZE, 3)
@@ -33,34 +42,46 @@ def ready(made, how):
     return Runner(made.SerializeToString(), how, name="tiny.onnx")
 
 
-def test_a_model_says_what_its_formula_says():
+def scores(model, images):
+    return np.array([each.score for each in model.run([Inputs(one, None) for one in images])])
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-np.asarray(x, float)))
+
+
+def means(images):
+    return images.astype(float).mean(axis=(1, 2, 3))
+
+
+def test_the_score_follows_from_the_formula_of_the_graph():
     images = pictures(3)
-    found = ready(brightness_model(), spec()).run(images, None)
-    expected = (images.astype(float).mean(axis=(1, 2, 3)) - 50) / 10
-    np.testing.assert_allclose(found.logits, expected, rtol=1e-4)
-    np.testing.assert_allclose(found.scores, 1 / (1 + np.exp(-expected)), rtol=1e-5)
-    assert found.maps is None
+    found = scores(ready(brightness_model(), spec()), images)
+    np.testing.assert_allclose(found, sigmoid((means(images) - 50) / 10), rtol=1e-5)
 
 
-def test_pictures_and_values_go_in_together():
+def test_images_and_features_together_with_a_map():
     images = pictures(2)
     values = np.array([[1.0, 2.0], [0.5, -1.0]], np.float32)
-    found = ready(two_input_model(), two_input_spec()).run(images, values)
-    brightness = images.astype(float).mean(axis=(1, 2, 3)) / 100
-    np.testing.assert_allclose(found.logits, values @ [2.0, -0.5] + brightness, rtol=1e-4)
-    assert found.maps is not None
-    np.testing.assert_allclose(found.maps, images.astype(float).mean(axis=3), rtol=1e-4)
+    found = ready(two_input_model(), two_input_spec()).run(
+        [Inputs(*each) for each in zip(images, values, strict=True)]
+    )
+    expected = sigmoid(values @ [2.0, -0.5] + means(images) / 100)
+    np.testing.assert_allclose([each.score for each in found], expected, rtol=1e-4)
+    for answer, image in zip(found, images, strict=True):
+        assert answer.map is not None
+        np.testing.assert_allclose(answer.map, image.astype(float).mean(axis=2), rtol=1e-4)
 
 
 @pytest.mark.parametrize("batch", ["n", None, 1])
-def test_any_number_of_frames_gives_the_same_as_one_by_one(batch):
-    images = pictures(2 * BATCH + 3)
+def test_batches_give_the_scores_of_single_frames(batch):
+    images = pictures(20 * CPU_BATCH + 3)
     model = ready(brightness_model(batch=batch), spec())
-    alone = np.concatenate([model.run(each[None], None).scores for each in images])
-    np.testing.assert_allclose(model.run(images, None).scores, alone, rtol=1e-5)
+    alone = np.concatenate([scores(model, each[None]) for each in images])
+    np.testing.assert_allclose(scores(model, images), alone, rtol=1e-5)
 
 
-def test_scaling_is_pixel_times_scale_minus_mean_over_std():
+def test_the_input_is_pixel_times_scale_minus_mean_over_std():
     image = pictures(1)
     mean, std = (0.4, 0.5, 0.6), (0.1, 0.2, 0.3)
     found = model_input(image, image_spec(scale=1 / 255, mean=mean, std=std))
@@ -81,199 +102,264 @@ def test_the_order_of_colours_and_axes():
 def test_a_graph_may_take_bytes():
     nodes = [
         helper.make_node("Cast", ["image"], ["floats"], to=TensorProto.FLOAT),
-        helper.make_node("ReduceMean", ["floats"], ["logit"], axes=[1, 2, 3], keepdims=0),
+        helper.make_node("ReduceMean", ["floats"], ["probability"], axes=[1, 2, 3], keepdims=0),
     ]
-    shapes = {"image": ["n", 3, SIZE, SIZE]}, {"logit": ["n"]}
-    made = made_model(nodes, *shapes, kind=TensorProto.UINT8)
-    images = pictures(2)
-    found = ready(made, spec()).run(images, None)
-    np.testing.assert_allclose(found.logits, images.mean(axis=(1, 2, 3)), rtol=1e-5)
+    made = made_model(nodes, IMAGE, {"probability": ["n"]}, kind=TensorProto.UINT8)
+    how = spec(output=Output(name="probability", kind="logit"))
+    images = pictures(2) // 100
+    np.testing.assert_allclose(scores(ready(made, how), images), sigmoid(means(images)), rtol=1e-5)
     with pytest.raises(FileError, match="takes bytes"):
-        ready(made, spec(image=image_spec(scale=0.5)))
+        ready(made, how.model_copy(update={"image": image_spec(scale=0.5)}))
 
 
-def test_a_segmenters_mask_is_its_map():
-    how = spec(output=Output(name="mask", kind="mask"))
-    images = pictures(2)
-    found = ready(red_segmenter(), how).run(images, None)
-    cells = images[..., 0].reshape(2, SIZE // 4, 4, SIZE // 4, 4).mean(axis=(2, 4)) / 255
-    assert found.maps is not None
-    np.testing.assert_allclose(found.maps, cells, rtol=1e-5)
-    np.testing.assert_allclose(found.scores, cells.max(axis=(1, 2)), rtol=1e-5)
+@pytest.mark.parametrize(
+    ("frame_score", "expected"),
+    [("max", lambda p: p.max()), ("mean", np.mean), ("area", lambda p: (p > 0.7).mean())],
+)
+def test_a_mask_is_the_map_and_gives_the_score(frame_score, expected):
+    how = spec(output=Output(name="mask", kind="mask", frame_score=frame_score, level=0.7))
+    image = pictures(1)[0]
+    (found,) = ready(red_segmenter(), how).run([Inputs(image, None)])
+    cells = image[..., 0].reshape(SIZE // 4, 4, SIZE // 4, 4).mean(axis=(1, 3)) / 255
+    assert found.map is not None
+    np.testing.assert_allclose(found.map, cells, rtol=1e-5)
+    assert found.score == pytest.approx(expected(cells), rel=1e-5)
 
 
-def names(*columns: str, version: int | None = None):
+def output(kind, **more):
+    return Output(name="y", kind=kind, **more)
+
+
+def test_a_logit_gives_its_sigmoid():
+    found = polyp_probability(np.array([[-800.0], [-1.0], [0.0], [3.0], [800.0]]), output("logit"))
+    np.testing.assert_allclose(
+        found, [0.0, 1 / (1 + math.e), 0.5, 1 / (1 + math.exp(-3)), 1.0], atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", [output("softmax", class_index=2), None])
+def test_a_softmax_gives_the_share_of_its_class(kind):
+    numbers = np.random.default_rng(0).normal(0, 3, (6, 5, 4))
+    kind = kind or output("mask", pixels="softmax", class_index=2)
+    expected = np.exp(numbers[..., 2]) / np.exp(numbers).sum(axis=-1)
+    np.testing.assert_allclose(polyp_probability(numbers, kind), expected)
+
+
+def test_a_probability_is_the_score():
+    numbers = np.array([[0.2, 0.8], [1.0, 0.0]])
+    found = polyp_probability(numbers, output("probability", class_index=1))
+    np.testing.assert_array_equal(found, [0.8, 0.0])
+
+
+def test_calibration_is_a_line_on_the_logit():
+    logits = np.array([[-2.0], [0.0], [3.0]])
+    expected = sigmoid(0.5 * logits[:, 0] - 1)
+    for kind, numbers in (("logit", logits), ("probability", sigmoid(logits))):
+        found = polyp_probability(numbers, output(kind, calibration=(0.5, -1.0)))
+        np.testing.assert_allclose(found, expected)
+    found = polyp_probability(logits, output("logit", calibration=(1.0, 0.0)))
+    np.testing.assert_allclose(found, sigmoid(logits[:, 0]))
+
+
+def test_the_entry_for_pixels_has_no_effect_without_a_mask():
+    found = polyp_probability(np.array([[1.5]]), output("logit", pixels="softmax"))
+    assert found == pytest.approx(sigmoid(1.5))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind"),
+    [
+        (np.zeros((1, 3)), output("logit")),
+        (np.zeros((1, 3)), output("logit", class_index=3)),
+        (np.zeros((1, 1)), output("softmax", class_index=0)),
+        (np.array([[3.5]]), output("probability")),
+    ],
+)
+def test_numbers_that_do_not_fit_the_description_are_refused(numbers, kind):
+    with pytest.raises(ParameterError, match=r"output\."):
+        polyp_probability(numbers, kind)
+
+
+def test_masks_with_classes_in_either_order_of_axes():
+    image = pictures(1)
+    for layout, axes in (("nchw", IMAGE["image"]), ("nhwc", ["n", SIZE, SIZE, 3])):
+        nodes = [helper.make_node("Div", ["image", "white"], ["mask"])]
+        made = made_model(nodes, {"image": axes}, {"mask": axes}, {"white": np.float32(255)})
+        how = spec(
+            image=image_spec(layout=layout), output=Output(name="mask", kind="mask", class_index=1)
+        )
+        (found,) = ready(made, how).run([Inputs(image[0], None)])
+        assert found.map is not None
+        np.testing.assert_allclose(found.map, image[0, ..., 1] / 255, rtol=1e-5)
+
+
+def features(*columns: str, version: int | None = None):
     how = two_input_spec()
     assert how.values is not None
-    changed = replace(how.values, names=columns or how.values.names)
-    return replace(how, values=changed if version is None else replace(changed, version=version))
+    changes = {"names": columns or how.values.names, "version": version or how.values.version}
+    return how.model_copy(update={"values": how.values.model_copy(update=changes)})
 
 
 def class_model():
-    """It tells which class a frame is of, and not how sure that is."""
+    """It gives the class of a frame without a probability."""
     made = brightness_model()
     made.graph.node.append(helper.make_node("Cast", ["logit"], ["class"], to=TensorProto.INT64))
-    made.graph.output[0].CopyFrom(
-        helper.make_tensor_value_info("class", TensorProto.INT64, ["n", 1])
-    )
+    info = helper.make_tensor_value_info("class", TensorProto.INT64, ["n", 1])
+    made.graph.output[0].CopyFrom(info)
     return made
-
-
-def flat_model():
-    nodes = [helper.make_node("Identity", ["image"], ["logit"])]
-    return made_model(nodes, {"image": ["n", 3, SIZE]}, {"logit": ["n", 3, SIZE]})
 
 
 @pytest.mark.parametrize(
     ("made", "how", "words"),
     [
-        (brightness_model(), spec(image=image_spec(input="x")), r"no input 'x'; it has 'image'"),
-        (brightness_model(), spec(image=image_spec(size=64)), r"image.size: it says 64, but the"),
-        (brightness_model(), spec(image=image_spec(layout="nhwc")), r"image.layout and image.col"),
-        (brightness_model(), spec(image=image_spec(colour="gray")), r"image.layout and image.col"),
-        (flat_model(), spec(), r"n x 3 x 32; a picture has four axes"),
-        (
-            class_model(),
-            spec(output=Output(name="class", kind="logit")),
-            r"gives tensor\(int64\); name one that gives a table of fract",
-        ),
-        (brightness_model(shape=(3, SIZE, 48)), spec(), r"capsieve gives square pictures only"),
-        (brightness_model(batch=4), spec(), r"4 frames at once, no more and no fewer"),
-        (
-            brightness_model(),
-            spec(output=Output(name="y", kind="logit")),
-            r"output.name: the graph has no output 'y'; it has 'logit'",
-        ),
-        (
-            brightness_model(),
-            spec(output=Output(name="logit", kind="mask")),
-            r"a mask is frames x rows x columns",
-        ),
+        (brightness_model(), spec(image=image_spec(input="x")), r"no 'x'; it has 'image'"),
+        (brightness_model(), spec(image=image_spec(size=64)), r"n x 3 x 32 x 32.*check"),
+        (brightness_model(), spec(image=image_spec(layout="nhwc")), r"layout"),
+        (brightness_model(), spec(image=image_spec(colour="gray")), r"colour"),
+        (brightness_model(shape=(3, SIZE, 48)), spec(), r"n x 3 x 32 x 48"),
+        (brightness_model(batch=4), spec(), r"4 x 3 x 32 x 32"),
+        (class_model(), spec(output=Output(name="class", kind="logit")), r"int64"),
+        (brightness_model(), spec(output=Output(name="y", kind="logit")), r"output\.name.*'logit'"),
+        (brightness_model(), spec(output=Output(name="logit", kind="mask")), r"a mask is frames x"),
         (
             brightness_model(),
             spec(output=Output(name="logit", kind="logit", class_index=1)),
-            r"it says 1, but the output 'logit' has a single class",
-        ),
-        (
-            red_segmenter(),
-            spec(output=Output(name="mask", kind="logit")),
-            r'a "logit" is frames x classes, but the output \'mask\' is n x 1 x 8 x 8',
+            r"output\.class_index",
         ),
         (
             brightness_model(),
+            spec(output=Output(name="logit", kind="probability")),
+            r"output\.kind.*not a probability",
+        ),
+        (red_segmenter(), spec(output=Output(name="mask", kind="logit")), r"is frames x classes"),
+        (
+            brightness_model(),
             spec(output=Output(name="logit", kind="logit", map="heat")),
-            r"output.map: the graph has no output 'heat'",
+            r"output\.map: the graph has no 'heat'",
         ),
         (
             brightness_model(),
             spec(output=Output(name="logit", kind="logit", map="logit")),
             r"a map is frames x rows x columns",
         ),
-        (two_input_model(), spec(), r"has an input 'values' that the description does not fill"),
-        (
-            two_input_model((1.0, 2.0, 3.0)),
-            two_input_spec(),
-            r"2 features, but the graph takes",
-        ),
-        (two_input_model(), names("bump.taste", "b"), r"there is no feature 'bump.taste'"),
-        (two_input_model(), names(version=99), r"features of version 99, and this capsieve has"),
+        (two_input_model(), spec(), r"an input 'values' that is not described"),
+        (two_input_model((1.0, 2.0, 3.0)), two_input_spec(), r"n x 3"),
+        (two_input_model(), features("bump.taste", "b"), r"no feature 'bump.taste'"),
+        (two_input_model(), features(version=99), r"version 99"),
     ],
 )
-def test_a_description_that_does_not_fit_is_told(made, how, words):
+def test_a_description_that_does_not_fit_is_refused_at_load(made, how, words):
     with pytest.raises(FileError, match=words) as caught:
         ready(made, how)
     assert str(caught.value).startswith("tiny.onnx")
     assert "\n" not in str(caught.value)
 
 
-def test_what_onnxruntime_cannot_load_is_one_sentence():
+@pytest.mark.parametrize("change", ["operator", "ir", "opset"])
+def test_a_graph_that_onnxruntime_cannot_load_is_refused(change):
     made = brightness_model()
-    made.graph.node[0].op_type = "Nonsense"
-    with pytest.raises(FileError, match=r"tiny.onnx cannot be loaded: .*Nonsense") as caught:
+    if change == "operator":
+        made.graph.node[0].op_type = "Nonsense"
+    elif change == "ir":
+        made.ir_version = 9999
+    else:
+        made.opset_import[0].version = 9999
+    with pytest.raises(FileError, match=r"tiny.onnx cannot be loaded: ") as caught:
         ready(made, spec())
     assert "ONNXRuntimeError" not in str(caught.value)
 
 
-def test_a_graph_that_fails_on_a_frame_is_one_sentence():
-    nodes = [helper.make_node("Reshape", ["image", "shape"], ["logit"])]
-    weights = {"shape": np.array([7, 7], np.int64)}
-    made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": ["n", 1]}, weights)
-    with pytest.raises(FileError, match=r"tiny\.onnx"):
-        ready(made, spec()).run(pictures(1), None)
-
-
-def one_frame_model():
-    """A graph that promises any batch, but whose last step has room for one frame."""
-    nodes = [
-        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3]),
-        helper.make_node("Reshape", ["mean", "shape"], ["logit"]),
-    ]
-    weights = {"shape": np.array([1, 1], np.int64)}
-    return made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": [None, 1]}, weights)
-
-
-def test_a_graph_with_room_for_one_frame_runs_frame_by_frame():
-    images = pictures(BATCH + 3)
-    model = ready(one_frame_model(), spec())
-    for _ in range(2):  # the second time it knows
-        found = model.run(images, None)
-        np.testing.assert_allclose(found.logits, images.mean(axis=(1, 2, 3)), rtol=1e-5)
-
-
-def test_one_answer_for_several_frames_is_no_answer_for_each():
-    nodes = [helper.make_node("ReduceMean", ["image"], ["logit"], axes=[0, 1, 2, 3])]
-    made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": [None, 1, 1, 1]})
-    images = pictures(3)
-    found = ready(made, spec()).run(images, None)
-    np.testing.assert_allclose(found.logits, images.mean(axis=(1, 2, 3)), rtol=1e-5)
-
-
-def test_several_answers_for_one_frame_are_told():
-    nodes = [helper.make_node("ReduceMean", ["image"], ["all"], axes=[2, 3], keepdims=0)]
-    nodes += [helper.make_node("Reshape", ["all", "shape"], ["logit"])]
-    weights = {"shape": np.array([-1, 1], np.int64)}
-    made = made_model(nodes, {"image": ["n", 3, SIZE, SIZE]}, {"logit": [None, 1]}, weights)
-    with pytest.raises(FileError, match="gave 3 answers for 1 frame"):
-        ready(made, spec()).run(pictures(3), None)
-
-
-def test_a_size_that_the_graph_leaves_open_may_still_not_run():
+def test_an_open_image_size_that_does_not_run_is_refused_at_load():
     nodes = [
         helper.make_node("ReduceMean", ["image"], ["line"], axes=[1, 2], keepdims=0),
         helper.make_node("MatMul", ["line", "weights"], ["logit"]),
     ]
     weights = {"weights": np.ones((SIZE, 1), np.float32)}
     made = made_model(nodes, {"image": ["n", 3, "h", "w"]}, {"logit": ["n", 1]}, weights)
-    ready(made, spec()).try_out()
-    model = ready(made, spec(image=image_spec(size=SIZE + 1)))
-    with pytest.raises(FileError, match=r"leaves image.size open, but may not run with 33") as told:
-        model.try_out()
-    assert "onnxruntime_src" not in str(told.value)
+    ready(made, spec())
+    with pytest.raises(FileError, match=r"n x 3 x h x w: check size") as caught:
+        ready(made, spec(image=image_spec(size=SIZE + 1)))
+    assert "onnxruntime_src" not in str(caught.value)
 
 
-@pytest.mark.parametrize("change", ["ir", "opset"])
-def test_a_file_newer_than_onnxruntime_is_told(change):
-    made = brightness_model()
-    if change == "ir":
-        made.ir_version = 9999
-    else:
-        made.opset_import[0].version = 9999
-    with pytest.raises(FileError, match=r"newer ONNX than this onnxruntime .* older opset"):
-        ready(made, spec())
+def reshaped(shape):
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[2, 3], keepdims=0),
+        helper.make_node("ReduceMean", ["mean"], ["one"], axes=[1]),
+        helper.make_node("Reshape", ["mean" if shape[0] == -1 else "one", "shape"], ["logit"]),
+    ]
+    weights = {"shape": np.array(shape, np.int64)}
+    return made_model(nodes, IMAGE, {"logit": [None, 1]}, weights)
 
 
-def test_broken_foreign_files_never_end_the_process():
+def test_a_graph_that_only_takes_one_frame_runs_frame_by_frame():
+    images = pictures(CPU_BATCH + 3) // 100
+    found = scores(ready(reshaped((1, 1)), spec()), images)
+    np.testing.assert_allclose(found, sigmoid(means(images)), rtol=1e-5)
+
+
+def test_one_answer_for_a_batch_is_not_used_for_its_frames():
+    nodes = [helper.make_node("ReduceMean", ["image"], ["logit"], axes=[0, 1, 2, 3])]
+    made = made_model(nodes, IMAGE, {"logit": [None, 1, 1, 1]})
+    images = pictures(3) // 100
+    np.testing.assert_allclose(
+        scores(ready(made, spec()), images), sigmoid(means(images)), rtol=1e-5
+    )
+
+
+def test_several_answers_for_one_frame_are_refused():
+    with pytest.raises(FileError, match=r"\(3, 1\) for 1 frame;"):
+        ready(reshaped((-1, 1)), spec())
+
+
+def test_a_bad_frame_costs_only_its_own_score_and_batch(monkeypatch):
+    model = ready(brightness_model(), spec())
+    session, sizes = model._session, list[int]()
+
+    class FailsOnBlack:
+        def run(self, wanted, feed):
+            sizes.append(len(feed["image"]))
+            if not feed["image"].any(axis=(1, 2, 3)).all():
+                raise RuntimeError("division by zero")
+            return session.run(wanted, feed)
+
+    monkeypatch.setattr(model, "_session", FailsOnBlack())
+    images = pictures(3 * CPU_BATCH)
+    images[CPU_BATCH + 1] = 0
+    found = model.run([Inputs(each, None) for each in images])
+    failed = [number for number, each in enumerate(found) if math.isnan(each.score)]
+    assert failed == [CPU_BATCH + 1]
+    assert "division by zero" in found[CPU_BATCH + 1].problem
+    assert sizes == [CPU_BATCH, CPU_BATCH, *[1] * CPU_BATCH, CPU_BATCH]
+
+
+def test_no_number_is_a_problem_of_its_frame():
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3], keepdims=0),
+        helper.make_node("Log", ["mean"], ["log"]),
+        helper.make_node("Sub", ["log", "log"], ["logit"]),
+    ]
+    images = pictures(3)
+    images[1] = 0
+    found = ready(made_model(nodes, IMAGE, {"logit": ["n"]}), spec()).run(
+        [Inputs(each, None) for each in images]
+    )
+    assert [bool(each.problem) for each in found] == [False, True, False]
+
+
+@pytest.mark.slow
+def test_broken_files_never_end_the_process():
     whole = brightness_model().SerializeToString()
-    told: list[str] = []
+    messages: list[str] = []
     for place in range(0, len(whole), 10):
         changed = bytearray(whole)
-        changed[place] ^= 1 << place % 8
+        changed[place] ^= 1 << place // 10 % 8
         try:
-            Runner(bytes(changed), spec()).run(pictures(1), None)
+            Runner(bytes(changed), spec())
         except FileError as error:
-            told.append(str(error))
-    assert len(told) > 20
-    assert not any("\n" in words for words in told)
+            messages.append(str(error))
+    assert len(messages) > 20
+    assert not any("\n" in message for message in messages)
 
 
 def test_a_model_is_loaded_once_in_a_process(tmp_path):
@@ -282,18 +368,23 @@ def test_a_model_is_loaded_once_in_a_process(tmp_path):
     assert runner(path, digest, spec()) is runner(path, digest, spec())
 
 
-def test_a_worker_with_another_file_is_told(tmp_path):
+def test_a_worker_refuses_another_file(tmp_path):
     path = own_file(tmp_path / "model.onnx")
-    with pytest.raises(FileError, match="another model than the one that was loaded"):
+    with pytest.raises(WorkerError, match=r"another model .*000000000000"):
         runner(path, "0" * 64, spec())
 
 
-def test_a_worker_without_the_file_is_told(tmp_path):
-    with pytest.raises(FileError, match="every worker needs the model at the same path"):
+def test_a_worker_without_the_file_says_so(tmp_path):
+    with pytest.raises(WorkerError, match="every worker needs the model at the same path"):
         runner(tmp_path / "absent.onnx", "0" * 64, spec())
 
 
-def test_without_onnxruntime_it_is_told_what_to_install(monkeypatch):
+def test_an_unknown_provider_is_refused():
+    with pytest.raises(ParameterError, match=r"provider: .*'abacus'; use .*cpu"):
+        Runner(brightness_model().SerializeToString(), spec(), provider="abacus")
+
+
+def test_without_onnxruntime_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"capsieve\[learned\]"):
         ready(brightness_model(), spec())

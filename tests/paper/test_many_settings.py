@@ -82,7 +82,7 @@ def calls(monkeypatch) -> list[str]:
 @pytest.mark.parametrize("order", [1, -1])
 def test_all_single_changes_together_equal_one_run_each(order) -> None:
     fields = {each.name for each in dataclasses.fields(Parameters)}
-    assert fields == {*OTHERS, "score_threshold"}
+    assert fields == {*OTHERS}
     changed = [dataclasses.replace(BASE, **{name: OTHERS[name]}) for name in OTHERS]
     many = [BASE, *changed, BASE][::order]
     found = analyze_each(FRAME, many)

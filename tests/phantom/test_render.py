@@ -43,16 +43,13 @@ def test_frames_are_the_same_in_another_process(frames):
     assert there.truth == frames[5].truth
 
 
-def test_truth_agrees_with_map_and_depth(frames):
+def test_truth_agrees_with_the_map_of_polyps(frames):
     found = 0
     for frame in frames:
         shown = set(np.unique(frame.polyp_map).tolist()) - {0}
         assert shown == {polyp.id for polyp in frame.truth.polyps}
         for polyp in frame.truth.polyps:
-            rows, cols = np.nonzero(frame.polyp_map == polyp.id)
-            assert polyp.pixels == len(rows)
-            assert polyp.box == (rows.min(), cols.min(), rows.max() + 1, cols.max() + 1)
-            assert polyp.distance_mm == pytest.approx(frame.depth[rows, cols].min(), abs=1e-3)
+            assert polyp.pixels == np.count_nonzero(frame.polyp_map == polyp.id)
             found += 1
         pixels = [polyp.pixels for polyp in frame.truth.polyps]
         assert pixels == sorted(pixels, reverse=True)

@@ -11,9 +11,9 @@ from capsieve.phantom.kernels.shade import develop
 from capsieve.phantom.motion import locate, make_motion
 from capsieve.phantom.noise import field, generator
 from capsieve.phantom.plan import plan_exam
-from capsieve.phantom.polyps import KINDS, SOLID, draw_polyp
+from capsieve.phantom.polyps import KINDS, draw_polyp
 from capsieve.phantom.scene import Sight, is_visible, scene_at, sight_of
-from capsieve.phantom.spoilers import make_spoilers
+from capsieve.phantom.spoilers import make_spoilers, stool_at
 
 
 @pytest.mark.parametrize("seed", [0, 1, 4])
@@ -49,13 +49,12 @@ def literal_clearance(point, colon, radius):
 def test_clearance_agrees_with_a_literal_search():
     scene = scene_at(5, (), 0.4)
     rng = np.random.default_rng(0)
-    none = np.zeros((0, len(SOLID)), np.float32)
     for _ in range(20):
         guess = scene.pose.s_mm + rng.uniform(-60, 60)
         point, _, normal, binormal = scene.colon.at(guess)
         point = point + rng.uniform(-4, 4) * normal + rng.uniform(-4, 4) * binormal
-        s, room = locate(point, guess, scene.colon, scene.radius, none)
-        expected_room, expected_s = literal_clearance(point, scene.colon, scene.radius)
+        s, room = locate(point, guess, scene.surfaces)
+        expected_room, expected_s = literal_clearance(point, scene.colon, scene.surfaces.radius)
         assert room == pytest.approx(expected_room, abs=0.05)
         assert s == pytest.approx(expected_s, abs=0.05)
 
@@ -66,7 +65,7 @@ def test_camera_is_inside_the_lumen_and_outside_polyps(head):
     for progress in np.linspace(0, 1, 60):
         scene = scene_at(11, polyps, float(progress), head)
         pose = scene.pose
-        assert locate(pose.position, pose.s_mm, scene.colon, scene.radius, scene.solids)[1] > 0.8
+        assert locate(pose.position, pose.s_mm, scene.surfaces)[1] > 0.8
 
 
 def test_motion_has_all_kinds_and_passes_through_the_colon():
@@ -121,12 +120,13 @@ def test_a_visible_polyp_meets_three_conditions(share, pixels, distance, visible
     assert is_visible(sight, 256, margin=1 / 1.35) is True
 
 
-def test_amounts_of_spoilers():
-    none = make_spoilers(1, 0, 0, 0)
-    assert len(none.bubbles) == len(none.pools) == len(none.stains) == 0
-    usual = make_spoilers(1, 1, 1, 1)
-    assert (np.diff(usual.bubbles[:, 0]) >= 0).all()
-    assert min(len(usual.bubbles), len(usual.pools), len(usual.stains)) > 0
+def test_a_colon_has_bubbles_liquid_and_stool():
+    spoilers = make_spoilers(1)
+    assert (np.diff(spoilers.bubbles[:, 0]) >= 0).all()
+    assert min(len(spoilers.bubbles), len(spoilers.pools), len(spoilers.stains)) > 0
+    for s in np.linspace(0, LENGTH_MM, 200):
+        near = np.abs(spoilers.stains[:, 0] - s) <= 4 * spoilers.stains[:, 1]
+        assert (stool_at(spoilers, s)[1] > 0) == near.any()
 
 
 def test_parts_have_random_streams_of_their_own():
@@ -147,11 +147,10 @@ def test_sensor_noise_has_the_requested_deviation_and_independent_channels():
     size = 128
     image = np.full((size, size, 3), 0.25, np.float32)
     curve = np.linspace(0, 255, 512).astype(np.float32)  # over the square root of light, 0 to 2
-    pixels = np.empty((size, size, 3), np.uint8)
     ones = np.ones((size, size), np.float32)
-    develop(
+    pixels = develop(
         image, ones > 0, ones, np.float32(1), np.zeros(3, np.float32), curve,
-        np.array([4, 4], np.float32), np.uint64(9), np.zeros(3, np.uint8), pixels,
+        np.array([4, 4], np.float32), np.uint64(9), np.zeros(3, np.uint8),
     )  # fmt: skip
     assert pixels.mean() == pytest.approx(63.75 - 0.5, abs=0.3)  # fractions are cut off
     assert pixels.std() == pytest.approx(4, rel=0.05)

@@ -20,7 +20,7 @@ import capsieve
 from capsieve.errors import FileError, OccupiedError, ParameterError
 from capsieve.phantom import StudyPlan, plan_exam, plan_study, render_frame, write_study
 from capsieve.phantom.plan import StudyExam
-from capsieve.store.lock import locked
+from capsieve.store.segments import locked
 
 SMALL: dict[str, Any] = {"patients": 2, "frames": 6, "polyps": 1, "size": 96, "seed": 3}
 TINY: dict[str, Any] = {"patients": 1, "frames": 1, "polyps": 0, "size": 64}
@@ -58,7 +58,7 @@ def test_a_study_has_the_same_bytes_with_any_number_of_workers(tmp_path, file_fo
     assert sum("/depth/" in name for name in found) == 24
 
 
-def test_labels_masks_sightings_and_polyps_agree(exact, tmp_path):
+def test_labels_masks_and_polyps_agree(exact, tmp_path):
     write_study(exact, tmp_path, file_format="png", workers=1)
     labels = rows(tmp_path / "labels.csv")
     assert [row["label"] for row in labels].count("polyp") == 5
@@ -67,27 +67,19 @@ def test_labels_masks_sightings_and_polyps_agree(exact, tmp_path):
     assert counts == {"patient-1/1": 3, "patient-1/2": 2}
     truth = tmp_path / "truth" / "patient-1"
     assert [row["frame"] for row in rows(truth / "frames.csv")] == [str(n) for n in range(11)]
-    sightings = rows(truth / "sightings.csv")
-    for row in sightings:
-        mask = cv2.imread(str(truth / "masks" / f"{int(row['frame']):06d}.png"), -1)
-        own_rows, own_cols = np.nonzero(mask == int(row["polyp"]))
-        assert len(own_rows) == int(row["pixels"])
-        box = (own_rows.min(), own_cols.min(), own_rows.max() + 1, own_cols.max() + 1)
-        assert box == tuple(int(row[name]) for name in ("row0", "col0", "row1", "col1"))
-    counting = {
-        (row["frame"], f"patient-1/{row['polyp']}") for row in sightings if row["counts"] == "1"
-    }
-    assert counting == {(row["frame"], row["polyp"]) for row in labels if row["polyp"]}
     masks = rows(tmp_path / "masks.csv")
+    counting = {(row["frame"], row["polyp"]) for row in labels if row["polyp"]}
     assert {(row["frame"], row["polyp"]) for row in masks} == counting
     for row in masks:
+        frame = render_frame(exact.exams[0].plan, int(row["frame"]))
         assert row["file"] == f"patient-1/{int(row['frame']):06d}.png"
-        assert (cv2.imread(str(tmp_path / row["mask"]), -1) == int(row["value"])).any()
+        assert row["polyp"] == f"patient-1/{row['value']}"
+        assert (cv2.imread(str(tmp_path / row["mask"]), -1) == frame.polyp_map).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["mp4", "png"])
-def test_evaluate_reads_the_mask_table_as_it_reads_the_study(exact, tmp_path, file_format):
+def test_evaluate_finds_the_mask_table_in_the_study(exact, tmp_path, file_format):
     study, results = tmp_path / "study", tmp_path / "results"
     write_study(exact, study, file_format=file_format, workers=1)
     capsieve.screen(study / "exams", results, workers=1)
@@ -102,7 +94,7 @@ def test_evaluate_reads_the_mask_table_as_it_reads_the_study(exact, tmp_path, fi
 
 
 def test_findings_are_what_spoils_the_frame(tmp_path):
-    plan = plan_exam(5, frames=8, polyps=1, size=64, bubbles=6.0, liquid=6.0)
+    plan = plan_exam(5, frames=8, polyps=1, size=64)
     write_study(study_of(plan), tmp_path, file_format="png", workers=1)
     spoiled = [render_frame(plan, number).truth.spoiled for number in range(8)]
     assert any(spoiled)

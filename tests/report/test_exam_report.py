@@ -92,7 +92,7 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_hostile_names_are_only_text(tmp_path: Path) -> None:
-    evil = "<script>alert(1)<\"'&>\u202e\n"
+    evil = "<script>alert(1)<\"'&>\u202e"
     folder = tmp_path / "out" / "exam-1"
     thumbnails = write_exam(folder, files=True, exam=evil, warnings=[evil])
     record = read_record(folder)
@@ -117,9 +117,9 @@ def test_hostile_names_are_only_text(tmp_path: Path) -> None:
 
 def test_what_is_to_be_read_is_the_big_figure(tmp_path: Path) -> None:
     page = a_page(tmp_path, frames=200, heads=2)
-    ledger = read_record(tmp_path / "out" / "exam-1")["ledger"]
-    assert f'<span class="big">{ledger["to_read"]}</span>' in page
-    assert f"frames to read out of {ledger['found']} " in Page(page).text
+    counts = read_record(tmp_path / "out" / "exam-1")["frame_counts"]
+    assert f'<span class="big">{counts["to_read"]}</span>' in page
+    assert f"frames to read out of {counts['found']} " in Page(page).text
 
 
 def test_an_incomplete_exam_says_what_is_missing(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_frames_that_nothing_is_known_of_stand_in_the_banner(
     folder = tmp_path / "out" / "exam-1"
     thumbnails = write_exam(folder, complete=complete)
     record = read_record(folder)
-    for ledger in (record["ledger"], record["heads"]["0"]):
-        ledger["unscreened"] = 32
-        ledger["found"] += 32
+    for counts in (record["frame_counts"], record["heads"]["0"]):
+        counts["unscreened"] = 32
+        counts["found"] += 32
     write_record(record, folder)
     text = Page(exam_report(folder, thumbnails)).text
     assert re.search(r"32 frames\s+were not screened:", text)
@@ -152,12 +152,14 @@ def test_every_frame_to_read_is_on_the_page_once(tmp_path: Path) -> None:
     page = exam_report(folder, write_exam(folder, frames=900, heads=2, events=6, length=9))
     frames = pq.read_table(folder / "frames.parquet").to_pylist()
     expected = [
-        (row["head"], row["frame"]) for row in frames if row["event"] and row["repeats"] is None
+        (row["head"], row["frame"])
+        for row in frames
+        if row["event"] and row["duplicate_of"] is None
     ]
     texts = [each["alt"] or "" for tag, each in Page(page).attributes if tag == "img"]
     shown = [re.search(r"[Ff]rame (\d+) of head (\d)", text) for text in texts]
     assert sorted((int(each[2]), int(each[1])) for each in shown if each) == expected
-    assert len(expected) == read_record(folder)["ledger"]["to_read"]
+    assert len(expected) == read_record(folder)["frame_counts"]["to_read"]
 
 
 def test_frames_without_a_picture_are_named(tmp_path: Path) -> None:
@@ -191,12 +193,12 @@ def test_warnings_stand_in_the_summary(tmp_path: Path) -> None:
     assert "darker than the reference" in page[: page.index('id="timeline"')]
 
 
-def test_a_ledger_that_does_not_add_up_says_so(tmp_path: Path) -> None:
+def test_counts_that_do_not_add_up_say_so(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "exam-1"
     thumbnails = write_exam(folder)
     assert "does not add up" not in exam_report(folder, thumbnails)
     record = read_record(folder)
-    record["ledger"]["flagged"] += 1
+    record["frame_counts"]["flagged"] += 1
     write_record(record, folder)
     assert exam_report(folder, thumbnails).count("does not add up") == 2
 
@@ -213,7 +215,7 @@ def test_a_damaged_table_is_an_error_with_advice(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "exam-1"
     thumbnails = write_exam(folder)
     (folder / "frames.parquet").write_bytes(b"PAR1 no more PAR1")
-    with pytest.raises(FileError, match=r"frames\.parquet.*--fresh"):
+    with pytest.raises(FileError, match=r"frames\.parquet.*--overwrite"):
         write_exam_report(folder, thumbnails)
     assert not (folder / "report.html").exists()
 
@@ -234,8 +236,8 @@ def test_the_legend_names_preselection_only_if_there_was_one(tmp_path: Path) -> 
     thumbnails = write_exam(folder)
     assert "set aside: too smooth" in exam_report(folder, thumbnails)
     record = read_record(folder)
-    for ledger in (record["ledger"], *record["heads"].values()):
-        rejected = ledger["rejected"]
+    for counts in (record["frame_counts"], *record["heads"].values()):
+        rejected = counts["rejected"]
         rejected["score-low"] = rejected.pop("texture-low") + rejected.pop("texture-high")
     write_record(record, folder)
     assert "set aside: too smooth" not in exam_report(folder, thumbnails)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from capsieve.errors import LeakError
@@ -16,9 +15,9 @@ RNG = np.random.default_rng(0)
 A, B, C, D = (RNG.bytes(32) for _ in range(4))
 
 
-def nearly(look, bits):
-    """The same look with so many bits changed."""
-    changed = np.unpackbits(np.frombuffer(look, np.uint8))
+def nearly(phash, bits):
+    """The same hash with so many bits changed."""
+    changed = np.unpackbits(np.frombuffer(phash, np.uint8))
     changed[:: 256 // bits][:bits] ^= 1
     return np.packbits(changed).tobytes()
 
@@ -30,9 +29,11 @@ class Study:
         self.folder, self.folders = folder, []
         self.labels, self.splits = [], []
 
-    def exam(self, name, looks, parts, *, sha1=None, patient="", label="normal", **columns):
-        sha1 = sha1 or [f"{name} {number}" for number in range(len(looks))]
-        self.folders.append(write_results(self.folder / name, look=looks, sha1=sha1, **columns))
+    def exam(self, name, phashes, parts, *, pixel_hash=None, patient="", label="normal", **columns):
+        pixel_hash = pixel_hash or [f"{name} {number}" for number in range(len(phashes))]
+        self.folders.append(
+            write_results(self.folder / name, phash=phashes, pixel_hash=pixel_hash, **columns)
+        )
         for frame, part in enumerate(parts):
             row = {"exam": name, "head": 0, "frame": frame}
             if label:
@@ -58,7 +59,7 @@ def study(tmp_path):
 
 
 def test_a_clean_split_has_no_leaks(study):
-    study.exam("a", [A, A], ["train"] * 2, sha1=["1", "1"]).exam("b", [B, C], ["test"] * 2)
+    study.exam("a", [A, A], ["train"] * 2, pixel_hash=["1", "1"]).exam("b", [B, C], ["test"] * 2)
     assert study.leaks() == {}
     assert check_leaks(study.matched(), allow=False) == ((), ())
 
@@ -114,8 +115,8 @@ def test_a_frame_that_is_listed_in_two_parts_is_named(study):
 
 
 def test_equal_pixels_in_two_parts_are_named_once(study):
-    study.exam("a", [A, B], ["train"] * 2, sha1=["1", "2"])
-    study.exam("b", [A, C], ["test"] * 2, sha1=["1", "3"])
+    study.exam("a", [A, B], ["train"] * 2, pixel_hash=["1", "2"])
+    study.exam("b", [A, C], ["test"] * 2, pixel_hash=["1", "3"])
     leaks = study.leaks()
     assert set(leaks) == {"pixels"}
     assert leaks["pixels"].stops
@@ -144,16 +145,16 @@ def test_near_identical_images_within_one_part_are_no_leak(study):
 
 
 def test_black_frames_in_two_parts_stop_nobody(study):
-    study.exam("a", [None, A], ["train"] * 2, sha1=["black", "1"])
-    study.exam("b", [None, B], ["test"] * 2, sha1=["black", "2"])
+    study.exam("a", [None, A], ["train"] * 2, pixel_hash=["black", "1"])
+    study.exam("b", [None, B], ["test"] * 2, pixel_hash=["black", "2"])
     leaks = study.leaks()
     assert {kind: leak.stops for kind, leak in leaks.items()} == {"twice": False}
     assert "no leak" in leaks["twice"].text
 
 
 def test_only_labelled_frames_count(study):
-    study.exam("a", [A, B], ["train"] * 2, sha1=["1", "2"])
-    study.exam("b", [A, nearly(B, 2)], ["test"] * 2, sha1=["1", "3"], label=None)
+    study.exam("a", [A, B], ["train"] * 2, pixel_hash=["1", "2"])
+    study.exam("b", [A, nearly(B, 2)], ["test"] * 2, pixel_hash=["1", "3"], label=None)
     study.exam("c", [C], ["test"])
     assert study.leaks() == {}
 
@@ -164,7 +165,9 @@ def test_other_findings_count(study):
 
 
 def test_without_a_split_equal_pictures_of_two_exams_are_a_warning(study):
-    study.exam("a", [A, A], [None] * 2, sha1=["1", "1"]).exam("b", [A], [None], sha1=["1"])
+    study.exam("a", [A, A], [None] * 2, pixel_hash=["1", "1"]).exam(
+        "b", [A], [None], pixel_hash=["1"]
+    )
     study.exam("c", [nearly(A, 2)], [None])
     leaks = study.leaks()
     assert {kind: leak.stops for kind, leak in leaks.items()} == {"twice": False}
@@ -174,20 +177,8 @@ def test_without_a_split_equal_pictures_of_two_exams_are_a_warning(study):
 
 
 def test_equal_frames_of_one_exam_are_usual(study):
-    study.exam("a", [A, A], [None] * 2, sha1=["1", "1"]).exam("b", [B], [None])
+    study.exam("a", [A, A], [None] * 2, pixel_hash=["1", "1"]).exam("b", [B], [None])
     assert study.leaks() == {}
-
-
-def test_results_without_looks_are_told_and_checked_as_far_as_may_be(study):
-    study.exam("a", [A], ["train"], sha1=["1"]).exam("b", [B], ["test"], sha1=["1"])
-    path = study.folders[0] / "frames.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["look"]), path)
-    leaks = study.leaks()
-    assert {kind: leak.stops for kind, leak in leaks.items()} == {
-        "pixels": True,
-        "unchecked": False,
-    }
-    assert "a; screen again, with --fresh" in leaks["unchecked"].text
 
 
 def test_leaks_stop_the_run_with_every_one_named_and_the_way_to_go_on(study):
@@ -208,15 +199,15 @@ def test_leaks_that_are_allowed_are_told(study):
 
 
 def test_files_are_named_by_their_names(study):
-    study.exam("a", [A], ["train"], sha1=["1"], file=["x/1.png"])
-    study.exam("b", [A], ["test"], sha1=["1"], file=["2.png"])
+    study.exam("a", [A], ["train"], pixel_hash=["1"], file=["x/1.png"])
+    study.exam("b", [A], ["test"], pixel_hash=["1"], file=["2.png"])
     assert "a/x/1.png (train) and b/2.png (test)" in study.leaks()["pixels"].text
 
 
 def test_of_many_leaks_the_first_are_named_and_all_are_counted(study):
-    looks = [np.random.default_rng(seed).bytes(32) for seed in range(9)]
-    study.exam("a", looks, ["train"] * 9).exam(
-        "b", [nearly(look, 5) for look in looks], ["test"] * 9
+    phashes = [np.random.default_rng(seed).bytes(32) for seed in range(9)]
+    study.exam("a", phashes, ["train"] * 9).exam(
+        "b", [nearly(phash, 5) for phash in phashes], ["test"] * 9
     )
     leak = study.leaks()["near-identical"]
     assert leak.count == 18

@@ -1,4 +1,4 @@
-"""Pairs of nearly the same look, against comparing every one with every other."""
+"""Pairs of nearly the same perceptual hash, against comparing every one with every other."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from capsieve.statistics.near_identical import near_pairs
 
 
 def brute_force(a, b, limit):
-    bits_a, bits_b = (np.unpackbits(looks, axis=1).astype(int) for looks in (a, b))
+    bits_a, bits_b = (np.unpackbits(hashes, axis=1).astype(int) for hashes in (a, b))
     distances = (bits_a[:, None, :] != bits_b[None, :, :]).sum(axis=2)
     places = np.argwhere(distances <= limit)
     return {(i, j): int(distances[i, j]) for i, j in places.tolist()}
@@ -55,9 +55,9 @@ def test_a_pair_that_differs_in_every_band_is_found_at_31_bits():
     bits = np.zeros((2, 256), np.uint8)
     bits[1, ::8] = 1  # two bits in each band of 16
     bits[1, 8 * 13] = 0
-    looks = np.packbits(bits, axis=1)
-    assert found(looks[:1], looks[1:], 31) == {(0, 0): 31}
-    assert found(looks[:1], looks[1:], 30) == {}
+    hashes = np.packbits(bits, axis=1)
+    assert found(hashes[:1], hashes[1:], 31) == {(0, 0): 31}
+    assert found(hashes[:1], hashes[1:], 30) == {}
 
 
 def test_the_search_stops_and_says_so():

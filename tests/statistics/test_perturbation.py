@@ -98,10 +98,21 @@ def test_parameters_go_by_field_or_symbol(name, field) -> None:
     assert parameter_named(name) == field
 
 
-@pytest.mark.parametrize("name", ["", "-", "sigma3", "threshold"])
-def test_an_unknown_name_is_refused_with_the_nearest(name) -> None:
-    with pytest.raises(ParameterError, match="no such parameter; did you mean"):
+@pytest.mark.parametrize(
+    ("name", "near"), [("radius_treshold", "radius_threshold"), ("Size_Lo", "size_low")]
+)
+def test_a_misspelt_name_is_refused_with_the_nearest(name, near) -> None:
+    with pytest.raises(ParameterError, match=f"did you mean '{near}'"):
         parameter_named(name)
+
+
+@pytest.mark.parametrize("name", ["", "-", "foo"])
+def test_a_name_like_no_other_is_refused_with_all_names(name) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parameter_named(name)
+    assert "did you mean" not in str(caught.value)
+    assert "midpass_fine" in str(caught.value)
+    assert "channel" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["channel", "vignetting"])

@@ -10,13 +10,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
+from capsieve.store.schema import TABLES
 from support.polyp_frames import polyp_frame
 from support.videos import KINDS, write_video
 
 __all__ = ["exam_frame", "read_frames", "table_bytes", "write_exam_images", "write_exam_video"]
 
 _SIZE = 96
-_TABLES = ("frames.parquet", "features.parquet", "events.parquet")
+_TABLES = tuple(f"{name}.parquet" for name in TABLES)
 
 _POLYP = cv2.resize(polyp_frame(), (_SIZE, _SIZE), interpolation=cv2.INTER_AREA)
 
@@ -61,5 +62,5 @@ def read_frames(folder: Path) -> pa.Table:
 
 
 def table_bytes(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of the three tables."""
+    """Return the bytes of all tables."""
     return {name: (folder / name).read_bytes() for name in _TABLES}

@@ -4,8 +4,11 @@ import os
 import signal
 import time
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from uuid import uuid4
+
+from capsieve.screening import executors
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,17 @@ def pid(_: int) -> int:
     return os.getpid()
 
 
-def kill_myself() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def refuse(error: Exception) -> None:
+    raise error
 
 
-def refuse_to_settle(_: int) -> None:
+def serve_and_die_in_the_warm_up(connection: Connection, parent: int, warm_up: bool) -> None:
+    if warm_up:
+        os.kill(os.getpid(), signal.SIGKILL)
+    executors._serve(connection, parent, warm_up=False)
+
+
+def refuse_to_start(*_: object) -> None:
     os._exit(1)
 
 

@@ -17,27 +17,17 @@ NAMES = ("brightness", "contrast")
 
 @dataclass(frozen=True)
 class FakeDetector:
-    """Score the mean brightness and locate the brightest pixel.
-
-    Parameters
-    ----------
-    parameters
-        Only `score_threshold` is used.
-    """
+    """Score the mean brightness and locate the brightest pixel."""
 
     parameters: Parameters = field(default_factory=Parameters)
+    score_threshold: float = 0.4
 
     name = "learned"
     value_names = NAMES
 
     @property
-    def score_threshold(self) -> float:
-        stated = self.parameters.score_threshold
-        return 0.4 if stated is None else stated
-
-    @property
     def identity(self) -> dict[str, Any]:
-        return {"name": self.name, "threshold": self.score_threshold, "score": "probability"}
+        return {"name": self.name, "score": "probability"}
 
     @property
     def reference(self) -> ReferenceRange:

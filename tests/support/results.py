@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xxhash
 
 __all__ = ["COLUMNS", "exam_record", "frame_counts", "frame_hash", "write_results", "write_table"]
 
-SCHEMA = 1
+SCHEMA = 2
 
 _FRAME = {"head": pa.int16(), "frame": pa.int64()}
 
@@ -23,15 +24,15 @@ COLUMNS: dict[str, dict[str, pa.DataType]] = {
     "frames": _FRAME
     | {
         "file": pa.string(),
-        "pts": pa.int64(),
+        "packet": pa.int64(),
         "time_s": pa.float64(),
-        "sha1": pa.string(),
-        "look": pa.binary(32),
+        "pixel_hash": pa.string(),
+        "phash": pa.binary(32),
         "status": pa.string(),
         "problem": pa.string(),
         "rows": pa.int32(),
         "cols": pa.int32(),
-        "label": pa.string(),
+        "flagged": pa.bool_(),
         "reason": pa.string(),
         "score": pa.float64(),
         "texture_max": pa.float64(),
@@ -40,17 +41,18 @@ COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "col": pa.float64(),
         "radius": pa.float64(),
         "midpass_max": pa.float64(),
-        "threshold": pa.float64(),
+        "segmentation_threshold": pa.float64(),
         "red": pa.float32(),
         "green": pa.float32(),
         "blue": pa.float32(),
+        "sharpness": pa.float32(),
         "values": pa.list_(pa.float32()),
         "event": pa.int32(),
-        "repeats": pa.int64(),
+        "duplicate_of": pa.int64(),
     },
     "features": _FRAME
     | {
-        "feature": pa.int32(),
+        "number": pa.int32(),
         "size": pa.int32(),
         "eccentricity": pa.float64(),
         "row": pa.float64(),
@@ -83,6 +85,16 @@ COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "col": pa.float64(),
         "radius": pa.float64(),
     },
+    "packets": {
+        "head": pa.int16(),
+        "pts": pa.int64(),
+        "dts": pa.int64(),
+        "size": pa.int64(),
+        "crc32": pa.uint32(),
+        "key": pa.bool_(),
+        "hidden": pa.bool_(),
+    },
+    "thumbnails": _FRAME | {"thumbnail": pa.binary(), "evidence": pa.binary()},
 }
 """Columns and types of the tables of a screened exam."""
 
@@ -94,6 +106,8 @@ def write_results(
     threshold: float = 37.0,
     events: Sequence[Mapping[str, Any]] = (),
     features: Sequence[Mapping[str, Any]] = (),
+    packets: Sequence[Mapping[str, Any]] = (),
+    thumbnails: Sequence[Mapping[str, Any]] = (),
     record: Mapping[str, Any] | None = None,
     **columns: Any,
 ) -> Path:
@@ -106,9 +120,9 @@ def write_results(
     frames
         Number of frames; not needed if a column is given as a sequence.
     threshold
-        Frames with at least this score are flagged, unless `label` or `reason` is given.
-    events, features
-        Rows of events.parquet and features.parquet.
+        Frames with at least this score are flagged, unless `flagged` is given.
+    events, features, packets, thumbnails
+        Rows of the other tables.
     record
         Entries of exam.json to replace.
     columns
@@ -125,9 +139,9 @@ def write_results(
     usual = {
         "head": 0,
         "frame": np.arange(frames),
-        "sha1": [f"{folder.name}-{number}" for number in range(frames)],
+        "pixel_hash": [f"{folder.name}-{number}" for number in range(frames)],
         "status": "decoded",
-        "label": np.where(flagged, "polyp", "normal"),
+        "flagged": flagged,
         "reason": reason,
         "score": 0.0,
         "texture_max": np.where(high, 11.0, 5.0),
@@ -136,10 +150,17 @@ def write_results(
     folder.mkdir(parents=True)
     content = {name: _repeated(values, frames) for name, values in (usual | columns).items()}
     write_table(folder, "frames", content, rows=frames)
-    write_table(folder, "features", list(features))
-    write_table(folder, "events", list(events))
-    counts = frame_counts(frames, flagged=int(flagged.sum()))
-    text = json.dumps(exam_record(folder.name, [counts]) | dict(record or {}))
+    others = {"features": features, "events": events, "packets": packets, "thumbnails": thumbnails}
+    for name, rows in others.items():
+        write_table(folder, name, list(rows))
+    head = np.broadcast_to(np.asarray(columns.get("head", 0)), frames)
+    counts = [
+        frame_counts(int((head == one).sum()), flagged=int(flagged[head == one].sum()))
+        for one in np.unique(head)
+    ]
+    tables = {f"{name}.parquet": _sha256(folder / f"{name}.parquet") for name in COLUMNS}
+    usual_record = exam_record(folder.name, counts, threshold=threshold) | {"tables": tables}
+    text = json.dumps(usual_record | dict(record or {}))
     (folder / "exam.json").write_text(text, encoding="utf-8")
     return folder
 
@@ -174,18 +195,23 @@ def frame_counts(frames: int, *, flagged: int = 0, **changes: Any) -> dict[str, 
     counts = dict.fromkeys(("declared", "found", "decoded", "scored"), frames)
     counts |= dict.fromkeys(("flagged", "to_read", "events"), flagged)
     counts |= dict.fromkeys(
-        ("missing", "undecodable", "unscreened", "damaged", "unscorable", "repeats"), 0
+        ("missing", "undecodable", "unscreened", "damaged", "unscorable", "near_duplicates"), 0
     )
     return counts | {"rejected": {"no-feature": frames - flagged}} | changes
 
 
 def frame_hash(pixels: np.ndarray) -> str:
     """Return the hash of the pixels of a frame."""
-    return hashlib.sha1(np.ascontiguousarray(pixels).data, usedforsecurity=False).hexdigest()
+    return xxhash.xxh3_128_hexdigest(np.ascontiguousarray(pixels).data)
 
 
 def exam_record(
-    exam: str, heads: Sequence[Mapping[str, Any]], *, kind: str = "video", size: int = 128
+    exam: str,
+    heads: Sequence[Mapping[str, Any]],
+    *,
+    kind: str = "video",
+    size: int = 128,
+    threshold: float = 37.0,
 ) -> dict[str, Any]:
     """Return the content of exam.json for heads with these frame counts."""
     from capsieve import Parameters
@@ -196,7 +222,7 @@ def exam_record(
         "schema": SCHEMA,
         "exam": exam,
         "complete": True,
-        "ledger": _total(heads),
+        "frame_counts": _total(heads),
         "heads": {str(head): counts for head, counts in enumerate(heads)},
         "problems": [],
         "range": {
@@ -208,8 +234,17 @@ def exam_record(
             },
         },
         "warnings": [],
+        "flagging": {
+            "rule": "threshold",
+            "value": threshold,
+            "frames": _total(heads)["flagged"],
+            "last_score": None,
+            "score_threshold": threshold,
+            "share_above_threshold": None,
+        },
         "detector": {"name": "paper", "parameters": parameters},
         "parameters": parameters,
+        "value_names": [],
         "versions": {"capsieve": "0.1.0", "python": "3.11.2", "numpy": "2.3.0"},
         "sources": [
             {
@@ -220,6 +255,7 @@ def exam_record(
                 "stream": 0,
                 "names": "",
                 "sha256": "5b" * 32,
+                "stamp": "123456789 1",
                 "bytes": 123_456_789,
                 "declared": counts["declared"],
                 "description": {
@@ -231,7 +267,7 @@ def exam_record(
             }
             for head, counts in enumerate(heads)
         ],
-        "views": [
+        "fields_of_view": [
             {
                 "head": head,
                 "rows": size,
@@ -257,12 +293,18 @@ def exam_record(
     }
 
 
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _repeated(values: Any, count: int) -> Any:
     single = isinstance(values, str | int | float)
     return [values] * count if single else values
 
 
 def _total(heads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    if not heads:
+        return frame_counts(0)
     total: dict[str, Any] = dict(heads[0]) | {"rejected": dict(heads[0]["rejected"])}
     for counts in heads[1:]:
         for name, value in counts.items():

@@ -33,13 +33,13 @@ class Client:
 
     def __init__(self, app: Any, address: str) -> None:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 123))
-        self._client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
+        self.asynchronous = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
 
     def get(self, url: str, **options: Any) -> httpx.Response:
-        return asyncio.run(self._client.get(url, **options))
+        return asyncio.run(self.asynchronous.get(url, **options))
 
     def post(self, url: str, **options: Any) -> httpx.Response:
-        return asyncio.run(self._client.post(url, **options))
+        return asyncio.run(self.asynchronous.post(url, **options))
 
     def log_in(
         self, name: str = "anna", password: str = PASSWORD, *, url: str = "/login", **options: Any

@@ -53,7 +53,7 @@ def write_exam(
     size, pictures
         Rows and columns of the frames, and how many different ones there are.
     length
-        How many flagged frames each event has, of which the fourth is a near copy; by default one
+        Flagged frames of each event, of which the fourth is a near-duplicate; by default one
         to four.
     changes
         Entries of the record to be replaced.
@@ -80,7 +80,7 @@ def write_exam(
     return {
         (row["head"], row["frame"]): shown[row["event"] % len(shown)][2]
         for row in rows["frames"]
-        if row.get("event") and row.get("repeats") is None
+        if row.get("event") and row.get("duplicate_of") is None
     }
 
 
@@ -96,7 +96,6 @@ def _picture(seed: int, size: int) -> tuple[dict[str, Any], dict[str, Any], byte
     row, col = result.placement.to_source(best.ball_row, best.ball_col)
     radius = result.placement.length_to_source(best.radius)
     feature = best._asdict()
-    feature["feature"] = feature.pop("number")
     feature |= {"source_row": row, "source_col": col, "source_radius": radius}
     ball = {"row": row, "col": col, "radius": radius}
     with io.BytesIO() as file:
@@ -137,8 +136,8 @@ def _head(
             ]
             score = 20.0 + frame % 15 if reason == "radius-low" else 0.0
             tone = 150 + 40 * np.sin(frame / max(1, frames) * 9)
-            row |= {"label": "normal", "reason": reason, "score": score, "rows": size, "cols": size}
-            row |= {"texture_max": 5.0, "radius_max": int(score), "sha1": f"{frame:040x}"}
+            row |= {"flagged": False, "reason": reason, "score": score, "rows": size, "cols": size}
+            row |= {"texture_max": 5.0, "radius_max": int(score), "pixel_hash": f"{frame:040x}"}
             row |= {"red": tone, "green": tone * 0.6, "blue": tone * 0.42}
         rows.append(row)
     found, features = [], []
@@ -160,8 +159,8 @@ def _head(
         ball, feature, _ = shown[rank % len(shown)]
         score = round(80 - 40 * k / max(events, 1), 2)
         for i in range(length):
-            rows[first + i] |= {"label": "polyp", "reason": "polyp", "event": rank, **ball}
-            rows[first + i] |= {"score": score - i, "repeats": first if i == 3 else None}
+            rows[first + i] |= {"flagged": True, "reason": "polyp", "event": rank, **ball}
+            rows[first + i] |= {"score": score - i, "duplicate_of": first if i == 3 else None}
             features.append({"head": head, "frame": first + i, **feature})
         member = rows[first]
         found.append(
@@ -189,7 +188,7 @@ def _counts(table: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     rows = table["frames"]
     reasons = [row.get("reason") for row in rows]
     flagged = reasons.count("polyp")
-    repeats = sum(row.get("repeats") is not None for row in rows)
+    near_duplicates = sum(row.get("duplicate_of") is not None for row in rows)
     decoded = sum(row["status"] == "decoded" for row in rows)
     return frame_counts(
         len(rows),
@@ -198,8 +197,8 @@ def _counts(table: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
         scored=decoded,
         rejected={reason: reasons.count(reason) for reason in REASONS},
         flagged=flagged,
-        repeats=repeats,
-        to_read=flagged - repeats,
+        near_duplicates=near_duplicates,
+        to_read=flagged - near_duplicates,
         events=len(table["events"]),
     )
 

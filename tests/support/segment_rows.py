@@ -1,70 +1,60 @@
-"""Rows as workers hand them over, for the tests of what counts, numbers and writes them."""
+"""Rows of segments as workers return them."""
 
-from collections.abc import Mapping, Sequence
+import io
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from capsieve.store.schema import SEGMENT
 
-__all__ = ["REASONS", "any_row", "feature", "row", "scored", "served"]
-
-REASONS = ("polyp", "texture-low", "texture-high", "no-feature", "radius-low")
+__all__ = ["any_row", "feature", "row", "scored", "segment", "segment_file"]
 
 Row = dict[str, Any]
 
 
 def row(**values: Any) -> Row:
-    """Return a decoded frame without a result; what is not stated is null."""
-    return dict.fromkeys(SEGMENT.names) | {"status": "decoded"} | values
+    """Return a decoded frame without a result; other columns are null."""
+    return {"status": "decoded"} | values
 
 
 def feature(number: int, **values: Any) -> Row:
-    """Return a feature that is known by its number."""
-    return {"feature": number, "size": 300 + number, "rejected": "", "radius": 40} | values
+    """Return a feature."""
+    return {"number": number, "size": 300 + number, "rejected": "", "radius": 40} | values
 
 
-def scored(reason: str, **values: Any) -> Row:
+def scored(reason: str = "no-feature", **values: Any) -> Row:
     """Return a scored frame."""
-    result: Row = {"label": "normal", "score": 0.0, "features": []}
-    if reason == "polyp":
-        result = {"label": "polyp", "score": 40.0, "features": [feature(1)]}
-        result |= {"row": 50.0, "col": 50.0, "radius": 20.0, "thumbnail": b"JPEG"}
-    colour = {"texture_max": 5.0, "red": 120.0, "green": 80.0, "blue": 40.0}
-    return row(**({"reason": reason} | colour | result | values))
+    return row(**({"reason": reason, "score": 0.0, "features": []} | values))
+
+
+def segment(rows: Sequence[Row]) -> pa.Table:
+    """Return rows as a table of a segment."""
+    return pa.Table.from_pylist(list(rows), SEGMENT)
+
+
+def segment_file(rows: Sequence[Row]) -> bytes:
+    """Return rows as the Parquet file of a segment."""
+    with io.BytesIO() as file:
+        pq.write_table(segment(rows), file)
+        return file.getvalue()
 
 
 def any_row() -> st.SearchStrategy[Row]:
-    """Rows of every kind: lost, unscorable, damaged, rejected, flagged; near copies among them."""
-    problem = st.sampled_from(["cut off", "no key frame"])
-    lost = st.builds(lambda what: row(status="undecodable", problem=what), problem)
-    unscorable = st.builds(lambda what: row(problem=what), problem)
-    picture = st.sampled_from([bytes(256), bytes([1] * 256), bytes([200] * 256)])
+    """Rows of every kind: undecodable, unscreened, unscorable, damaged, scored."""
+    problem = st.sampled_from(["truncated", "no key frame"])
+    lost = st.builds(row, status=st.sampled_from(["undecodable", "unscreened"]), problem=problem)
+    unscorable = st.builds(row, problem=problem)
     frames = st.builds(
-        lambda reason, what, score, col, small, count: scored(
-            reason,
-            problem=what,
-            score=score,
-            col=col,
-            signature=small if reason == "polyp" else None,
-            features=[feature(number + 1) for number in range(count)],
-        ),
-        st.sampled_from(REASONS),
-        st.none() | problem,
-        st.floats(0, 90),
-        st.sampled_from([20.0, 55.0, 300.0]),
-        picture,
-        st.integers(0, 3),
+        lambda count, **values: scored(**values, features=[feature(n + 1) for n in range(count)]),
+        count=st.integers(0, 3),
+        reason=st.sampled_from(["texture-low", "no-feature", "radius-low", "brand-new"]),
+        problem=st.none() | problem,
+        score=st.sampled_from([0.0, 20.0, 40.0, 60.0]),
+        row=st.just(50.0),
+        col=st.sampled_from([20.0, 55.0, 300.0]),
+        radius=st.just(20.0),
     )
     return st.one_of(lost, unscorable, frames, frames, frames)
-
-
-def served(heads: Mapping[int, Sequence[Sequence[Row]]]) -> Any:
-    """Return, as the writer of the tables wants them, the segments of each head and their rows."""
-
-    def rows(head: int, number: int, columns: list[str] | None) -> pa.Table:
-        table = pa.Table.from_pylist(list(heads[head][number]), SEGMENT)
-        return table if columns is None else table.select(columns)
-
-    return {head: len(parts) for head, parts in heads.items()}, rows

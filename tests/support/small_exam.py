@@ -57,11 +57,11 @@ def write_small_exam(out: Path, source: Path, *, exam: str = "small") -> Path:
         events=rows,
         file=names,
         event=event,
-        sha1=[frame_hash(small_frame(number)) for number in range(FRAMES)],
+        pixel_hash=[frame_hash(small_frame(number)) for number in range(FRAMES)],
         rows=np.full(FRAMES, SIZE),
         cols=np.full(FRAMES, SIZE),
         record={
-            "views": [],
+            "fields_of_view": [],
             "sources": [
                 {
                     "head": 0,
@@ -71,6 +71,7 @@ def write_small_exam(out: Path, source: Path, *, exam: str = "small") -> Path:
                     "stream": 0,
                     "names": "",
                     "sha256": "0" * 64,
+                    "stamp": "",
                     "bytes": 1,
                     "declared": None,
                     "description": {"rows": SIZE, "cols": SIZE},

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from capsieve.sources.source import SourceFrame
+from capsieve.sources.base import SourceFrame
 
 
 def image_bytes(level: int = 100, kind: str = "PNG", *, rows: int = 6, cols: int = 8) -> bytes:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from capsieve.store.schema import SCHEMA
+
 __all__ = ["is_complete", "is_unfinished", "is_writing", "segments", "write_unfinished"]
 
 _FOLDER = ".unfinished"
@@ -25,12 +27,13 @@ def is_writing(exam: Path) -> bool:
 
 
 def is_complete(exam: Path) -> bool:
-    """Return whether all segments are stored."""
-    return (exam / _FOLDER / "finished").exists()
+    """Return whether all segments are stored and the results are being written."""
+    return any((exam / name).exists() for name in (".results-staged", ".results-ready"))
 
 
 def write_unfinished(exam: Path, identity: Mapping[str, Any] | None = None) -> None:
     """Write the work files of a run that was killed before its first segment."""
     (exam / _FOLDER).mkdir(parents=True)
     if identity is not None:
-        (exam / _FOLDER / "plan.json").write_text(json.dumps(dict(identity)), encoding="utf-8")
+        content = {"schema": SCHEMA, "plan": dict(identity)}
+        (exam / _FOLDER / "plan.json").write_text(json.dumps(content), encoding="utf-8")

@@ -39,6 +39,8 @@ export function examOf(name: string): Exam {
     exam: name,
     heads: Array.from({ length: exam.heads }, (_, head) => ({ head, frames: exam.frames, rows: SIZE, cols: SIZE, field_of_view: null, fps: exam.fps, has_times: true })),
     threshold: 37,
+    reading_list: false,
+    flagging: "",
     score: { name: "R_max", words: "The score is the radius of the best ball, in working pixels.", low: 0, high: 80, probability: false },
     detector: "paper", events: eventsOf(name), warnings: [],
     disclaimer: "Research software, not a medical device.", provenance: { capsieve: "0.6", source: `${name}.mp4` }, screening: "mock",
@@ -62,10 +64,10 @@ export function columnsOf(name: string, head: number): Buffer {
   const n = exam.frames;
   const time = new Float64Array(n);
   const score = new Float32Array(n);
-  const label = new Uint8Array(n);
+  const flags = new Uint8Array(n);
   const reason = new Uint8Array(n);
   const event = new Int32Array(n).fill(-1);
-  const repeats = new Int32Array(n).fill(-1);
+  const duplicate_of = new Int32Array(n).fill(-1);
   const rgb = new Uint8Array(3 * n);
   const status = new Uint8Array(n);
   for (const one of eventsOf(name)) {
@@ -75,14 +77,14 @@ export function columnsOf(name: string, head: number): Buffer {
     time[i] = i / exam.fps + head * 0.11;
     const murky = Math.sin(i / 260 + head) > 0.72;
     const flagged = (event[i] as number) > 0 && bumpAt(i, n) >= 0;
-    label[i] = flagged ? 1 : 0;
-    if (flagged && i % 3 !== 0) repeats[i] = i - (i % 3);
+    flags[i] = flagged ? 1 : 0;
+    if (flagged && i % 3 !== 0) duplicate_of[i] = i - (i % 3);
     reason[i] = flagged ? 0 : murky ? 2 : 4;
     score[i] = flagged ? 40 + (i % 25) : murky ? 0 : 14 + 10 * Math.sin(i / 9) ** 2 + (i % 11);
     const light = 0.6 + 0.25 * Math.sin(i / 70);
     rgb.set([230 * light, (murky ? 170 : 130) * light, 80 * light], 3 * i);
   }
-  const columns = { time_s: time, score, label, reason, event, repeats, rgb, status };
+  const columns = { time_s: time, score, flagged: flags, reason, event, duplicate_of, rgb, status };
   const types: Record<string, string> = { Float64Array: "float64", Float32Array: "float32", Int32Array: "int32", Uint8Array: "uint8" };
   const header = Buffer.from(
     JSON.stringify({

@@ -7,6 +7,8 @@ import type { Action, Entry, Reading } from "../src/api/types.ts";
 import { columnsOf, EXAMS, examOf, rowOf, SIZE } from "./exams.ts";
 import { bumpAt, paint, png } from "./pictures.ts";
 
+const KEY_EVERY = 60; // frames between key frames
+
 const entries: Entry[] = [];
 const keys = new Map<string, Entry>();
 const listeners = new Set<ServerResponse>();
@@ -129,11 +131,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (!exam) return json({ detail: `There is no exam ${name} in this room.` }, 404);
   const head = Number(parts[3] ?? 0);
   const asked = (): number[] => {
-    const list = url.searchParams.get("numbers");
-    if (list) return list.split(",").map(Number);
-    const first = Number(url.searchParams.get("first"));
-    const step = Number(url.searchParams.get("step") ?? 1);
-    return Array.from({ length: Number(url.searchParams.get("count")) }, (_, i) => first + i * step);
+    const numbers = (url.searchParams.get("numbers") ?? "").split(",").map(Number);
+    if (url.searchParams.get("snap") !== "key") return numbers;
+    return [...new Set(numbers.map((frame) => frame - (frame % KEY_EVERY)))];
   };
   switch (parts[2]) {
     case undefined: return json(examOf(name));

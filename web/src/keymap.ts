@@ -27,7 +27,7 @@ export const GROUPS: readonly Group[] = [
       { id: "last", keys: ["End"], words: "last frame" },
       { id: "faster", keys: ["+", "="], words: "faster" },
       { id: "slower", keys: ["-"], words: "slower" },
-      { id: "mode", keys: ["F"], words: "all frames, flagged, flagged without copies" },
+      { id: "mode", keys: ["F"], words: "all frames, flagged, flagged without near-duplicates" },
     ],
   },
   {

@@ -8,10 +8,10 @@ function table(): ArrayBuffer {
   const columns: [string, string, Buffer, number][] = [
     ["time_s", "float64", Buffer.from(new Float64Array([0.5, NaN, 1.5]).buffer), 3],
     ["score", "float32", Buffer.from(new Float32Array([10, NaN, 40]).buffer), 3],
-    ["label", "uint8", Buffer.from([0, 255, 1]), 3],
+    ["flagged", "uint8", Buffer.from([0, 0, 1]), 3],
     ["reason", "uint8", Buffer.from([1, 0, 2]), 3],
     ["event", "int32", Buffer.from(new Int32Array([-1, -1, 5]).buffer), 3],
-    ["repeats", "int32", Buffer.from(new Int32Array([-1, 0, -1]).buffer), 3],
+    ["duplicate_of", "int32", Buffer.from(new Int32Array([-1, 0, -1]).buffer), 3],
     ["rgb", "uint8", Buffer.from([1, 2, 3, 4, 5, 6, 7, 8, 9]), 9],
     ["status", "uint8", Buffer.from([0, 1, 0]), 3],
   ];
@@ -33,9 +33,9 @@ test("every column is found behind its padding", () => {
   assert.equal(read.frames, 3);
   assert.deepEqual([...read.time_s], [0.5, NaN, 1.5]);
   assert.deepEqual([...read.score], [10, NaN, 40]);
-  assert.deepEqual([...read.label], [0, 255, 1]);
+  assert.deepEqual([...read.flagged], [0, 0, 1]);
   assert.deepEqual([...read.event], [-1, -1, 5]);
-  assert.deepEqual([...read.repeats], [-1, 0, -1]);
+  assert.deepEqual([...read.duplicate_of], [-1, 0, -1]);
   assert.deepEqual([...read.rgb], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   assert.deepEqual([...read.status], [0, 1, 0]);
   assert.equal(read.reasons[read.reason[2] as number], "polyp");

@@ -27,8 +27,8 @@ test("the threshold itself is flagged; above the highest score nothing is", () =
 
 test("frames that were never scored are flagged at no threshold", () => {
   const columns = {
-    frames: 4, reasons: ["polyp", "texture-high", "score-low"], score: Float32Array.from([9, 9, NaN, 9]),
-    label: Uint8Array.from([1, 0, 0, 255]), reason: Uint8Array.from([0, 1, 2, 0]),
+    frames: 4, reasons: ["polyp", "texture-high", "score-low"], score: Float32Array.from([9, 9, NaN, NaN]),
+    flagged: Uint8Array.from([1, 0, 0, 0]), reason: Uint8Array.from([0, 1, 2, 0]),
   } as unknown as Columns;
   assert.deepEqual([...reach(columns)], [9, -Infinity, -Infinity, -Infinity]);
 });

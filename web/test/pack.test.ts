@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { packQuery, parsePack } from "../src/api/pack.ts";
+import { parsePack } from "../src/api/pack.ts";
 
 function pack(...pictures: [number, number, number[]][]): ArrayBuffer {
   const parts = pictures.flatMap(([number, kind, bytes]) => {
@@ -35,14 +35,3 @@ test("a pack that was cut off is refused", () => {
 });
 
 test("an unknown kind is refused", () => assert.throws(() => parsePack(pack([3, 9, [1]])), /Frame 3/));
-
-test("a run is asked for as a run, in either direction", () => {
-  assert.equal(packQuery([4, 5, 6]), "first=4&count=3");
-  assert.equal(packQuery([6, 5, 4]), "first=6&count=3&step=-1");
-  assert.equal(packQuery([9]), "first=9&count=1");
-});
-
-test("other frames are asked for one by one", () => {
-  assert.equal(packQuery([4, 5, 7]), "numbers=4,5,7");
-  assert.equal(packQuery([4, 4]), "numbers=4,4");
-});

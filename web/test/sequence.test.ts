@@ -6,11 +6,11 @@ import { filtered, inStep, paired, single, stepOf } from "../src/model/sequence.
 const times = (frames: number, fps: number, start = 0): Float64Array =>
   Float64Array.from({ length: frames }, (_, i) => start + i / fps);
 
-function table(label: number[], repeats = label.map(() => -1)): Columns {
-  const n = label.length;
+function table(flagged: number[], duplicate_of = flagged.map(() => -1)): Columns {
+  const n = flagged.length;
   return {
-    frames: n, reasons: [], time_s: new Float64Array(n), score: new Float32Array(n), label: Uint8Array.from(label),
-    reason: new Uint8Array(n), event: new Int32Array(n), repeats: Int32Array.from(repeats), rgb: new Uint8Array(3 * n),
+    frames: n, reasons: [], time_s: new Float64Array(n), score: new Float32Array(n), flagged: Uint8Array.from(flagged),
+    reason: new Uint8Array(n), event: new Int32Array(n), duplicate_of: Int32Array.from(duplicate_of), rgb: new Uint8Array(3 * n),
     status: new Uint8Array(n),
   };
 }
@@ -43,11 +43,17 @@ test("heads are shown at nearly the same time", () => {
   }
 });
 
-test("flagged frames alone, with and without near copies", () => {
+test("flagged frames alone, with and without near-duplicates", () => {
   const columns = new Map([[0, table([0, 1, 1, 0, 1], [-1, -1, 1, -1, -1])]]);
   assert.deepEqual([...(filtered(single(0, 5), "flagged", columns).frames[0] ?? [])], [1, 2, 4]);
   assert.deepEqual([...(filtered(single(0, 5), "to read", columns).frames[0] ?? [])], [1, 4]);
   assert.equal(filtered(single(0, 5), "all", columns).length, 5);
+});
+
+test("a near-duplicate of a frame that is not flagged or of another event is to be read", () => {
+  const columns = table([0, 1, 1, 1], [-1, 0, 1, 2]);
+  columns.event.set([-1, 1, 1, 2]);
+  assert.deepEqual([...(filtered(single(0, 4), "to read", new Map([[0, columns]])).frames[0] ?? [])], [1, 3]);
 });
 
 test("a step counts when either head is flagged", () => {

@@ -1,4 +1,4 @@
-"""A calibration as files: calibrated.toml for ``capsieve screen``, and calibration.json, ... .
+"""A calibration as files: calibration.json, ... and calibrated.toml for the paper's detector.
 
 The same input gives the same bytes: no file carries a date.
 """
@@ -49,7 +49,10 @@ def check_folder(folder: Path) -> None:
 
 
 def write_calibration(calibration: Calibration, folder: Path) -> list[Path]:
-    """Write calibrated.toml and calibration.json, .csv, .md and .tex into the folder.
+    """Write calibration.json, .csv, .md and .tex into the folder.
+
+    For the paper's detector also calibrated.toml, parameters with the chosen R_P. The threshold of
+    another detector is no parameter: it is passed as ``capsieve screen --threshold``.
 
     Raises
     ------
@@ -67,9 +70,11 @@ def write_calibration(calibration: Calibration, folder: Path) -> list[Path]:
         f"{_NAME}.csv": lambda: csv_text(machine_table(calibration)),
         f"{_NAME}.md": lambda: markdown_text(shown),
         f"{_NAME}.tex": lambda: tex_text(shown),
-        # Last: where it is there, all that explains it is.
-        PARAMETERS_FILE: lambda: parameters_text(calibration),
     }
+    if calibration.detector == "paper":  # last: if it is there, all that explains it is
+        texts[PARAMETERS_FILE] = lambda: parameters_text(calibration)
+    else:
+        (folder / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
     for name, text in texts.items():
         with atomic_write(folder / name) as temporary:
             temporary.write_bytes(text().encode("utf-8", "replace"))
@@ -87,7 +92,6 @@ def parameters_text(calibration: Calibration) -> str:
         c.how,
         f"Screened before with {c.scale.name} = {c.screened:.12g}; all other parameters are as "
         "they were.",
-        *_for_which(c),
         "",
         *_expected(c),
     ]
@@ -128,7 +132,7 @@ def calibration_content(calibration: Calibration) -> dict[str, Any]:
             "name": c.scale.name,
             "value": c.threshold,
             "how": c.how,
-            "screened": c.screened if c.scale.step is None else c.base.radius_threshold,
+            "screened": c.screened,
             "highest": c.scale.highest if math.isfinite(c.scale.highest) else None,
         },
         "folds": dict(c.fold_thresholds),
@@ -151,16 +155,6 @@ def calibration_content(calibration: Calibration) -> dict[str, Any]:
         "warnings": list(c.warnings),
         "leaks": list(c.leaks),
     }
-
-
-def _for_which(calibration: Calibration) -> list[str]:
-    """Name what the threshold is for; the paper's detector needs no word."""
-    if calibration.detector == "paper":
-        return []
-    return [
-        f"For capsieve screen --detector {plain(calibration.detector)}: scores of another detector "
-        "have another scale."
-    ]
 
 
 def _expected(calibration: Calibration) -> list[str]:

@@ -32,9 +32,9 @@ class Calibration:
     base
         The parameters that the exams were screened with.
     parameters
-        The same with the chosen threshold.
+        The same, for the paper's detector with the chosen threshold.
     threshold
-        It.
+        The chosen one, for ``capsieve screen --threshold``.
     how
         One sentence: by which rule, on which frames.
     fold_thresholds

@@ -45,7 +45,7 @@ _DEFAULT_SPECIFICITY = 90.0
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
     metavar="CALIBRATION",
-    help="Folder for calibrated.toml, and calibration.json, .csv, .md and .tex.",
+    help="Folder for calibration.json, .csv, .md and .tex, and calibrated.toml.",
 )
 @click.option(
     "--specificity",
@@ -92,7 +92,8 @@ def command(
     """Choose the threshold of the results in OUT that reaches a target, and tell what it costs.
 
     One target of --specificity, --frames and --sensitivity; --specificity 90, as in the paper,
-    where none is given. calibrated.toml is for capsieve screen --parameters.
+    where none is given. For the paper's detector calibrated.toml is written, for capsieve screen
+    --parameters; the threshold of another detector is passed to capsieve screen as --threshold.
     """
     from capsieve.calibration.files import PARAMETERS_FILE, calibration_json, check_folder
     from capsieve.engine.calibrating import calibrate
@@ -119,11 +120,12 @@ def command(
         click.echo(calibration_json(calibration), nl=False)
     else:
         say_calibration(calibration)
-        other = calibration.detector != "paper"
-        detector = f"--detector {shlex.quote(calibration.detector)} " if other else ""
-        click.echo(
-            f"To screen with it: capsieve screen ... {detector}--parameters {out / PARAMETERS_FILE}"
-        )
+        if calibration.detector == "paper":
+            options = f"--parameters {shlex.quote(str(out / PARAMETERS_FILE))}"
+        else:
+            name = shlex.quote(calibration.detector)
+            options = f"--detector {name} --threshold {calibration.threshold:.12g}"
+        click.echo(f"To screen with it: capsieve screen ... {options}")
 
 
 def say_calibration(calibration: "Calibration") -> None:

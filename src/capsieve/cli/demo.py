@@ -14,7 +14,7 @@ from rich.table import Table
 from capsieve.cli.options import workers_option
 
 if TYPE_CHECKING:
-    from capsieve.engine.screening import ScreenedExam
+    from capsieve.screening.screen import ScreenedExam
     from capsieve.statistics.evaluation import Evaluation
     from capsieve.statistics.metric import Metric
 
@@ -38,9 +38,9 @@ Example:
     help="Folder for the study and the results.",
 )
 @workers_option
-@click.option("--fresh", is_flag=True, help="Replace an earlier demo in this folder.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier demo in this folder.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
+def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> None:
     """Render a synthetic study of five exams, screen it and evaluate the results.
 
     The study has 16 polyps. An interrupted demo continues with the same command.
@@ -49,9 +49,9 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
     from capsieve.cli.progress import exam_progress, frame_progress
     from capsieve.compiling import is_compiled
     from capsieve.engine.evaluating import evaluate
-    from capsieve.engine.screening import screen
     from capsieve.errors import FileError
     from capsieve.phantom import plan_study, write_study
+    from capsieve.screening.screen import screen
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -68,13 +68,17 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
             plan,
             out / "study",
             workers=workers,
-            overwrite=fresh,
+            overwrite=overwrite,
             progress=lambda exam, count: advance(count),
         ).parent
     click.echo("Screening it with the published algorithm ...", err=True)
     with exam_progress(quiet=quiet) as listener:
         exams = screen(
-            study / "exams", out / "results", workers=workers, fresh=fresh, progress=listener
+            study / "exams",
+            out / "results",
+            workers=workers,
+            overwrite=overwrite,
+            progress=listener,
         )
     click.echo("Evaluating the results against the ground truth ...", err=True)
     evaluation = evaluate(out / "results", study / "labels.csv", out / "evaluation", regions=study)
@@ -101,12 +105,14 @@ def command(out: Path, workers: int | None, fresh: bool, quiet: bool) -> None:
 
 def _exam_table(exams: "Sequence[ScreenedExam]") -> Table:
     names = ("found", "to_read", "events")
-    counts: list[Any] = [exam.record["ledger"] for exam in exams if exam.record is not None]
+    counts: list[Any] = [exam.record["frame_counts"] for exam in exams if exam.record is not None]
     table = _table("Exam", "Frames", "To read", "Events")
     for exam in exams:
-        ledger: Any = exam.record["ledger"] if exam.record else dict.fromkeys(names, "failed")
-        table.add_row(exam.name, *(str(ledger[name]) for name in names))
-    table.add_row("total", *(str(sum(ledger[name] for ledger in counts)) for name in names))
+        counted: Any = (
+            exam.record["frame_counts"] if exam.record else dict.fromkeys(names, "failed")
+        )
+        table.add_row(exam.name, *(str(counted[name]) for name in names))
+    table.add_row("total", *(str(sum(counted[name] for counted in counts)) for name in names))
     return table
 
 
@@ -156,22 +162,23 @@ def _review_command(results: Path) -> str:
 
 def _explain_best_event(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
     """Draw the nine panels of the event with the highest score."""
-    import pyarrow.parquet as pq
-
     import capsieve
     from capsieve.report.nine_panels import nine_panels, save_figure
-    from capsieve.store.recall import recall
+    from capsieve.store.exam import Exam
 
-    best: tuple[float, Path, int] | None = None
-    for exam in exams:
-        if exam.record is not None and exam.record["ledger"]["events"]:
-            first = pq.read_table(exam.folder / "events.parquet").slice(0, 1).to_pylist()[0]
-            if best is None or first["score"] > best[0]:
-                best = first["score"], exam.folder, first["best_frame"]
-    if best is None:
+    found: list[tuple[float, Exam, int, int]] = []
+    for screened in exams:
+        if screened.record is not None and screened.record["frame_counts"]["events"]:
+            exam = Exam(screened.folder)
+            first = exam.columns("score", "head", "best_frame", table="events").to_pylist()[0]
+            found.append((first["score"], exam, first["head"], first["best_frame"]))
+    if not found:
         return None
-    frame = recall(best[1], best[2])
-    explanation = capsieve.explain(frame.pixels, frame.parameters, frame.field_of_view)
+    _, exam, head, frame = max(found, key=lambda one: one[0])
+    with exam.reader(head) as reader:
+        pixels = reader.pixels(frame)
+    field_of_view = exam.field_of_view(head, *pixels.shape[:2])
+    explanation = capsieve.explain(pixels, exam.parameters, field_of_view)
     path = out / "nine-panels.png"
-    save_figure(nine_panels(explanation, frame.parameters), path)
+    save_figure(nine_panels(explanation, exam.parameters), path)
     return path

@@ -1,5 +1,8 @@
 """``capsieve explain``: one frame in pictures, and why it was flagged or not."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +11,14 @@ import click
 from capsieve.cli.field_of_view import FieldOfViewType
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from capsieve.detector import Detector
     from capsieve.frames import FieldOfView
     from capsieve.parameters import Parameters
+    from capsieve.report.frame_flag import FrameFlag
+    from capsieve.store.exam import Exam
 
 __all__ = ["command"]
 
@@ -90,75 +96,110 @@ def command(
     the words; -o also writes the picture: the nine steps of the paper's algorithm, or the evidence
     of another detector.
     """
-    import capsieve
-    from capsieve.cli.output import announce_compilation, explanation_json, say_why
+    from capsieve.cli.output import announce_compilation
 
     _check_out(target, out)
-    pixels, view, basis, named, screened = _chosen(target, number, head)
+    pixels, view, basis, named, exam = _chosen(target, number, head)
     parameters = _parameters(parameters_file, channel, basis)
+    as_screened = parameters == basis and field_of_view is None
     if field_of_view is not None:
         view = _view(field_of_view, pixels)
     announce_compilation()
+    screened = None if exam is None else exam.record["detector"]
     detector = _detector(detector_name, screened, parameters, target)
-    if detector.name != "paper":
-        _explain_other(detector, pixels, view, target, named, out=out, as_json=as_json, show=show)
-        return
-    explanation = capsieve.explain(pixels, parameters, view)
-    if out is not None:
-        from capsieve.report.nine_panels import nine_panels, save_figure
+    flag = None
+    if exam is not None and number is not None:
+        flag = _flag(exam, number, head or 0, detector, as_screened=as_screened)
+    explain = _explain_paper if detector.name == "paper" else _explain_other
+    shown = explain(detector, flag, pixels, view)
+    _say(shown, named, out=out, as_json=as_json, show=show, title=f"capsieve: {target.name}")
 
-        save_figure(nine_panels(explanation, parameters), out)
-    if as_json:
-        figure = None if out is None else str(out)
-        click.echo(explanation_json(explanation, parameters, **named, figure=figure))
-    else:
-        say_why(explanation, parameters)
-        if out is not None:
-            click.echo(f"Wrote {out}")
-        elif not show:
-            click.echo("For the nine panels add -o FILE.png, .svg or .pdf, or --show.", err=True)
-    if show:
-        from capsieve.report.nine_panels import nine_panels
-        from capsieve.report.window import show_in_window
 
-        show_in_window(
-            lambda figure: nine_panels(explanation, parameters, figure=figure),
-            title=f"capsieve: {target.name}",
-        )
+@dataclass(frozen=True)
+class _Shown:
+    """What is printed and drawn: words, a function for the figure, and one for the JSON text."""
+
+    why: list[str]
+    draw: "Callable[..., Figure]"
+    json: Callable[..., str]
+
+
+def _explain_paper(
+    detector: "Detector",
+    flag: "FrameFlag | None",
+    pixels: "NDArray[Any]",
+    view: "FieldOfView | None",
+) -> _Shown:
+    """Explain a frame by the steps of the paper's algorithm."""
+    import capsieve
+    from capsieve.cli.output import explanation_json
+    from capsieve.report.nine_panels import nine_panels
+    from capsieve.report.score_words import score_warning
+    from capsieve.report.words import why
+
+    parameters = detector.parameters
+    result = capsieve.explain(pixels, parameters, view)
+    warning = score_warning(result, flag)
+    if flag is not None:
+        result = flag.apply(result)
+    words = [*why(result, parameters, flag).splitlines(), *warning]
+    return _Shown(
+        words,
+        partial(nine_panels, result, parameters, flag=flag),
+        partial(explanation_json, result, parameters, why=words, flag=flag),
+    )
 
 
 def _explain_other(
     detector: "Detector",
+    flag: "FrameFlag | None",
     pixels: "NDArray[Any]",
     view: "FieldOfView | None",
-    target: Path,
+) -> _Shown:
+    """Explain a frame by the score, the place and the evidence of another detector."""
+    from capsieve.cli.output import score_json
+    from capsieve.report.learned_panels import learned_panels
+    from capsieve.report.score_words import described, is_probability, score_warning, score_why
+    from capsieve.results import Evidence
+
+    result = detector.score(pixels, view)
+    warning = score_warning(result, flag)
+    threshold = detector.score_threshold
+    if flag is not None:
+        result = flag.apply(result)
+        threshold = threshold if flag.by_list else flag.flagging["value"]
+    ask = getattr(detector, "evidence", None)
+    evidence = Evidence() if ask is None else ask(pixels, view)
+    probability = is_probability(detector.identity)
+    words = score_why(result, threshold=threshold, probability=probability, flag=flag)
+    why = [*words, *described(evidence), *warning]
+    return _Shown(
+        why,
+        partial(learned_panels, pixels, result, evidence, verdict=why[0]),
+        partial(score_json, detector, result, threshold=threshold, why=why, flag=flag),
+    )
+
+
+def _say(
+    shown: _Shown,
     named: "dict[str, Any]",
     *,
     out: Path | None,
     as_json: bool,
     show: bool,
+    title: str,
 ) -> None:
-    """Print the score and the place of a detector other than the paper's, and draw its evidence."""
-    from capsieve.cli.output import score_json
-    from capsieve.report.learned_panels import learned_panels
-    from capsieve.report.nine_panels import save_figure
-    from capsieve.report.score_words import is_probability, score_why
-    from capsieve.results import Evidence
+    """Write the figure, print the words or the JSON text, and open the window."""
+    from capsieve.cli.output import say_why
 
-    result = detector.score(pixels, view)
-    ask = getattr(detector, "evidence", None)
-    evidence = Evidence() if ask is None else ask(pixels, view)
-    rule = {"threshold": detector.score_threshold, "probability": is_probability(detector.identity)}
-    why = score_why(result, **rule)
     if out is not None:
-        save_figure(learned_panels(pixels, result, evidence, **rule), out)
+        from capsieve.report.figure_file import save_figure
+
+        save_figure(shown.draw(), out)
     if as_json:
-        figure = None if out is None else str(out)
-        click.echo(score_json(detector, result, why=why, **named, figure=figure))
+        click.echo(shown.json(**named, figure=None if out is None else str(out)))
     else:
-        click.secho(why[0], bold=True)
-        for line in why[1:]:
-            click.echo(line)
+        say_why(shown.why)
         if out is not None:
             click.echo(f"Wrote {out}")
         elif not show:
@@ -166,32 +207,54 @@ def _explain_other(
     if show:
         from capsieve.report.window import show_in_window
 
-        show_in_window(
-            lambda figure: learned_panels(pixels, result, evidence, figure=figure, **rule),
-            title=f"capsieve: {target.name}",
+        show_in_window(lambda figure: shown.draw(figure=figure), title=title)
+
+
+def _flag(
+    exam: "Exam", number: int, head: int, detector: "Detector", *, as_screened: bool
+) -> "FrameFlag | None":
+    """Return the stored flag of a frame if the detector and its settings are those of the exam."""
+    from capsieve.detectors import same_detector
+    from capsieve.report.frame_flag import frame_flag
+
+    if not same_detector(exam.record["detector"], detector.identity):
+        return None
+    if not as_screened:
+        click.echo(
+            "Note: the exam was screened with other parameters or another field of view; the "
+            "result may not be that of the tables.",
+            err=True,
         )
+        return None
+    return frame_flag(exam, number, head)
 
 
 def _chosen(
     target: Path, number: int | None, head: int | None
-) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any], dict[str, Any] | None]":
-    """Return the pixels, what they were screened with, their names for JSON, and the detector.
+) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any], Exam | None]":
+    """Return the pixels, what they were screened with, their names for JSON, and the exam.
 
-    The detector is its identity in the record; None for a file that nobody screened.
+    The exam is None for a file that was not screened.
     """
+    from capsieve.errors import FileError
     from capsieve.parameters import Parameters
     from capsieve.sources.image_file import read_image
 
     if target.is_dir():
-        from capsieve.store.recall import recall
-        from capsieve.store.record import read_record
+        from capsieve.store.exam import Exam
 
         if number is None:
             raise click.UsageError(f"{target} is a folder: say which frame, with --frame N.")
-        found = recall(target, number, head=head or 0)
-        named = {"file": found.source, "exam": str(target), "frame": number, "head": head or 0}
-        detector = read_record(target)["detector"]
-        return found.pixels, found.field_of_view, found.parameters, named, detector
+        exam, head = Exam(target), head or 0
+        row = exam.row(number, head)
+        if row["status"] != "decoded":
+            raise FileError(f"frame {number} of {target} could not be decoded: {row['problem']}")
+        with exam.reader(head) as reader:
+            pixels = reader.pixels(number)
+        field_of_view = exam.field_of_view(head, row["rows"], row["cols"])
+        source = next(each for each in exam.record["sources"] if each["head"] == head)
+        named = {"file": source["path"], "exam": str(target), "frame": number, "head": head}
+        return pixels, field_of_view, exam.parameters, named, exam
     if number is not None or head is not None:
         raise click.UsageError(
             f"--frame and --head are for a folder that capsieve screen wrote; {target} is none."
@@ -209,7 +272,7 @@ def _detector(
     results.
     """
     import capsieve
-    from capsieve.engine.identity import is_out_of_fold, same_detector, screens_with
+    from capsieve.detectors import is_out_of_fold, same_detector, screens_with
     from capsieve.errors import FileError
 
     if screened is None:

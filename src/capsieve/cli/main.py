@@ -31,6 +31,7 @@ _COMMANDS = {
     "demo": ("demo", "The whole way on a synthetic study; nothing else is needed."),
     "evaluate": ("evaluate", "Judge results by labels: every table and figure, with intervals."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
+    "flag": ("flag", "Flag the frames of screened exams by another rule."),
     "model": ("model", "Look into a model file: its card, and how it is run."),
     "report": ("report", "Write the report of a reading, as HTML and PDF."),
     "review": ("review", "Read, decide and sign exams in the browser."),
@@ -50,7 +51,9 @@ class _Failure(click.ClickException):
     """One line on stderr, and exit code 1."""
 
     def show(self, file: Any = None) -> None:
-        click.echo(f"capsieve: {self.format_message()}", file=file, err=file is None)
+        from capsieve.report.formats import plain
+
+        click.echo(f"capsieve: {plain(self.format_message())}", file=file, err=file is None)
 
 
 class _Commands(click.Group):
@@ -86,6 +89,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    _open_closed_streams()
     warnings.showwarning = _show_warning
     try:
         code = cli.main(args=arguments, prog_name="capsieve", standalone_mode=False)
@@ -104,6 +108,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"capsieve: cannot print: {error.strerror or error}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_closed_streams() -> None:
+    """Send output to nowhere if a stream is closed: another file would get its number."""
+    import os
+
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 for the whole run
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from capsieve.cli.field_of_view import FieldOfViewType
+from capsieve.cli.settings_options import PathType
 
 __all__ = [
     "allow_leaks_option",
@@ -139,7 +140,7 @@ def out_folder_option(help_text: str) -> Decorator:
     return click.option(
         "-o",
         "--out",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=PathType(file_okay=False),
         required=True,
         metavar="OUT",
         help=help_text,

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,19 +14,21 @@ from capsieve.results import Feature, FrameResult
 
 if TYPE_CHECKING:
     from capsieve.detector import Detector
+    from capsieve.report.frame_flag import FrameFlag
     from capsieve.statistics.labels.label_set import LabelProblem
 
 __all__ = [
     "EXPLANATION_SCHEMA",
     "announce_compilation",
     "explanation_json",
+    "say",
     "say_cautions",
     "say_compiling",
     "say_why",
     "score_json",
 ]
 
-EXPLANATION_SCHEMA = 1
+EXPLANATION_SCHEMA = 2
 """Version of the JSON object; it grows when a name in it changes its meaning."""
 
 
@@ -35,6 +37,13 @@ def announce_compilation() -> None:
     from capsieve.compiling import on_first_compilation
 
     on_first_compilation(say_compiling)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print one line; control characters, also bidirectional ones, are replaced."""
+    from capsieve.report.formats import plain
+
+    click.echo(plain(" ".join(text.split("\n"))), err=err)
 
 
 def say_compiling() -> None:
@@ -58,17 +67,22 @@ def say_cautions(
         click.echo(f"capsieve: {problem.rows:,} {used}: {plain(problem.what)}{examples}", err=True)
 
 
-def say_why(result: FrameResult, parameters: Parameters) -> None:
-    """Print the words, the verdict in bold where stdout is a terminal."""
-    from capsieve.report.words import why
-
-    verdict, *rest = why(result, parameters).splitlines()
+def say_why(why: Sequence[str]) -> None:
+    """Print the words, the verdict in bold if stdout is a terminal."""
+    verdict, *rest = why
     click.secho(verdict, bold=True)
     for line in rest:
         click.echo(line)
 
 
-def explanation_json(result: FrameResult, parameters: Parameters, **more: str | int | None) -> str:
+def explanation_json(
+    result: FrameResult,
+    parameters: Parameters,
+    *,
+    why: Sequence[str],
+    flag: "FrameFlag | None",
+    **more: str | int | None,
+) -> str:
     """Return the result as a JSON object.
 
     Every number is finite or null: an infinite eccentricity (a feature that is a line of pixels)
@@ -76,13 +90,13 @@ def explanation_json(result: FrameResult, parameters: Parameters, **more: str | 
 
     Parameters
     ----------
-    result, parameters
-        What was found, and with what.
+    result, parameters, why
+        What was found, with what, and that in words.
+    flag
+        The stored flag of a frame of a screened exam.
     **more
         Further entries for the top of the object, such as the file's name.
     """
-    from capsieve.report.words import why
-
     content = {
         "schema": EXPLANATION_SCHEMA,
         "capsieve": __version__,
@@ -93,8 +107,9 @@ def explanation_json(result: FrameResult, parameters: Parameters, **more: str | 
         "texture_max": _number(result.texture_max),
         "radius_max": int(result.radius_max),
         "midpass_max": _number(result.midpass_max),
-        "threshold": _number(result.segmentation_threshold),
-        "why": why(result, parameters).splitlines(),
+        "segmentation_threshold": _number(result.segmentation_threshold),
+        "flagging": _flagging(flag),
+        "why": list(why),
         "best": result.best.number if result.best else None,
         "features": [_feature(feature, result) for feature in result.features],
         "placement": {
@@ -107,7 +122,13 @@ def explanation_json(result: FrameResult, parameters: Parameters, **more: str | 
 
 
 def score_json(
-    detector: "Detector", result: FrameResult, *, why: list[str], **more: str | int | None
+    detector: "Detector",
+    result: FrameResult,
+    *,
+    threshold: float | None,
+    why: Sequence[str],
+    flag: "FrameFlag | None",
+    **more: str | int | None,
 ) -> str:
     """Return the result of a detector other than the paper's as a JSON object.
 
@@ -115,6 +136,10 @@ def score_json(
     ----------
     detector, result, why
         What scored the frame, what it said, and that in words.
+    threshold
+        The detector's own, or that of the exam; None if there is none.
+    flag
+        The stored flag of a frame of a screened exam.
     **more
         Further entries for the top of the object, such as the file's name.
     """
@@ -127,14 +152,22 @@ def score_json(
         "label": result.label,
         "reason": result.reason,
         "score": _number(result.score),
-        "threshold": _number(detector.score_threshold),
-        "why": why,
+        "score_threshold": _number(threshold),
+        "flagging": _flagging(flag),
+        "why": list(why),
         "place": place and {name: _number(value) for name, value in place._asdict().items()},
         "values": values,
         "detector": detector.identity,
         "parameters": detector.parameters.to_dict(),
     }
     return json.dumps(content, indent=2, allow_nan=False)
+
+
+def _flagging(flag: "FrameFlag | None") -> dict[str, Any] | None:
+    """The rule of the exam, and the position of the frame in the order of scores."""
+    if flag is None:
+        return None
+    return {**flag.flagging, "position": flag.position, "duplicate_of": flag.duplicate_of}
 
 
 def _feature(feature: Feature, result: FrameResult) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as LiveBars
     from rich.progress import ProgressColumn
 
-    from capsieve.engine.progress import Listener, Progress
+    from capsieve.screening.settings import Listener, Progress
 
 __all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars"]
 
@@ -50,7 +50,6 @@ def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
             rate = rates.setdefault(progress.number, _Rate())
             count = f"{progress.number} of {progress.exams} " if progress.exams > 1 else ""
             words = rate.words(progress.done, progress.total, before=progress.resumed)
-            words = f"{words}, {progress.flagged} flagged" if words else ""
             show(f"Exam {count}{progress.exam}", progress.done, progress.total, words)
 
         yield listen
@@ -112,6 +111,8 @@ def _bar() -> Iterator[Show]:
 
 
 def _lines() -> Iterator[Show]:
+    from capsieve.report.formats import plain
+
     last = time.monotonic()
 
     def show(what: str, done: int, total: int, words: str) -> None:
@@ -120,6 +121,7 @@ def _lines() -> Iterator[Show]:
         if done and now - last >= EVERY_S:
             last = now
             tail = f", {words}" if words else ""
-            click.echo(f"{what}: {done} of {total} frames{tail}", err=True)
+            with suppress(OSError):  # a full disk or a closed pipe does not stop the work
+                click.echo(plain(f"{what}: {done} of {total} frames{tail}"), err=True)
 
     yield show

@@ -134,7 +134,7 @@ def command(
             return users_door(users, port=number, host=host, names=names)
 
         try:
-            room = open_room(out, door, reader=who, way=way, database=database, say=_caution)
+            room = open_room(out, door, reader=who, way=way, database=database)
             if not is_loopback(host):
                 _caution(
                     f"the room answers at {host} without encryption: put a server with TLS in "

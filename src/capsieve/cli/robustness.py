@@ -22,7 +22,7 @@ from capsieve.cli.options import (
 
 if TYPE_CHECKING:
     from capsieve.engine.robustness_run import Robustness
-    from capsieve.engine.views import FieldChoice
+    from capsieve.screening.settings import FieldChoice
 
 __all__ = ["command", "say_robustness"]
 

@@ -28,7 +28,7 @@ _DEFAULT_TEST = 0.3
 def _kind_of_group(context: click.Context, option: click.Parameter, value: str) -> str:
     if value == "frame":
         raise click.BadParameter(
-            "frames of one exam resemble each other, so that a split by frames puts near copies of "
+            "frames of one exam resemble each other, so a split by frames puts near-duplicates of "
             "the training frames into the test set. Split by patient, block or exam.",
             ctx=context,
             param=option,

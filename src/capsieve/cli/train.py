@@ -23,7 +23,7 @@ from capsieve.cli.options import (
 if TYPE_CHECKING:
     from capsieve.engine.training_card import CardTexts
     from capsieve.engine.training_outcome import TrainingOutcome
-    from capsieve.engine.views import FieldChoice
+    from capsieve.screening.settings import FieldChoice
 
 __all__ = ["command", "say_training"]
 
@@ -101,7 +101,7 @@ Example:
     metavar="FOLDER",
     help="Where trainings on the same frames share their work; MODEL.work by default.",
 )
-@click.option("--fresh", is_flag=True, help="Remove the work of earlier runs first.")
+@click.option("--overwrite", is_flag=True, help="Remove the work of earlier runs first.")
 @click.option("--data-name", metavar="TEXT", help="Card: what the data are called.")
 @click.option("--licence", metavar="TEXT", help="Card: the licence of the data.")
 @click.option("--citation", metavar="TEXT", help="Card: how to cite the data.")
@@ -132,7 +132,7 @@ def command(
     full_names: bool,
     workers: int | None,
     work: Path | None,
-    fresh: bool,
+    overwrite: bool,
     data_name: str | None,
     licence: str | None,
     citation: str | None,
@@ -152,7 +152,7 @@ def command(
     _check_usage(splits)
     texts = _texts(data_name, licence, citation, card_file)
     announce_compilation()
-    with interruptible(fresh=fresh), train_progress(quiet=quiet) as shown:
+    with interruptible(overwrite=overwrite), train_progress(quiet=quiet) as shown:
         outcome = train(
             inputs,
             labels,
@@ -171,7 +171,7 @@ def command(
             workers=workers,
             full_names=full_names,
             work=work,
-            fresh=fresh,
+            overwrite=overwrite,
             card=texts,
             progress=shown.listen,
             tell=shown.tell,

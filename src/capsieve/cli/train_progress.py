@@ -11,7 +11,7 @@ import click
 from capsieve.cli.progress import EVERY_S, exam_progress, live_bars
 
 if TYPE_CHECKING:
-    from capsieve.engine.progress import Listener, Progress
+    from capsieve.screening.settings import Listener, Progress
 
 __all__ = ["TrainProgress", "train_progress"]
 

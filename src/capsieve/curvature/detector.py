@@ -35,7 +35,7 @@ class CurvatureDetector:
     Attributes
     ----------
     parameters
-        Those of the paper's pre-processing and `score_threshold` are used.
+        Those of the paper's pre-processing are used.
     constants
         Rules for domes.
     name
@@ -52,20 +52,14 @@ class CurvatureDetector:
 
     name = "curvature"
     value_names = (
-        "total_curvature",
-        "peak_curvature",
-        "area",
-        "shape_index",
-        "curvedness",
-        "scale",
+        *("total_curvature", "peak_curvature", "area", "shape_index", "curvedness", "scale"),
     )
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that determines its scores and flags."""
+        """Everything that determines its scores."""
         return {
             "name": self.name,
-            "threshold": self.score_threshold,
             "constants": asdict(self.constants) | {"scales": list(self.constants.scales)},
             "parameters": {each: getattr(self.parameters, each) for each in _PREPROCESSING},
         }
@@ -77,9 +71,8 @@ class CurvatureDetector:
 
     @property
     def score_threshold(self) -> float:
-        """`score_threshold` of the parameters, or the radius in the constants."""
-        chosen = self.parameters.score_threshold
-        return self.constants.least_radius * self.parameters.width if chosen is None else chosen
+        """The radius in the constants, in working pixels."""
+        return self.constants.least_radius * self.parameters.width
 
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the result for one frame."""

@@ -37,19 +37,12 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
-from capsieve.curvature.kernels.domes import dome_points, dome_radii, write_curvatures
+from capsieve.curvature.kernels import domes as kernels
 
 __all__ = [
-    "Constants",
-    "Curvatures",
-    "Dome",
-    "Domes",
-    "curvatures",
-    "curvedness",
-    "find_domes",
-    "shape_index",
-    "surfaces",
-]
+    "Constants", "Curvatures", "Dome", "Domes", "curvatures", "curvedness", "find_domes",
+    "shape_index", "surfaces",
+]  # fmt: skip
 
 _WHITE = 255.0
 _REACH = 4.0  # standard deviations; a shorter kernel would be visible in second derivatives
@@ -184,9 +177,7 @@ def curvatures(surface: NDArray[np.float64]) -> Curvatures:
     After a Gaussian of sigma pixels, central differences have a relative error of about
     1 / (6 sigma^2): less than half a percent at the scales in use.
     """
-    found = Curvatures(*(np.empty_like(surface) for _ in Curvatures._fields))
-    write_curvatures(surface, *found)
-    return found
+    return Curvatures(*kernels.curvatures(surface))
 
 
 def shape_index(found: Curvatures) -> NDArray[np.float64]:
@@ -220,16 +211,11 @@ def _response(rows: int, cols: int, sigma: float) -> NDArray[np.float64]:
 def _domes(found: Curvatures, mask: NDArray[np.bool_], sigma: float, constants: Constants) -> Domes:
     squared_tangent = math.tan(math.pi * constants.least_shape / 2) ** 2
     least_squared = (constants.least_curvedness / sigma) ** 2
-    mean, gaussian, area = (plane.ravel() for plane in found)
-    points = np.empty(mask.shape, np.uint8)
-    dome_points(mean, gaussian, mask.ravel(), squared_tangent, least_squared, points.ravel())
+    points = kernels.dome_points(found.mean, found.gaussian, mask, squared_tangent, least_squared)
     # 4-connected: a bridge across a corner would join separate domes.
-    labels = np.empty(mask.shape, np.int32)
-    count, _ = cv2.connectedComponents(points, labels, connectivity=4)
-    density = np.empty(mask.shape, np.float32)
-    least_pixels = constants.least_area * sigma**2
-    radii, highest = dome_radii(
-        labels.ravel(), count, mean, gaussian, area, least_pixels, density.ravel()
+    count, labels = cv2.connectedComponents(points, connectivity=4)
+    density, radii, highest = kernels.dome_radii(
+        labels, count, *found, constants.least_area * sigma**2
     )
     best = int(radii.argmax())
     dome = _measured(labels == best, density, found, sigma) if best else None

@@ -44,8 +44,8 @@ def calibrate(
     labels
         What the frames truly show: a CSV or Parquet table, or a known collection's folder.
     out
-        Folder for calibrated.toml and calibration.json, .csv, .md and .tex; without it nothing is
-        written.
+        Folder for calibration.json, .csv, .md and .tex and, for the paper's detector,
+        calibrated.toml; without it nothing is written.
     target
         What to reach; a specificity of 90 %, as in the paper, where it is not given.
     layout
@@ -91,7 +91,7 @@ def calibrate(
         left_out,
     )
     from capsieve.calibration.redrawing import redraw
-    from capsieve.engine.identity import is_out_of_fold, screens_with
+    from capsieve.detectors import is_out_of_fold, screens_with
     from capsieve.engine.judged_results import read_judged
     from capsieve.statistics.flags import flagged_at
     from capsieve.statistics.labels import read_labels
@@ -171,7 +171,7 @@ def calibrate(
         target=target,
         scale=scale,
         detector=screens,
-        screened=screened_threshold(detector, read.record["parameters"], judged),
+        screened=screened_threshold(read.flagging, judged),
         base=base,
         parameters=_with_threshold(base, threshold, scale),
         threshold=threshold,
@@ -193,9 +193,9 @@ def calibrate(
 
 
 def _with_threshold(base: Parameters, threshold: float, scale: Scale) -> Parameters:
-    """Return the parameters with the threshold in the field that the detector reads."""
+    """Return the parameters; for the paper's detector with the threshold as R_P."""
     if scale.step is None:
-        return replace(base, score_threshold=threshold)
+        return base
     return replace(base, radius_threshold=int(threshold))
 
 

@@ -145,7 +145,7 @@ def _evaluated(
     )
     matched, judged, record = read.matched, read.judged, read.record
     detector, parameters = record["detector"], record["parameters"]
-    points = operating_points(judged, settings, detector=detector, parameters=parameters)
+    points = operating_points(judged, settings, detector=detector, flagging=read.flagging)
     judgement = judge(judged, points, settings, detector=detector, parameters=parameters)
     metrics, tables, problems = judgement.metrics, judgement.tables, matched.problems
     froc = None
@@ -217,13 +217,14 @@ def _compared(
     against: Path,
     point: "OperatingPoint",
 ) -> "Comparison":
-    from capsieve.engine.identity import same_detector
+    from capsieve.detectors import same_detector
     from capsieve.engine.judged_results import read_matched
     from capsieve.statistics.comparison import compare, same_frames
     from capsieve.statistics.matching import pixel_codes
     from capsieve.statistics.points import operating_points
 
-    others, (other_record, *_) = read_matched(against, labels)
+    others, other_records = read_matched(against, labels)
+    other_detector = other_records[0]["detector"]
     mine, theirs = same_frames(matched.judged, others.judged)
     pixels = pixel_codes([*matched.folders, *others.folders])
     if (pixels[mine] != pixels[len(matched.judged) + theirs]).any():
@@ -237,12 +238,12 @@ def _compared(
         judged, score=others.judged.score[theirs], flagged=others.judged.flagged[theirs]
     )
     # One number means nothing on the scale of another detector's score.
-    same_scale = same_detector(record["detector"], other_record["detector"])
+    same_scale = same_detector(record["detector"], other_detector)
     points = operating_points(
         other,
         settings if same_scale else replace(settings, threshold=None),
-        detector=other_record["detector"],
-        parameters=other_record["parameters"],
+        detector=other_detector,
+        flagging=[each["flagging"] for each in other_records],
     )
     return compare(
         judged,

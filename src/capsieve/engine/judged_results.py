@@ -12,8 +12,9 @@ from capsieve.statistics.leaks import check_leaks
 from capsieve.statistics.matching import Matched, match
 from capsieve.statistics.points import with_training
 from capsieve.statistics.splits import read_splits
-from capsieve.store.reader import exam_folders, unfinished_exams
-from capsieve.store.record import Record, read_record
+from capsieve.store.exam import exam_folders, unfinished_exams
+from capsieve.store.record import Flagging, Record, read_record
+from capsieve.store.tables import intact
 
 __all__ = ["JudgedResults", "read_judged", "read_matched"]
 
@@ -30,6 +31,8 @@ class JudgedResults:
         The frames, with the parts of a split where there is one.
     record
         Of an exam; detector and parameters are those of all.
+    flagging
+        By which rule each exam was flagged.
     warnings
         What a careful reader must know.
     leaks
@@ -38,6 +41,7 @@ class JudgedResults:
 
     matched: Matched
     record: Record
+    flagging: tuple[Flagging, ...]
     warnings: tuple[str, ...]
     leaks: tuple[str, ...]
 
@@ -83,15 +87,28 @@ def read_judged(
         *class_warnings(matched.judged),
         *leak_warnings,
     )
-    return JudgedResults(matched, records[0], warnings, leaks)
+    flagging = tuple(record["flagging"] for record in records)
+    return JudgedResults(matched, records[0], flagging, warnings, leaks)
 
 
 def read_matched(
     results: Path, labels: LabelSet, *, splits: Path | None = None
 ) -> tuple[Matched, list[Record]]:
-    """Read results of one detector with one set of parameters, and match them with labels."""
+    """Read results of one detector with one set of parameters, and match them with labels.
+
+    Raises
+    ------
+    FileError
+        Results cannot be read, are not those that were screened, or differ in their detector or
+        parameters.
+    """
     folders = exam_folders(results)
     records = [read_record(folder) for folder in folders]
+    for folder, record in zip(folders, records, strict=True):
+        if not intact(folder, record["tables"]):
+            raise FileError(
+                f"the tables in {folder} are missing or damaged; screen again with --overwrite"
+            )
     _check_alike(records, results)
     return match(folders, labels, splits=None if splits is None else read_splits(splits)), records
 

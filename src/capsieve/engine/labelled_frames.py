@@ -3,15 +3,14 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError, FileError
-from capsieve.sources.inputs import find_exams
-from capsieve.sources.source import Source, Survey, open_source
+from capsieve.sources.base import Source, Survey, open_source
+from capsieve.sources.discovery import find_exams
 from capsieve.statistics.labels.label_set import LabelProblem, LabelSet
 from capsieve.statistics.matching.keys import find_frames
 from capsieve.statistics.matching.per_frame import label_frames
@@ -94,7 +93,7 @@ def survey_exams(
     """
     exams: list[SurveyedExam] = []
     failed: list[tuple[str, str]] = []
-    for exam in find_exams([Path(item) for item in inputs], full_names=full_names):
+    for exam in find_exams([os.fspath(item) for item in inputs], full_names=full_names):
         try:
             if exam.error is not None:
                 raise exam.error

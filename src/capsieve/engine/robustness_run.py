@@ -6,15 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capsieve.detectors import load_detector
-from capsieve.engine.executors.choose import choose_executor
-from capsieve.engine.executors.versions import greeting_for
 from capsieve.engine.labelled_frames import label_surveyed, survey_exams
-from capsieve.engine.progress import Listener
 from capsieve.engine.settings_run import SettingsRun
-from capsieve.engine.views import FieldChoice
 from capsieve.errors import FileError, ParameterError
 from capsieve.parameters import Parameters
+from capsieve.screening.executors import choose_executor
+from capsieve.screening.settings import FieldChoice, Listener
 from capsieve.statistics.flags import flagged_at
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.statistics.labels import read_labels
@@ -27,7 +24,7 @@ from capsieve.statistics.robustness import (
     draw_normals,
     rates_of,
 )
-from capsieve.store.record import ViewRecord
+from capsieve.store.record import FieldOfViewRecord
 
 __all__ = ["Robustness", "study_robustness"]
 
@@ -88,7 +85,7 @@ class Robustness:
     problems: tuple[LabelProblem, ...]
     warnings: tuple[str, ...]
     field_of_view: FieldChoice
-    views: dict[str, list[ViewRecord]]
+    views: dict[str, list[FieldOfViewRecord]]
 
     @property
     def complete(self) -> bool:
@@ -161,8 +158,7 @@ def study_robustness(
         wanted = (frames.truth == POLYP) | drawn
     settings = (base, *(change.parameters for change in changes if change.parameters))
     study = SettingsRun(exams, wanted, settings, field_of_view=field_of_view, progress=progress)
-    greeting = greeting_for(load_detector("paper", parameters=base))
-    with choose_executor(workers=workers, cluster=None, greeting=greeting) as executor:
+    with choose_executor(workers=workers) as executor:
         study.run(executor)
 
     truth, polyp = frames.truth[wanted], frames.polyp[wanted]

@@ -1,47 +1,72 @@
-"""Many settings on many frames at once: every frame is decoded once, and scored for all of them."""
+"""Scores of labelled frames under many settings: every frame is decoded once."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.engine.executors.executor import Executor
 from capsieve.engine.labelled_frames import SurveyedExam, frame_count
-from capsieve.engine.progress import Listener, Progress
-from capsieve.engine.settings_work import SegmentScores, SettingsTask, score_segment
-from capsieve.engine.views import FieldChoice, find_views, view_records
+from capsieve.errors import FrameError
+from capsieve.frames import FieldOfView
+from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
-from capsieve.statistics.flags import flagged_at
-from capsieve.store.record import ViewRecord
+from capsieve.screening.executors import Executor, Outcome
+from capsieve.screening.plan import Head, field_of_view_records, find_fields
+from capsieve.screening.segment import SegmentTask, map_frames
+from capsieve.screening.settings import FieldChoice, Listener, Progress
+from capsieve.sources.base import SourceFrame
+from capsieve.store.record import FieldOfViewRecord
 
-__all__ = ["SettingsRun"]
+__all__ = ["SettingsRun", "score_settings"]
+
+
+def score_settings(
+    settings: Sequence[Parameters],
+    frames: Sequence[SourceFrame],
+    fields: Sequence[FieldOfView | None],
+) -> list[NDArray[np.float32] | str]:
+    """Return for each frame its score under every setting, or why it has none."""
+    values: list[NDArray[np.float32] | str] = []
+    for frame, field in zip(frames, fields, strict=True):
+        if frame.pixels is None:
+            values.append(f"undecodable: {frame.problem}")
+            continue
+        try:
+            results = analyze_each(frame.pixels, settings, field)
+        except FrameError as error:
+            values.append(f"cannot be analysed: {error}")
+        else:
+            values.append(np.array([result.score for result in results], np.float32))
+    return values
 
 
 class SettingsRun:
-    """The wanted frames of all exams on their way through the workers; call :meth:`run`.
+    """Scores the chosen frames of all exams; call :meth:`run`.
 
     Parameters
     ----------
     exams
-        As they were surveyed.
+        Surveyed exams.
     wanted
         Which of all their frames are scored, exam by exam, head by head, in order.
     settings
-        What each is scored with.
+        The settings.
     field_of_view
-        See :data:`capsieve.engine.views.FieldChoice`.
+        See :data:`capsieve.screening.settings.FieldChoice`.
     progress
-        Called whenever frames are done; flagged are those of the first setting.
+        Called whenever frames are finished.
 
     Attributes
     ----------
     scores
-        All frames x settings; NaN where a frame was not wanted or could not be scored.
+        All frames x settings; NaN if a frame was not chosen or could not be scored.
     problems
-        Why wanted frames were not scored, by their place among all frames.
+        Why chosen frames were not scored, by their position among all frames.
     views
-        The fields of view that were found, by exam.
+        The fields of view that were used, by exam.
     """
 
     def __init__(
@@ -60,28 +85,24 @@ class SettingsRun:
         self._progress = progress
         self._first: dict[tuple[str, int, int], int] = {}  # of each segment, among all frames
         self._numbers = {exam.name: number for number, exam in enumerate(exams)}
-        sizes = [frame_count(exam) for exam in exams]
-        starts = np.cumsum([0, *sizes])
+        starts = np.cumsum([0, *(frame_count(exam) for exam in exams)])
         self._totals = [int(wanted[a:b].sum()) for a, b in pairwise(starts.tolist())]
         self._done = [0] * len(exams)
-        self._flagged = [0] * len(exams)
         self.scores = np.full((len(wanted), len(settings)), np.nan, np.float32)
         self.problems: dict[int, str] = {}
-        self.views: dict[str, list[ViewRecord]] = {}
+        self.views: dict[str, list[FieldOfViewRecord]] = {}
 
     def run(self, executor: Executor) -> None:
-        """Score every wanted frame."""
-        for outcome in executor.run(score_segment, self._tasks()):
-            if outcome.result is not None:
-                self._take(outcome.task, outcome.result)
-            else:
-                self._lose(outcome.task, f"not analysed: {outcome.error}")
+        """Score every chosen frame."""
+        for outcome in executor.run(map_frames, self._tasks()):
+            self._take(outcome)
 
-    def _tasks(self) -> Iterator[SettingsTask]:
+    def _tasks(self) -> Iterator[SegmentTask[Any]]:
+        function = partial(score_settings, self._settings)
         first = 0
         for exam in self._exams:
             for source, survey in exam.heads:
-                views = None
+                fields = None
                 place = source.place
                 for segment in survey.segments:
                     count = sum(1 for _ in source.expected(segment))
@@ -90,36 +111,26 @@ class SettingsRun:
                     first += count
                     if not chosen:
                         continue
-                    if views is None:
-                        views = find_views(source, survey, self._field_of_view)
-                        self.views.setdefault(exam.name, []).extend(
-                            view_records(place.head, views, self._field_of_view)
+                    if fields is None:
+                        fields = find_fields(source, survey, self._field_of_view)
+                        records = field_of_view_records(
+                            [Head(place, "", survey, fields)], self._field_of_view
                         )
-                    yield SettingsTask(
-                        exam.name, place, segment, tuple(chosen), self._settings, views
-                    )
+                        self.views.setdefault(exam.name, []).extend(records)
+                    yield SegmentTask(exam.name, place, segment, fields, function, tuple(chosen))
 
-    def _take(self, task: SettingsTask, found: SegmentScores) -> None:
+    def _take(self, outcome: Outcome[SegmentTask[Any], list[Any]]) -> None:
+        task = outcome.task
+        wanted = task.wanted or ()
         first = self._first[task.exam, task.place.head, task.segment.number]
-        self.scores[first + np.array(task.wanted)] = found.scores
-        for place, problem in found.problems.items():
-            self.problems[first + place] = problem
-        threshold = self._settings[0].radius_threshold
-        self._tell(task, int(flagged_at(found.scores[:, 0], threshold).sum()))
-
-    def _lose(self, task: SettingsTask, problem: str) -> None:
-        first = self._first[task.exam, task.place.head, task.segment.number]
-        for place in task.wanted:
-            self.problems[first + place] = problem
-        self._tell(task, 0)
-
-    def _tell(self, task: SettingsTask, flagged: int) -> None:
+        values = outcome.result or [f"not analysed: {outcome.error}"] * len(wanted)
+        for position, value in zip(wanted, values, strict=True):
+            if isinstance(value, str):
+                self.problems[first + position] = value
+            else:
+                self.scores[first + position] = value
         number = self._numbers[task.exam]
-        self._done[number] += len(task.wanted)
-        self._flagged[number] += flagged
+        self._done[number] += len(wanted)
         if self._progress is not None:
-            done, total = self._done[number], self._totals[number]
-            exams = len(self._exams)
-            self._progress(
-                Progress(task.exam, number + 1, exams, done, total, 0, self._flagged[number])
-            )
+            done, total, exams = self._done[number], self._totals[number], len(self._exams)
+            self._progress(Progress(task.exam, number + 1, exams, done, total, 0))

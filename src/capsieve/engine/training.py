@@ -8,17 +8,12 @@ is written.
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.engine.executors.choose import choose_executor
-from capsieve.engine.executors.versions import greeting_for
-from capsieve.engine.progress import Listener
-from capsieve.engine.screening import screen
 from capsieve.engine.training_calibration import Calibration, calibrate_logits
 from capsieve.engine.training_card import CardTexts, make_card, make_spec
 from capsieve.engine.training_crops import gather_crops
@@ -34,12 +29,14 @@ from capsieve.engine.training_models import crop_size, trainer_of
 from capsieve.engine.training_outcome import TrainingOutcome
 from capsieve.engine.training_results import write_out_of_fold
 from capsieve.engine.training_work import TrainingWork, check_model_path, open_work
-from capsieve.engine.views import FieldChoice
 from capsieve.errors import ParameterError
 from capsieve.learned.training.checks import check_examples
 from capsieve.learned.training.features_detector import FeaturesDetector
 from capsieve.learned.training.trainer import Tell
-from capsieve.sources.inputs import find_exams
+from capsieve.screening.executors import choose_executor
+from capsieve.screening.screen import screen
+from capsieve.screening.settings import FieldChoice, Listener
+from capsieve.sources.discovery import find_exams
 from capsieve.statistics.bootstrap import plural
 from capsieve.statistics.judged import NORMAL
 from capsieve.statistics.labels import read_labels
@@ -70,7 +67,7 @@ def train(
     workers: int | None = None,
     full_names: bool = False,
     work: PathLike | None = None,
-    fresh: bool = False,
+    overwrite: bool = False,
     card: CardTexts | None = None,
     progress: Listener | None = None,
     tell: Tell | None = None,
@@ -109,7 +106,7 @@ def train(
         Of the bootstrap.
     work
         Folder for what trainings on the same frames share; by default NAME.onnx.work.
-    fresh
+    overwrite
         Remove the work of earlier calls first.
     card
         What the card says of the data.
@@ -136,10 +133,10 @@ def train(
     trainer = trainer_of(model)
     check_model_path(out)
     told = read_labels(labels, layout=layout)
-    exams = find_exams([Path(item) for item in wanted], full_names=full_names)
+    exams = find_exams([os.fspath(item) for item in wanted], full_names=full_names)
     check_labels(told, exams=len(exams), planned=splits is None)
     say: Tell = tell or _silent
-    with open_work(out, None if work is None else Path(work), fresh=fresh) as place:
+    with open_work(out, None if work is None else Path(work), overwrite=overwrite) as place:
         warnings: tuple[str, ...] = ()
         if splits is None:
             warnings = plan_folds(told, place.folds, folds=folds, seed=seed)
@@ -164,11 +161,7 @@ def train(
         (card or CardTexts()).check(examples.sources)
         size = crop_size(trainer)
         if size is not None:
-            with ExitStack() as stack:
-                executor = choose_executor(
-                    workers=workers, cluster=None, greeting=greeting_for(FeaturesDetector())
-                )
-                stack.enter_context(executor)
+            with choose_executor(workers=workers) as executor:
                 crops = gather_crops(
                     wanted,
                     frames,
@@ -271,7 +264,6 @@ def _concluded(
     identity = {
         "name": model,
         "out of fold": True,
-        "threshold": threshold,
         "score": "probability",
         "fits": fits.folder.name,
         "nested": calibration.nested,
@@ -326,7 +318,7 @@ def _concluded(
     write_out_of_fold(
         frames, calibration.probability, place.out_of_fold, threshold=threshold, identity=identity
     )
-    card = write_model(out, graph, spec, card)
+    write_model(out, graph, spec, card)
     return TrainingOutcome(
         path=out,
         model=model,

@@ -1,8 +1,6 @@
 """The card and the description of a trained model."""
 
-import tomllib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -12,21 +10,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.engine.range_check import measures_of
 from capsieve.engine.training_figures import SourceFigures
 from capsieve.engine.training_frames import TrainingFrames
 from capsieve.engine.training_table import figure_name, shown_metrics
 from capsieve.errors import FileError, ParameterError
 from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
-from capsieve.learned.features.registry import VERSION
-from capsieve.learned.plain_data import decode
-from capsieve.learned.spec import ImageInput, ModelSpec, Output, ValuesInput
+from capsieve.learned.features import VERSION
+from capsieve.learned.spec import ImageInput, ModelSpec, Output, Strict, ValuesInput
+from capsieve.screening.range_check import MEASURED, measures
 from capsieve.statistics.bootstrap import plural
 from capsieve.statistics.labels.label_set import LabelSet
 from capsieve.statistics.metric import Metric
-from capsieve.store.reader import read_frames
-from capsieve.store.record import ViewRecord, read_record
-from capsieve.store.tables import MEASURED
+from capsieve.store.exam import Exam
 
 __all__ = ["CardTexts", "DataTexts", "make_card", "make_spec", "read_card_texts"]
 
@@ -40,8 +35,7 @@ _INTENDED_USE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataTexts:
+class DataTexts(Strict, frozen=True):
     """Whose the frames of a source are.
 
     Attributes
@@ -58,8 +52,7 @@ class DataTexts:
     citation: str = _NOT_STATED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardTexts:
+class CardTexts(Strict, frozen=True):
     """What only a person can say of a model.
 
     Attributes
@@ -112,8 +105,7 @@ def read_card_texts(path: Path) -> CardTexts:
         It is absent, no TOML, or has entries that mean nothing.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        return decode(CardTexts, table)
+        return CardTexts.from_toml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         what = "in" if isinstance(error, ParameterError) else "cannot read"
@@ -254,26 +246,27 @@ def _labels_hash(labels: LabelSet) -> str:
 
 def _frames_hash(frames: TrainingFrames) -> str:
     chosen = np.flatnonzero(frames.trained).tolist()
-    return sha256("\n".join(sorted(frames.sha1[row] for row in chosen)).encode()).hexdigest()
+    return sha256("\n".join(sorted(frames.pixel_hash[row] for row in chosen)).encode()).hexdigest()
 
 
 def _quantiles(frames: TrainingFrames) -> dict[str, tuple[float, float]]:
     """Return the range of inputs: the 1 and 99 % quantiles over the frames learned from."""
     wanted = frames.place[frames.trained]
     exams = np.unique(frames.judged.exam[wanted])
-    folders = frames.read.matched.folders
-    tables = [read_frames(folder, list(MEASURED)) for folder in folders]
+    screened = [Exam(folder) for folder in frames.read.matched.folders]
+    tables = [exam.columns(*MEASURED) for exam in screened]
     measured: dict[str, NDArray[np.float64]] = {}
     for name in MEASURED:
         column = pa.concat_arrays([chunk for table in tables for chunk in table[name].chunks])
         values = np.asarray(column.to_numpy(zero_copy_only=False), np.float64)[wanted]
         measured[name] = values[np.isfinite(values)]
-    views: list[ViewRecord] = []
-    for code in exams.tolist():
-        for view in read_record(folders[code])["views"]:
-            views.append({**view, "head": len(views)})  # each counts, of whatever exam
+    diameters = [
+        2 * field["radius"]
+        for code in exams.tolist()
+        for field in screened[code].record["fields_of_view"]
+    ]
     found: dict[str, tuple[float, float]] = {}
-    for name, values in measures_of(measured, views).items():
+    for name, values in measures(measured, diameters).items():
         if len(values):
             low, high = np.quantile(values, (0.01, 0.99)).tolist()
             found[name] = (low, high)

@@ -7,91 +7,81 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.atomic_write import atomic_write, remove_leftovers
-from capsieve.engine.executors.executor import Executor
 from capsieve.engine.labelled_frames import SurveyedExam, survey_exams
-from capsieve.engine.segment_work import View
 from capsieve.engine.training_frames import TrainingFrames
 from capsieve.errors import FileError
 from capsieve.frames import FieldOfView, checked_pixels, pixel_hash
-from capsieve.learned.image_input import CROP_VERSION, crop
+from capsieve.learned.crop import CROP_VERSION, crop
 from capsieve.learned.training.trainer import Tell
-from capsieve.sources.source import Place, Segment, open_source
+from capsieve.screening.executors import Executor
+from capsieve.screening.plan import stored_fields
+from capsieve.screening.segment import SegmentTask, map_frames
+from capsieve.sources.base import SourceFrame
 from capsieve.store.record import Record, read_record
 
-__all__ = ["CropTask", "crop_segment", "gather_crops"]
+__all__ = ["CropTask", "crop_frames", "crop_segment", "gather_crops"]
 
-_CHANGED = "the source has changed since it was screened; start over with --fresh"
+_CHANGED = "the source has changed since it was screened; start over with --overwrite"
 
 
 @dataclass(frozen=True, slots=True)
 class CropTask:
-    """All that a worker needs to know.
+    """Frames of a segment, and the rows of their crops.
 
     Attributes
     ----------
-    exam
-        The exam's name.
-    place, segment
-        What to decode.
-    wanted
-        Places of the frames in the segment, growing.
-    sha1
-        Of the pixels that each of them had when it was screened.
+    frames
+        The frames to decode; the function is :func:`crop_frames`.
+    pixel_hash
+        Hash of each frame's pixels when it was screened.
     rows
-        Where their crops go.
-    views
-        The head's fields of view, as it was screened.
-    size
-        Of a crop.
+        Rows of the crops.
     """
 
-    exam: str
-    place: Place
-    segment: Segment
-    wanted: tuple[int, ...]
-    sha1: tuple[str, ...]
+    frames: SegmentTask[tuple[str, NDArray[np.uint8]] | None]
+    pixel_hash: tuple[str, ...]
     rows: tuple[int, ...]
-    views: tuple[View, ...]
-    size: int
 
     def __str__(self) -> str:
-        """How messages name it."""
-        return f"segment {self.segment.number} of head {self.place.head} of {self.exam}"
+        return str(self.frames)
+
+
+def crop_frames(
+    size: int, frames: Sequence[SourceFrame], fields: Sequence[FieldOfView | None]
+) -> list[tuple[str, NDArray[np.uint8]] | None]:
+    """Return for each frame its hash and its crop; None if it cannot be decoded."""
+    return [
+        None
+        if frame.pixels is None
+        else (pixel_hash(frame.pixels), crop(checked_pixels(frame.pixels), field, size))
+        for frame, field in zip(frames, fields, strict=True)
+    ]
 
 
 def crop_segment(task: CropTask) -> NDArray[np.uint8]:
-    """Return the crops of the wanted frames of a segment, N x S x S x 3.
+    """Return the crops of the frames, N x S x S x 3.
 
     Raises
     ------
     FileError
         A frame is not the one that was screened.
     """
-    views = {(view.rows, view.cols): view.field for view in task.views}
-    number = {place: at for at, place in enumerate(task.wanted)}
-    crops = np.zeros((len(number), task.size, task.size, 3), np.uint8)
-    done = 0
-    for place, frame in enumerate(open_source(task.place).frames(task.segment)):
-        if place not in number:
-            continue
-        at, pixels = number[place], frame.pixels
-        if pixels is None or pixel_hash(pixels) != task.sha1[at]:
-            raise FileError(f"frame {place} of {task} in {task.place.path}: {_CHANGED}")
-        field = views.get((pixels.shape[0], pixels.shape[1]))
-        crops[at] = crop(checked_pixels(pixels), field, task.size)
-        done += 1
-        if done == len(number):
-            return crops
-    raise FileError(f"{task} in {task.place.path} ends too soon: {_CHANGED}")
+    found = map_frames(task.frames)
+    crops: list[NDArray[np.uint8]] = []
+    for each, expected in zip(found, task.pixel_hash, strict=True):
+        if each is None or each[0] != expected:
+            raise FileError(f"{task} in {task.frames.place.path}: {_CHANGED}")
+        crops.append(each[1])
+    return np.stack(crops)
 
 
 def gather_crops(
@@ -225,7 +215,9 @@ def _keeping(path: Path) -> Iterator[None]:
 def _identity(frames: TrainingFrames, size: int) -> str:
     """All that decides about the crops: the frames, their fields of view, the size, the code."""
     records = [read_record(folder) for folder in frames.read.matched.folders]
-    text = json.dumps([CROP_VERSION, size, frames.sha1, [record["views"] for record in records]])
+    text = json.dumps(
+        [CROP_VERSION, size, frames.pixel_hash, [record["fields_of_view"] for record in records]]
+    )
     return sha256(text.encode()).hexdigest()
 
 
@@ -256,26 +248,18 @@ def _tasks(
                 wanted = np.flatnonzero(here >= 0)
                 if len(wanted):
                     yield CropTask(
-                        exam=exam.name,
-                        place=source.place,
-                        segment=segment,
-                        wanted=tuple(wanted.tolist()),
-                        sha1=tuple(frames.sha1[row] for row in here[wanted].tolist()),
+                        SegmentTask(
+                            exam.name,
+                            source.place,
+                            segment,
+                            stored_fields(record, head),
+                            partial(crop_frames, size),
+                            tuple(wanted.tolist()),
+                        ),
+                        pixel_hash=tuple(frames.pixel_hash[row] for row in here[wanted].tolist()),
                         rows=tuple(here[wanted].tolist()),
-                        views=_views(record, head),
-                        size=size,
                     )
 
 
 def _source_sha256(record: Record, head: int) -> str:
     return next(source["sha256"] for source in record["sources"] if source["head"] == head)
-
-
-def _views(record: Record, head: int) -> tuple[View, ...]:
-    views: list[View] = []
-    for view in record["views"]:
-        if view["head"] == head:
-            shape: Any = view["shape"]
-            field = FieldOfView(shape, view["row"], view["col"], view["radius"], view["confidence"])
-            views.append(View(view["rows"], view["cols"], field))
-    return tuple(views)

@@ -104,7 +104,7 @@ def out_of_fold_figures(
         some = judged.take(here)
         with_polyps = bool(trained[here].any())
         if with_polyps:
-            metrics = _judged(some, settings, detector)
+            metrics = _judged(some, settings, detector, threshold)
         else:
             metrics = _false_alarms(judged, here, trained, settings)
         found.append(
@@ -120,8 +120,11 @@ def out_of_fold_figures(
     return tuple(sorted(found, key=lambda figures: (not figures.trained, figures.source)))
 
 
-def _judged(judged: Judged, settings: Settings, detector: Mapping[str, Any]) -> tuple[Metric, ...]:
-    points = operating_points(judged, settings, detector=detector, parameters={})
+def _judged(
+    judged: Judged, settings: Settings, detector: Mapping[str, Any], threshold: float
+) -> tuple[Metric, ...]:
+    flagging = [{"rule": "threshold", "value": threshold}]
+    points = operating_points(judged, settings, detector=detector, flagging=flagging)
     judgement = judge(judged, points, settings, detector=detector, parameters={})
     high: tuple[Metric, ...] = ()
     fitted_others = any(".cross-fitted." in metric.key for metric in judgement.metrics)

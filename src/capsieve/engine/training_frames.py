@@ -20,7 +20,7 @@ from capsieve.statistics.row_names import name_rows
 from capsieve.statistics.sequences import exam_or_folder
 from capsieve.statistics.split_plan import By, plan_splits
 from capsieve.statistics.splits import write_splits
-from capsieve.store.reader import read_frames
+from capsieve.store.exam import Exam
 
 __all__ = ["FOLDS_FILE", "TrainingFrames", "check_labels", "plan_folds", "read_training_frames"]
 
@@ -44,7 +44,7 @@ class TrainingFrames:
         Of each screened frame, a code into ``examples.sources``; -1 without a label.
     place
         Of each example among the screened frames.
-    sha1
+    pixel_hash
         Of the pixels of each example.
     part
         The fold of each example, 0 to K - 1.
@@ -61,7 +61,7 @@ class TrainingFrames:
     splits: Path
     source: NDArray[np.int32]
     place: NDArray[np.int64]
-    sha1: tuple[str, ...]
+    pixel_hash: tuple[str, ...]
     part: NDArray[np.int16]
     trained: NDArray[np.bool_]
     examples: Examples
@@ -165,9 +165,9 @@ def read_training_frames(
     judged = read.judged
     _check_parts(judged, splits)
     folders = read.matched.folders
-    tables = [read_frames(folder, ["values", "sha1"]) for folder in folders]
+    tables = [Exam(folder).columns("values", "pixel_hash") for folder in folders]
     values = _matrix(tables, len(value_names))
-    sha1 = [text for table in tables for text in table["sha1"].to_pylist()]
+    pixel_hash = [text for table in tables for text in table["pixel_hash"].to_pylist()]
     sources, source, warnings = frame_sources(read_screened(folders), labels, one_source=one_source)
     scored = np.isfinite(values).all(axis=1)
     labelled = judged.truth >= 0
@@ -202,7 +202,7 @@ def read_training_frames(
         splits=splits,
         source=source,
         place=place,
-        sha1=tuple(sha1[row] for row in place.tolist()),
+        pixel_hash=tuple(pixel_hash[row] for row in place.tolist()),
         part=part,
         trained=trained,
         examples=examples,
@@ -222,7 +222,7 @@ def _matrix(tables: list[pa.Table], width: int) -> NDArray[np.float32]:
         if not (there | (lengths == 0)).all():
             raise FileError(
                 "the screened frames have another number of values than this version of capsieve "
-                "computes; start over with --fresh"
+                "computes; start over with --overwrite"
             )
         rows = np.full((len(lengths), width), np.nan, np.float32)
         rows[there] = np.asarray(column.flatten(), np.float32).reshape(-1, width)

@@ -14,11 +14,11 @@ import numpy as np
 from capsieve._version import __version__
 from capsieve.engine.training_frames import FOLDS_FILE, TrainingFrames
 from capsieve.errors import FileError, OccupiedError, ParameterError
-from capsieve.learned.image_input import CROP_VERSION
+from capsieve.learned.crop import CROP_VERSION
 from capsieve.learned.training.examples import Examples
 from capsieve.learned.training.features_detector import FeaturesDetector
 from capsieve.learned.training.trainer import Trainer
-from capsieve.store.lock import LOCK, locked
+from capsieve.store.segments import LOCK, locked
 
 __all__ = ["TrainingWork", "check_model_path", "open_work"]
 
@@ -89,12 +89,12 @@ class TrainingWork:
         if others:
             raise OccupiedError(
                 f"{self.screened} also holds frames of {others[0]}, which are not to be learned "
-                "from; name another folder with --work, or start over with --fresh"
+                "from; name another folder with --work, or start over with --overwrite"
             )
 
 
 @contextmanager
-def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[TrainingWork]:
+def open_work(model: Path, work: Path | None, *, overwrite: bool) -> Iterator[TrainingWork]:
     """Make the folders of a training, and keep other runs out of them.
 
     Parameters
@@ -103,7 +103,7 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
         The model file; MODEL.work stands beside it.
     work
         A folder to share with other trainings; MODEL.work where it is not given.
-    fresh
+    overwrite
         Remove what is there.
 
     Raises
@@ -122,7 +122,7 @@ def open_work(model: Path, work: Path | None, *, fresh: bool) -> Iterator[Traini
         if not shared.samefile(own):
             _lock(stack, shared, f"working in {work}", "name another folder with --work")
         found = TrainingWork(own, shared)
-        if fresh:
+        if overwrite:
             _remove(found)
         yield found
 
@@ -206,7 +206,7 @@ def _digest(trainer: Trainer, examples: Examples, frames: TrainingFrames, seed: 
         "seed": seed,
         "values": examples.value_names if values else None,
         "names": names,
-        "frames": frames.sha1,
+        "frames": frames.pixel_hash,
         "crops": None if examples.crops is None else [CROP_VERSION, *examples.crops.shape],
     }
     digest = sha256(json.dumps(plain, sort_keys=True).encode())

@@ -6,14 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.field_of_view.shapes import (
-    Shape,
-    border_sides,
-    edge_offsets,
-    fit_shapes,
-    inscribed_circle,
-    refine,
-)
+from capsieve.field_of_view import shapes
+from capsieve.field_of_view.shapes import Shape, border_sides, inscribed_circle
 from capsieve.field_of_view.surround import Edge, Sample, find_edge, find_surround, read_frames
 from capsieve.frames import FieldOfView
 
@@ -96,13 +90,13 @@ def _candidates(edge: Edge, size: tuple[int, int]) -> list[_Fit]:
     """The best disc, rectangle and rectangle with cut corners, at reduced size."""
     tolerance = max(1.5, 0.01 * min(size))
     best: dict[tuple[bool, bool], _Fit] = {}
-    for shape in fit_shapes(edge.points, edge.normals, size, tolerance):
+    for shape in shapes.fit_shapes(edge.points, edge.normals, size, tolerance):
         if inscribed_circle(shape)[2] < 0.1 * min(size):
             continue
         clean, filled = _separation(shape, edge.mask, tolerance)
         score = _agreement(shape, edge.points, tolerance) * clean * filled
         score -= _complexity(shape, size)
-        kind = shape.circle is not None, len(shape.sides) > 4
+        kind = shape.is_round, len(shape.sides) > 4
         if score > (best[kind].score if kind in best else _LEAST_SCORE):
             best[kind] = _Fit(shape, score, clean)
     top = max((fit.score for fit in best.values()), default=0.0)
@@ -116,9 +110,9 @@ def _fit_in_full_size(
     rows, cols = (n / small for n, small in zip(image.shape, small_size, strict=True))
     scale = max(rows, cols)
     wide, narrow = 2.5 * scale + 3.0, scale + 2.0
-    shape = refine(fit.shape.rescaled(rows, cols), image, wide, contrast)
-    shape = refine(shape, image, narrow, contrast)
-    _, offset = edge_offsets(shape, image, narrow, contrast)
+    shape = shapes.refine(fit.shape.rescaled(rows, cols), image, wide, contrast)
+    shape = shapes.refine(shape, image, narrow, contrast)
+    _, offset = shapes.edge_offsets(shape, image, narrow, contrast)
     misfit = np.abs(offset[np.isfinite(offset)]) / max(1.0, 0.4 * scale)
     count = max(len(offset), 1)
     closeness = float(np.maximum(1 - misfit, 0).sum()) / count
@@ -153,4 +147,4 @@ def _separation(shape: Shape, mask: NDArray[np.bool_], tolerance: float) -> tupl
 def _complexity(shape: Shape, size: tuple[int, int]) -> float:
     """A small cost per part: of two equal fits the simpler one is better."""
     inner = int((border_sides(size)[:, 2] - shape.sides[:4, 2] > 1.0).sum())
-    return 0.004 * (inner + len(shape.sides) - 4) + (0.01 if shape.circle is not None else 0)
+    return 0.004 * (inner + len(shape.sides) - 4) + 0.01 * shape.is_round

@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 from capsieve.frames import ShapeName
 
 __all__ = [
-    "Outline",
-    "Shape",
-    "border_sides",
-    "edge_offsets",
-    "fit_shapes",
-    "inscribed_circle",
-    "refine",
-]
+    "Outline", "Shape", "border_sides", "edge_offsets", "fit_shapes", "inscribed_circle", "refine",
+]  # fmt: skip
 
 Points = NDArray[np.float64]
 Circle = tuple[float, float, float]
@@ -47,17 +41,20 @@ class Shape:
         Outward unit normal (row, column) and distance from the origin, one row per side: top,
         bottom, left, right, then cut corners. They are the first parts of the shape.
     circle
-        Row, column and radius, the last part; None if the shape has no round part.
+        Row, column and radius, the last part; the radius is infinite if the shape is a polygon.
     """
 
     sides: NDArray[np.float64]
-    circle: Circle | None = None
+    circle: Circle = (0.0, 0.0, np.inf)
+
+    @property
+    def is_round(self) -> bool:
+        """Whether the shape has a round part."""
+        return bool(np.isfinite(self.circle[2]))
 
     def clearance(self, points: Points) -> NDArray[np.float64]:
         """Distance of points (..., 2) to each part, negative outside."""
         room = self.sides[:, 2] - points @ self.sides[:, :2].T
-        if self.circle is None:
-            return room
         row, col, radius = self.circle
         away = np.hypot(points[..., 0] - row, points[..., 1] - col)
         return np.concatenate([room, radius - away[..., None]], axis=-1)
@@ -74,17 +71,15 @@ class Shape:
         slope = ray @ self.sides[:, :2].T
         room = self.sides[:, 2] - self.sides[:, :2] @ centre
         reach = np.where(slope > 1e-9, room / np.maximum(slope, 1e-9), np.inf)
-        if self.circle is not None:
-            offset, radius = centre - self.circle[:2], self.circle[2]
-            along = ray @ offset
-            far = np.sqrt(np.maximum(along**2 - offset @ offset + radius**2, 0)) - along
-            reach = np.column_stack([reach, far])
+        offset, radius = centre - self.circle[:2], self.circle[2]
+        along = ray @ offset
+        far = np.sqrt(np.maximum(along**2 - offset @ offset + radius**2, 0)) - along
+        reach = np.column_stack([reach, far])
         parts = reach.argmin(axis=1)
         points = centre + reach.min(axis=1)[:, None] * ray
+        on_circle = (parts == len(self.sides))[:, None]
         normals = self.sides[np.minimum(parts, len(self.sides) - 1), :2]
-        if self.circle is not None:
-            on_circle = (parts == len(self.sides))[:, None]
-            normals = np.where(on_circle, (points - self.circle[:2]) / self.circle[2], normals)
+        normals = np.where(on_circle, (points - self.circle[:2]) / radius, normals)
         return Outline(points, normals, parts)
 
     def rescaled(self, rows: float, cols: float) -> "Shape":
@@ -93,8 +88,6 @@ class Shape:
         shift = normals @ np.array([(rows - 1) / 2, (cols - 1) / 2])
         length = np.linalg.norm(normals, axis=1)
         sides = np.column_stack([normals, self.sides[:, 2] + shift]) / length[:, None]
-        if self.circle is None:
-            return Shape(sides)
         row, col, radius = self.circle
         centre = (row + 0.5) * rows - 0.5, (col + 0.5) * cols - 0.5
         return Shape(sides, (*centre, radius * (rows * cols) ** 0.5))
@@ -102,7 +95,7 @@ class Shape:
     def name(self, size: tuple[int, int]) -> ShapeName:
         """Name of the shape in an image of this size."""
         parts = self.outline(360).parts
-        if self.circle is not None and (parts == len(self.sides)).mean() > 0.02:
+        if (parts == len(self.sides)).mean() > 0.02:
             return "circle"
         if (parts[parts < len(self.sides)] >= 4).any():
             return "cut-square"
@@ -124,7 +117,7 @@ def inscribed_circle(shape: Shape) -> Circle:
     """
     top, bottom, left, right = shape.sides[:4, 2]
     best = np.array([(bottom - top) / 2, (right - left) / 2])
-    middle = best if shape.circle is None else np.array(shape.circle[:2])
+    middle = np.array(shape.circle[:2]) if shape.is_round else best
     half = max(bottom + top, right + left, 1.0) / 2
     axis = np.linspace(-1, 1, 17)
     steps = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -164,7 +157,7 @@ def fit_shapes(
     if cuts:
         shapes.append(Shape(np.vstack([sides, *cuts])))
     on_border = Shape(border).depth(points) < tolerance
-    on_sides = np.abs(Shape(sides).clearance(points)) < tolerance
+    on_sides = np.abs(Shape(sides).clearance(points)[:, :4]) < tolerance
     facing = normals @ _AXIS_NORMALS.T > 0.92
     for outer, known in ((border, on_border), (sides, on_border | (on_sides & facing).any(axis=1))):
         circle = _robust_circle(points[~known], size, tolerance)
@@ -184,7 +177,7 @@ def refine(shape: Shape, image: NDArray[np.float32], window: float, contrast: fl
         if mine.sum() >= 6:
             sides[part, 2] += np.median(offset[mine])
     mine = found & (outline.parts == len(sides))
-    if circle is not None and mine.sum() >= 12:
+    if mine.sum() >= 12:
         circle = _fit_circle(edge[mine], circle)
     # Blur of half a pixel must not move a side out of the image.
     sides[:4, 2] = np.minimum(sides[:4, 2], border_sides(image.shape)[:, 2])

@@ -1,34 +1,31 @@
-"""The card of a model: what it learned from, how well it did on other frames, its limits."""
+"""The card of a model: training data, performance on other frames, limits."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from capsieve.detector import MEASURES, ReferenceRange
-from capsieve.errors import ParameterError
-from capsieve.learned.plain_data import check_schema, decode, encode, entry, parsed_json
+from capsieve.learned.spec import Strict
 
-__all__ = ["CARD_SCHEMA", "NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
-
-CARD_SCHEMA = 2
-"""Version of the card; a file with another one is refused."""
+__all__ = ["NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
 
 NOT_A_DEVICE = "Research software, not a medical device."
 
+Range = tuple[float, float]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataSet:
-    """Frames that a model learned from.
+
+class DataSet(Strict, frozen=True):
+    """Frames that a model was trained on.
 
     Attributes
     ----------
     name, licence, citation
-        Whose they are, and how to say so.
+        Where they come from.
     frames, groups, polyps
-        How many; `polyps` counts polyps, or runs of frames that stand in for them.
+        Their number; `polyps` counts polyps, or the runs of frames that replace them.
     labels
-        How many frames of each label.
+        Number of frames by label.
     """
 
     name: str
@@ -37,23 +34,22 @@ class DataSet:
     frames: int
     groups: int
     polyps: int
-    labels: Mapping[str, int] = field(default_factory=dict[str, int])
+    labels: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelMetric:
-    """One figure, with its 95 % interval where there is one.
+class ModelMetric(Strict, frozen=True):
+    """One figure, with its 95 % interval if there is one.
 
     Attributes
     ----------
     source
-        Of the frames that were judged: a device or a data set.
+        Device or data set of the frames.
     what
-        Which figure, such as "sensitivity per frame at 90 % specificity".
+        Name of the figure, such as "sensitivity per frame at 90 % specificity".
     value, low, high
-        The figure and its interval; None where there is none.
+        The figure and its interval; None if there is none.
     count
-        Over how many frames, runs or exams.
+        Number of frames, runs or exams.
     """
 
     source: str
@@ -64,109 +60,79 @@ class ModelMetric:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hashes:
-    """By which everything is known again.
-
-    Attributes
-    ----------
-    labels
-        SHA-256 of the labels.
-    frames
-        SHA-256 over the SHA-1 of the training frames' pixels, sorted.
-    graph
-        SHA-256 of the graph with its weights; written by
-        :func:`capsieve.learned.model_file.write_model`.
-    """
+class Hashes(Strict, frozen=True):
+    """SHA-256 of the labels, and of the sorted frame hashes of the training frames."""
 
     labels: str = ""
     frames: str = ""
-    graph: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCard:
-    """All that a user should know about a model before trusting it.
+class ModelCard(Strict, frozen=True):
+    """What a user should know about a model before trusting it.
 
     Attributes
     ----------
     name, kind, created, capsieve, seed
-        What it is called; "svm", "cnn", ...; the day; the version that trained it; its seed.
+        Name; "svm", "cnn", ...; day, version of capsieve and seed of the training.
     data
-        What it learned from.
+        The training data.
     kept_apart, group_count
-        What never stood on both sides of a split ("blocks of 300 frames"), and how many of it.
+        The groups that were never divided by a split ("exams"), and their number.
     judged
-        How the metrics came about, such as "out of fold, 5 folds".
+        How the metrics were obtained, such as "out of fold, 5 folds".
     metrics
-        By source.
+        Figures by source.
     settings
-        Of the training.
+        Settings of the training.
     intended_use, limits
         In sentences.
     prevalence
-        The share of polyp frames at which its probabilities hold; None where not calibrated.
+        The share of polyp frames for which the probabilities are calibrated; None if they are not.
     hashes
-        Of labels, frames and graph.
+        Of labels and frames.
     reference
-        Which exams the range is of, in words.
+        Name of the exams that `quantiles` describe.
     quantiles
-        The 1 and 99 % quantiles of :data:`capsieve.detector.MEASURES`.
-    schema
-        Version of the card.
+        The 1 and 99 % quantiles of :data:`capsieve.detector.MEASURES` over the training frames.
+    usual_values
+        The 5 and 95 % quantiles of a few :mod:`features <capsieve.learned.features>` over the
+        training frames without a polyp. The evidence of a frame describes it by these features.
+    schema_version
+        Version of the card; files with another one are refused.
     """
 
-    name: str = entry("what the model is called")
-    kind: str = entry("what kind of model it is")
-    created: str = entry("the day on which it was trained")
-    capsieve: str = entry("the version of capsieve that trained it")
-    seed: int = entry("the seed of the training")
+    name: str
+    kind: str
+    created: str
+    capsieve: str
+    seed: int
     data: tuple[DataSet, ...] = ()
     kept_apart: str = ""
     group_count: int = 0
     judged: str = "out of fold"
     metrics: tuple[ModelMetric, ...] = ()
-    settings: Mapping[str, str | float | int | bool] = field(default_factory=dict[str, Any])
+    settings: Mapping[str, str | float | int | bool] = {}
     intended_use: str = ""
     limits: tuple[str, ...] = (NOT_A_DEVICE,)
     prevalence: float | None = None
-    hashes: Hashes = field(default_factory=Hashes)
+    hashes: Hashes = Hashes()
     reference: str = ""
-    quantiles: Mapping[str, tuple[float, float]] = field(
-        default_factory=dict[str, tuple[float, float]]
-    )
-    schema: int = CARD_SCHEMA
+    quantiles: Mapping[str, Range] = {}
+    usual_values: Mapping[str, Range] = {}
+    schema_version: Literal[3] = 3
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         for name, (low, high) in self.quantiles.items():
             if name not in MEASURES:
-                known = ", ".join(MEASURES)
-                raise ParameterError(f"quantiles.{name}", f"no such measure; one of {known}")
+                raise ValueError(f"quantiles.{name}: unknown; use {', '.join(MEASURES)}")
             if low > high:
-                raise ParameterError(f"quantiles.{name}", f"{low:g} lies above {high:g}")
+                raise ValueError(f"quantiles.{name}: {low:g} is above {high:g}")
+        return self
 
     @property
     def range(self) -> ReferenceRange:
-        """The range of inputs that the model learned from."""
+        """The range of inputs that the model was trained on."""
         return ReferenceRange(
             self.reference or f"the training frames of {self.name}", self.quantiles
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain tables."""
-        return encode(self)
-
-    @classmethod
-    def from_dict(cls, table: object) -> "ModelCard":
-        """Build from plain tables; what is wrong with them is a ParameterError."""
-        check_schema(table, CARD_SCHEMA)
-        return decode(cls, table)
-
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "ModelCard":
-        """Build from JSON."""
-        return cls.from_dict(parsed_json(text))

@@ -1,29 +1,25 @@
-"""One file per model: an ONNX graph with its description, its card and a checksum inside.
+"""A model is one file: an ONNX graph with spec, card and checksum as metadata properties.
 
-Nothing in a model file is ever executed as code: ONNX is a list of known operators, and what would
-reach beyond the file (weights in other files, operators of somebody's library) is refused before
-any library is handed the bytes.
+Nothing in a model file is executed but its graph. Weights in other files and operators that are not
+part of ONNX are refused before onnxruntime gets the file.
 """
 
 import stat
-from collections import deque
-from dataclasses import dataclass, replace
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError, ParameterError
+from capsieve.errors import FileError, MissingExtraError, ParameterError, file_errors
 from capsieve.learned.card import ModelCard
-from capsieve.learned.onnx_wire import (
-    METADATA_FIELD,
-    Contents,
-    WireError,
-    fields_of,
-    metadata_entry,
-    survey,
-)
 from capsieve.learned.spec import ModelSpec
+from capsieve.phash import BITS
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -31,35 +27,38 @@ if TYPE_CHECKING:
 __all__ = ["ModelFile", "read_content", "read_model", "write_model"]
 
 _SPEC, _CARD, _CHECKSUM = "capsieve.spec", "capsieve.card", "capsieve.sha256"
-_LARGEST = 1_000_000_000  # bytes; Protocol Buffers end at two gigabytes
-_LONGEST_TEXT = 1_000_000  # bytes of a TOML file
-_BEGINNINGS = {
-    b"PK": "it is a ZIP archive, as PyTorch writes them; export the model to ONNX",
-    b"\x80": "it is a pickle, which capsieve never loads; export the model to ONNX",
-    b"\x89HDF": "it is an HDF5 file, as Keras writes them; export the model to ONNX",
-    b"version https://git-lfs": "it is the stand-in of a file in Git LFS; get the file itself "
-    "with git lfs pull",
-    b"<": "it is a web page or another text; download the .onnx file itself",
-    b"ORTM": "it is in onnxruntime's own format; give the ONNX file that it was made from",
+_PHASHES = "capsieve.training_phashes"
+_LARGEST = 1_000_000_000  # bytes; the limit of Protocol Buffers is 2 GB
+_LARGEST_TOML = 1_000_000
+_STANDARD = ("", "ai.onnx", "ai.onnx.ml")
+_DEEPEST = 16  # functions that call functions
+_MOST_NODES = 200_000  # after functions are inlined; large networks have thousands
+_OTHER_FILES = {
+    b"PK": "a ZIP archive, as PyTorch writes it; export the model to ONNX",
+    b"\x80": "a pickle, which capsieve never loads; export the model to ONNX",
+    b"\x89HDF": "an HDF5 file, as Keras writes it; export the model to ONNX",
+    b"version https://git-lfs": "a Git LFS pointer; get the file with git lfs pull",
+    b"<": "a web page; download the .onnx file itself",
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelFile:
-    """A model file that was read and found whole.
+    """A model file that was read and checked.
 
     Attributes
     ----------
     path
-        Where it lies, absolute.
-    content
-        Its bytes.
-    sha256
-        Of its bytes.
+        Absolute.
+    content, sha256
+        Its bytes, and their hash.
     spec
         How it is run.
     card
-        None for a file that somebody else made.
+        None for a file that capsieve did not write.
+    training_phashes
+        Perceptual hashes of the training frames, N x 32 bytes, so that they are recognised in test
+        data; N is 0 if they are unknown.
     """
 
     path: Path
@@ -67,61 +66,71 @@ class ModelFile:
     sha256: str
     spec: ModelSpec
     card: ModelCard | None
+    training_phashes: NDArray[np.uint8]
 
 
 def write_model(
-    path: str | Path, model: "ModelProto", spec: ModelSpec, card: ModelCard
-) -> ModelCard:
-    """Write a model file, whole or not at all.
+    path: str | Path,
+    model: "ModelProto",
+    spec: ModelSpec,
+    card: ModelCard,
+    training_phashes: NDArray[np.uint8] | None = None,
+) -> None:
+    """Write a model file; an error leaves no part of it behind.
 
     Parameters
     ----------
+    path
+        The file.
     model
-        The graph; its weights lie inside.
+        The graph with its weights; its metadata properties are not kept.
     spec, card
-        What is written beside it; the card gets the hash of the graph.
-
-    Returns
-    -------
-    ModelCard
-        The card as it was written.
+        How it is run, and what a user should know.
+    training_phashes
+        See :class:`ModelFile`.
 
     Raises
     ------
     FileError
-        The place cannot be written to, or the graph is none that :func:`read_model` would read.
+        The file cannot be written, or :func:`read_model` would refuse the graph.
     """
     path = Path(path)
     bare = type(model)()
     bare.CopyFrom(model)
+    _check(path, bare)
     del bare.metadata_props[:]
-    graph = bare.SerializeToString(deterministic=True)
-    card = replace(card, hashes=replace(card.hashes, graph=sha256(graph).hexdigest()))
-    body = graph + metadata_entry(_SPEC, spec.to_json()) + metadata_entry(_CARD, card.to_json())
-    content = body + metadata_entry(_CHECKSUM, sha256(body).hexdigest())
-    _surveyed(path, content)
+    properties = {_SPEC: spec.to_json(), _CARD: card.to_json()}
+    if training_phashes is not None:
+        properties[_PHASHES] = b64encode(training_phashes.astype(np.uint8).tobytes()).decode()
+    for name, text in properties.items():
+        bare.metadata_props.add(key=name, value=text)
+    content = bare.SerializeToString(deterministic=True)
     with atomic_write(path, durable=True) as temporary:
-        temporary.write_bytes(content)
-    return card
+        temporary.write_bytes(content + _checksum(content))
 
 
 def read_model(path: str | Path) -> ModelFile:
-    """Read a model file, or an ONNX file with a TOML file beside it.
-
-    Only this package reads here: no library sees the file before it was found whole and harmless.
+    """Read a model file, or an ONNX file with a TOML file next to it.
 
     Raises
     ------
     FileError
-        The file is absent, broken, changed, too large, of another kind, or reaches beyond itself;
-        or the TOML file beside it is absent or wrong.
+        The file is missing, broken, changed, too large, of another kind, or needs other files or
+        operators; or the TOML file next to it is missing or wrong.
+    MissingExtraError
+        onnx is not installed.
     """
     content = read_content(path)
     path = Path(path).absolute()
-    found = _surveyed(path, content)
-    own = any(name.startswith("capsieve.") for name in found.metadata)
-    spec, card = _own(path, content, found) if own else (_beside(path), None)
-    return ModelFile(path, content, sha256(content).hexdigest(), spec, card)
+    model = _parsed(path, content)
+    _check(path, model)
+    properties = {each.key: each.value for each in model.metadata_props}
+    spec, card, phashes = None, None, np.empty((0, BITS // 8), np.uint8)
+    if any(name.startswith("capsieve.") for name in properties):
+        spec, card, phashes = _own(path, content, properties)
+    else:
+        spec = _toml_spec(path)
+    return ModelFile(path, content, sha256(content).hexdigest(), spec, card, phashes)
 
 
 def read_content(path: str | Path) -> bytes:
@@ -130,124 +139,152 @@ def read_content(path: str | Path) -> bytes:
     Raises
     ------
     FileError
-        There is no such file, it cannot be read, or it is far too large or empty.
+        The file is missing, unreadable, empty or far too large.
     """
+    if "\0" in str(path):
+        raise FileError(f"cannot read the model {path!s}: the name has a null character")
     path = Path(path)
-    try:
+    with file_errors("read the model", path):
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise FileError(f"{path} is a folder; give a model file, such as {path / 'model.onnx'}")
         if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"{path} is no regular file, so no model can be read from it")
+            raise FileError(f"{path} is not a regular file; give a model file")
         if status.st_size > _LARGEST:
             raise FileError(
-                f"{path} has {status.st_size / 1e9:.1f} GB: a model file has at most "
+                f"{path} has {status.st_size / 1e9:.1f} GB; a model file has at most "
                 f"{_LARGEST / 1e9:.0f} GB"
             )
         content = path.read_bytes()
-    except FileError:
-        raise
-    except (OSError, ValueError) as error:  # a ValueError: a name with a null byte
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"cannot read the model {path}: {reason}") from error
     if not content:
-        raise FileError(f"{path} is empty, so it is no model; copy it again")
+        raise FileError(f"{path} is empty; copy it again")
     return content
 
 
-def _surveyed(path: Path, content: bytes) -> Contents:
-    """Look through a file, and refuse what is no model or reaches beyond itself."""
+def _parsed(path: Path, content: bytes) -> "ModelProto":
     try:
-        found = survey(content)
-    except WireError as error:
-        raise FileError(f"{path} is no ONNX file, or not a whole one: {_kind(content)}") from error
-    if not found.graph:
-        raise FileError(f"{path} is no ONNX file, or not a whole one: {_kind(content)}")
-    if found.external:
+        import onnx
+        from google.protobuf.message import DecodeError
+    except ImportError:
+        raise MissingExtraError(
+            "model files need the package onnx; pip install 'capsieve[learned]'"
+        ) from None
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(content)
+    except DecodeError:
+        model.Clear()
+    if not model.HasField("graph") or not all(map(_has_texts, _messages(model))):
+        kinds = (kind for start, kind in _OTHER_FILES.items() if content.startswith(start))
+        kind = next(kinds, "damaged, or of another kind; copy it again or export it to ONNX")
+        raise FileError(f"{path} is not a complete ONNX file: it is {kind}")
+    return model
+
+
+def _check(path: Path, model: "ModelProto") -> None:
+    """Refuse external data, foreign operators, and functions that grow without limit."""
+    own = {(each.domain, each.name): each for each in model.functions}
+    for message in _messages(model):
+        kind = message.DESCRIPTOR.name
+        if kind == "TensorProto" and (message.data_location or len(message.external_data)):
+            raise FileError(
+                f"{path} keeps weights such as {message.name!r} in another file, which capsieve "
+                "does not open; save it as one file, with torch.onnx.export(..., "
+                "external_data=False) or onnx.save(onnx.load(old), new)"
+            )
+        if kind == "NodeProto" and message.domain not in _STANDARD:
+            operator = message.domain, message.op_type
+            # Operators of onnxruntime itself may read files; a function must not hide one.
+            if operator not in own or message.domain == "com.microsoft":
+                raise FileError(
+                    f"{path} needs the operator {'.'.join(operator)}, which is not part of ONNX; "
+                    "export the model with standard operators"
+                )
+    if _node_count(model.graph, own, {}) > _MOST_NODES:
+        raise FileError(f"{path} is too large: more than {_MOST_NODES:,} operators")
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    """Yield a message and all messages in it; Protocol Buffers limit their depth."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in [value] if hasattr(value, "ListFields") else value:
+                yield from _messages(each)
+
+
+def _has_texts(message: Any) -> bool:
+    """Return whether all texts of a message are UTF-8; others are read as bytes."""
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_STRING:
+            texts = [value] if isinstance(value, str | bytes) else value
+            if not all(isinstance(text, str) for text in texts):
+                return False
+    return True
+
+
+def _node_count(message: Any, functions: Any, known: dict[Any, int], depth: int = 0) -> int:
+    """Return the number of operators with the model's functions inlined."""
+    total = 0
+    for each in _messages(message):
+        if each.DESCRIPTOR.name == "NodeProto":
+            key = each.domain, each.op_type
+            if key in functions and key not in known:
+                if depth == _DEEPEST:
+                    return _MOST_NODES + 1
+                known[key] = _node_count(functions[key], functions, known, depth + 1)
+            total += known.get(key, 1)
+    return total
+
+
+def _checksum(content: bytes) -> bytes:
+    """Return a metadata property with the SHA-256 of `content`, to be appended to it.
+
+    Protocol Buffers merge what is appended, so the result is an ONNX file, and every changed byte
+    is noticed.
+    """
+    from onnx import ModelProto
+
+    tail = ModelProto()
+    tail.metadata_props.add(key=_CHECKSUM, value=sha256(content).hexdigest())
+    return tail.SerializeToString()
+
+
+def _own(
+    path: Path, content: bytes, properties: dict[str, str]
+) -> tuple[ModelSpec, ModelCard, NDArray[np.uint8]]:
+    length = len(_checksum(b""))
+    if content[-length:] != _checksum(content[:-length]):
         raise FileError(
-            f"{path} keeps weights such as {found.external[0]!r} in another file, which capsieve "
-            "does not open; save the model as one file, with torch.onnx.export(..., "
-            "external_data=False) or onnx.save(onnx.load(old), new)"
+            f"{path} was changed after capsieve wrote it (the checksum differs); get it again"
         )
-    if found.foreign:
-        raise FileError(
-            f"{path} needs the operator {found.foreign[0]}, which is not part of ONNX; export the "
-            "model with ONNX's own operators"
-        )
-    return found
-
-
-def _kind(content: bytes) -> str:
-    for beginning, words in _BEGINNINGS.items():
-        if content.startswith(beginning):
-            return words
-    # Bytes of control characters are no text, though they are ASCII.
-    if content[:200].isascii() and min(content[:200]) >= ord("\t"):
-        return "it is a text; give the .onnx file itself"
-    return "it cannot be read to its end; copy it again, or export the model to ONNX"
-
-
-def _own(path: Path, content: bytes, found: Contents) -> tuple[ModelSpec, ModelCard]:
-    _check_unchanged(path, content)
     beside = path.with_suffix(".toml")
     if beside.exists():
-        raise FileError(
-            f"{path} says itself how it is run, and so does {beside}; remove or rename that file"
-        )
+        raise FileError(f"{path} has a description, and so has {beside}; remove or rename it")
     try:
-        spec = ModelSpec.from_json(found.metadata.get(_SPEC, ""))
-        card = ModelCard.from_json(found.metadata.get(_CARD, ""))
-    except ParameterError as error:
+        spec = ModelSpec.from_json(properties.get(_SPEC, ""))
+        card = ModelCard.from_json(properties.get(_CARD, ""))
+        phashes = np.frombuffer(b64decode(properties.get(_PHASHES, ""), validate=True), np.uint8)
+        return spec, card, phashes.reshape(-1, BITS // 8)
+    except (ParameterError, ValueError) as error:
         raise FileError(
-            f"{path} was written by another version of capsieve or another program ({error}); "
-            "train the model again, or take the version that wrote it"
+            f"{path} was written by another version of capsieve ({error}); train the model again, "
+            "or use that version"
         ) from error
-    if card.hashes.graph != _graph_hash(content):
-        raise FileError(f"{path} holds another graph than its card says; get the file again")
-    return spec, card
 
 
-def _check_unchanged(path: Path, content: bytes) -> None:
-    """Compare the checksum, which is the last entry, with all that stands before it."""
-    # Of the fields only the last is kept: a hostile file may have very many.
-    ((number, _, first, _),) = deque(fields_of(memoryview(content)), maxlen=1)
-    expected = metadata_entry(_CHECKSUM, sha256(memoryview(content)[:first]).hexdigest())
-    if number != METADATA_FIELD or content[first:] != expected:
-        raise FileError(
-            f"{path} was changed after it was written (its checksum does not fit); get the file "
-            "again"
-        )
-
-
-def _graph_hash(content: bytes) -> str:
-    """Return the SHA-256 of all fields but the metadata."""
-    digest = sha256()
-    whole = memoryview(content)
-    for number, _, first, last in fields_of(whole):
-        if number != METADATA_FIELD:
-            digest.update(whole[first:last])
-    return digest.hexdigest()
-
-
-def _beside(path: Path) -> ModelSpec:
-    """Read the TOML file beside somebody else's model."""
+def _toml_spec(path: Path) -> ModelSpec:
+    """Read the TOML file next to somebody else's model."""
     beside = path.with_suffix(".toml")
-    try:
-        if beside.exists() and not beside.is_file():
-            raise FileError(f"{beside} is no file; docs/foreign-models.md shows how to write one")
-        if beside.stat().st_size > _LONGEST_TEXT:
-            raise FileError(f"{beside} is far too long to be the description of a model")
-        text = beside.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
+    if not beside.is_file():
         raise FileError(
-            f"{path} does not say how it is run, and there is no {beside.name} beside it that "
-            "does; docs/foreign-models.md shows how to write one"
-        ) from error
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise FileError(f"cannot read {beside}: {reason}") from error
+            f"{path} does not say how it is run, and there is no {beside.name} next to it; "
+            "docs/foreign-models.md shows how to write one"
+        )
+    with file_errors("read", beside):
+        if beside.stat().st_size > _LARGEST_TOML:
+            raise FileError(f"{beside} is too large to be the description of a model")
+        text = beside.read_text(encoding="utf-8-sig")
     try:
         return ModelSpec.from_toml(text)
     except ParameterError as error:

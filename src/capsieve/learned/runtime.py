@@ -1,5 +1,8 @@
-"""A model in onnxruntime: pictures and values in, logits, probabilities and maps out."""
+"""A model in onnxruntime: images and features in, scores and maps out."""
 
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -7,18 +10,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
 
-from capsieve.errors import FileError, MissingExtraError
+from capsieve.errors import FileError, MissingExtraError, ParameterError, WorkerError
 from capsieve.learned.model_file import read_content
-from capsieve.learned.outputs import map_of, mask_of, score_of
-from capsieve.learned.runtime_checks import check_fit
-from capsieve.learned.runtime_words import load_failure, run_failure
-from capsieve.learned.spec import ImageInput, ModelSpec
+from capsieve.learned.spec import ImageInput, ModelSpec, Output
 
-__all__ = ["BATCH", "Answers", "Runner", "model_input", "runner"]
+__all__ = [
+    "BATCH",
+    "CPU_BATCH",
+    "Answer",
+    "Inputs",
+    "Runner",
+    "model_input",
+    "polyp_probability",
+    "runner",
+]
 
 BATCH = 16
-"""Frames that are run at once; more gain nothing on one thread, and need more memory."""
+"""Frames per batch on a graphics card, and frames that a detector prepares at a time."""
+
+CPU_BATCH = 1
+"""Frames per batch on the processor: larger batches leave its cache (EfficientNet-Lite0, 160 x 160
+pixels: 2.0 ms per frame, 2.4 ms in batches of 16), and a score depends on its batch by rounding."""
 
 _TYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
@@ -26,222 +40,375 @@ _TYPES: dict[str, Any] = {
     "tensor(double)": np.float64,
     "tensor(uint8)": np.uint8,
 }
+_LONGEST = 300  # characters of a message of onnxruntime
+_ROUNDING = 1e-3  # a probability may exceed 0..1 by this
 
 
-class Answers(NamedTuple):
-    """What a model says about frames.
+class Inputs(NamedTuple):
+    """A frame as a model takes it: its crop and features; None if the model does not take them."""
+
+    image: NDArray[np.uint8] | None
+    values: NDArray[np.float32] | None
+
+
+class Answer(NamedTuple):
+    """The answer of a model for one frame.
 
     Attributes
     ----------
-    scores
-        One probability per frame; NaN where the model gave no number.
-    logits
-        The same on the scale of logits.
-    maps
-        Frames x rows x columns; None where the model draws none.
+    score
+        NaN if there is no score.
+    map
+        Rows x columns; None if the model has none.
+    problem
+        Why there is no score, or "".
     """
 
-    scores: NDArray[np.float64]
-    logits: NDArray[np.float64]
-    maps: NDArray[np.float32] | None
+    score: float
+    map: NDArray[np.float32] | None = None
+    problem: str = ""
 
 
 class Runner:
-    """A model that is ready to run, on one thread.
+    """A model that is ready to run, on one thread; a trial batch showed that it does.
 
     Parameters
     ----------
     content
-        Of a file that :func:`capsieve.learned.model_file.read_model` found whole and harmless.
+        Of a file that :func:`capsieve.learned.model_file.read_model` accepted.
     spec
-        How it is run; it is checked against the graph.
+        How it is run.
     name
-        How messages call the model.
+        Its name in messages.
+    provider
+        Execution provider of onnxruntime, such as "cpu" or "cuda".
 
     Raises
     ------
     FileError
         onnxruntime cannot load it, or the description does not fit the graph.
+    ParameterError
+        onnxruntime does not have the provider.
     MissingExtraError
         onnxruntime is not installed.
     """
 
-    def __init__(self, content: bytes, spec: ModelSpec, *, name: str = "the model") -> None:
+    def __init__(
+        self, content: bytes, spec: ModelSpec, *, name: str = "the model", provider: str = "cpu"
+    ) -> None:
         self.spec = spec
         self.name = name
-        self._session = _session(content, name)
-        inputs = {each.name: each for each in self._session.get_inputs()}
-        outputs = {each.name: each for each in self._session.get_outputs()}
-        check_fit(spec, inputs, outputs, name)
-        self._types: dict[str, Any] = {name: _TYPES[each.type] for name, each in inputs.items()}
-        self._one_by_one = any(each.shape[0] == 1 for each in inputs.values())
-        self._open_size = _open_size(spec.image, inputs)
+        self._session = _session(content, name, provider)
+        self._inputs: dict[str, Any] = {each.name: each for each in self._session.get_inputs()}
+        with _errors_of(name):
+            _check_names(spec, self._inputs, [each.name for each in self._session.get_outputs()])
+            fits = self._trial()
+        self._batch = min(fits, CPU_BATCH if provider.lower() == "cpu" else BATCH)
 
-    def run(self, images: NDArray[np.uint8] | None, values: NDArray[np.float32] | None) -> Answers:
-        """Return what the model says about frames.
+    def run(self, frames: Sequence[Inputs]) -> list[Answer]:
+        """Return an answer for each frame.
 
-        A graph may promise batches of any size and yet hold a step that takes one frame only.
-        Then the frames go through one by one, as they do where the graph says so.
+        If a batch fails, its frames are run one by one; a frame that fails alone has no score.
 
-        Parameters
-        ----------
-        images
-            Frames x size x size x 3 RGB bytes, see :func:`capsieve.learned.image_input.crop`;
-            None where the model takes none.
-        values
-            Frames x features; None where the model takes none.
+        Raises
+        ------
+        FileError
+            The description does not fit the output.
         """
-        given = [each for each in (images, values) if each is not None]
-        count = len(given[0])
-        if count == 1 or self._one_by_one:
-            return self._in_steps(images, values, count, 1)
+        answers: list[Answer] = []
+        with _errors_of(self.name):
+            for first in range(0, len(frames), self._batch):
+                batch = frames[first : first + self._batch]
+                try:
+                    answers += self._run(batch)
+                except _RunError:
+                    answers += [self._run_alone(frame) for frame in batch]
+        return answers
+
+    def _run_alone(self, frame: Inputs) -> Answer:
         try:
-            return self._in_steps(images, values, count, BATCH)
-        except FileError:
-            answers = self._in_steps(images, values, count, 1)  # what fails here too is told
-            self._one_by_one = True
-            return answers
+            return self._run([frame])[0]
+        except _RunError as error:
+            return Answer(np.nan, None, f"the model failed on this frame: {error}")
 
-    def _in_steps(
-        self,
-        images: NDArray[np.uint8] | None,
-        values: NDArray[np.float32] | None,
-        count: int,
-        step: int,
-    ) -> Answers:
-        parts = [
-            self._run(
-                None if images is None else images[first : first + step],
-                None if values is None else values[first : first + step],
-            )
-            for first in range(0, count, step)
-        ]
-        maps = [part.maps for part in parts if part.maps is not None]
-        return Answers(
-            np.concatenate([part.scores for part in parts]),
-            np.concatenate([part.logits for part in parts]),
-            np.concatenate(maps) if maps else None,
+    def _trial(self) -> int:
+        """Run noise; return the largest batch: 1 if the graph cannot take two frames."""
+        rng, image, values = np.random.default_rng(0), self.spec.image, self.spec.values
+        frame = Inputs(
+            None if image is None else rng.integers(0, 256, (image.size,) * 2 + (3,), np.uint8),
+            None if values is None else np.zeros(len(values.names), np.float32),
         )
-
-    def try_out(self) -> None:
-        """Run a black picture and values of 0, so that what fails on every frame is told now."""
-        image, values = self.spec.image, self.spec.values
-        self.run(
-            None if image is None else np.zeros((1, image.size, image.size, 3), np.uint8),
-            None if values is None else np.zeros((1, len(values.names)), np.float32),
+        problem: _RunError | None = None
+        for count in (2, 1):
+            try:
+                self._run([frame] * count)
+                return BATCH if count > 1 else 1
+            except _RunError as error:
+                problem = error
+        shapes = ", ".join(
+            f"{each.name!r}: {' x '.join('?' if n is None else str(n) for n in each.shape)}"
+            for each in self._inputs.values()
         )
+        raise ParameterError(
+            "trial",
+            f"it cannot be run as described: {problem}; the graph takes {shapes}: check size, "
+            "layout and colour of the image, the names of the features, and the output",
+        ) from problem
 
-    def _run(
-        self,
-        images: NDArray[np.uint8] | None,
-        values: NDArray[np.float32] | None,
-    ) -> Answers:
-        feed: dict[str, Any] = {}
-        if self.spec.image is not None and images is not None:
-            name = self.spec.image.input
-            feed[name] = model_input(images, self.spec.image).astype(self._types[name], copy=False)
-        if self.spec.values is not None and values is not None:
-            name = self.spec.values.input
-            feed[name] = np.ascontiguousarray(values, self._types[name])
-        output = self.spec.output
-        wanted = [output.name, output.map] if output.map else [output.name]
+    def _run(self, frames: Sequence[Inputs]) -> list[Answer]:
+        spec, feed = self.spec, dict[str, Any]()
+        if spec.image is not None:
+            images = np.array([each.image for each in frames], np.uint8)
+            feed[spec.image.input] = model_input(images, spec.image)
+        if spec.values is not None:
+            feed[spec.values.input] = np.array([each.values for each in frames])
+        for name, array in feed.items():
+            feed[name] = np.ascontiguousarray(array, _TYPES[self._inputs[name].type])
+        wanted = [spec.output.name, spec.output.map] if spec.output.map else [spec.output.name]
         try:
-            answers = self._session.run(wanted, feed)
-        except Exception as error:  # its exceptions have no common class but this
-            words = run_failure(error, open_size=self._open_size)
-            raise FileError(f"{self.name} failed on a frame: {words}") from error
-        answers = [self._numbers(answer) for answer in answers]
-        count = max(len(each) for each in feed.values())
-        for output_name, answer in zip(wanted, answers, strict=True):
-            if len(answer) != count:
-                frames = "1 frame" if count == 1 else f"{count} frames"
-                raise FileError(
-                    f"{self.name}: the output {output_name!r} gave {len(answer)} answers for "
-                    f"{frames}; its first axis must be that of the frames"
-                )
-        if output.kind == "mask":
-            nhwc = self.spec.image is not None and self.spec.image.layout == "nhwc"
-            masks = mask_of(answers[0], output, nhwc=nhwc, name=self.name)
-            scores, logits = score_of(masks, output, name=self.name)
-            return Answers(scores, logits, masks)
-        scores, logits = score_of(answers[0], output, name=self.name)
-        return Answers(scores, logits, map_of(answers[1]) if len(answers) > 1 else None)
+            found = [np.asarray(each) for each in self._session.run(wanted, feed)]
+        except Exception as error:  # the exceptions of onnxruntime have no other common class
+            raise _RunError(_said(error)) from error
+        for name, array in zip(wanted, found, strict=True):
+            if array.shape[:1] != (len(frames),):
+                count = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
+                raise _RunError(f"the output {name!r} has the shape {array.shape} for {count}")
+        return _answers(spec, *found)
 
-    def _numbers(self, answer: Any) -> NDArray[Any]:
-        """Return an answer as numbers: what a graph declares need not be what it gives."""
-        array = np.asarray(answer)
-        if array.ndim == 0 or array.size == 0 or array.dtype.kind not in "fiub":
-            raise FileError(
-                f"{self.name} gave an answer without numbers (shape {array.shape}, {array.dtype}); "
-                "check the outputs that its description names"
+
+class _RunError(Exception):
+    """onnxruntime failed on a batch."""
+
+
+@contextmanager
+def _errors_of(name: str) -> Generator[None]:
+    """Turn an error about an entry of the description into one that names the model."""
+    try:
+        yield
+    except ParameterError as error:
+        raise FileError(f"{name}: {error}") from error
+
+
+def _check_names(spec: ModelSpec, inputs: dict[str, Any], outputs: list[str]) -> None:
+    """Compare names, types and features with the graph; the trial batch shows the rest."""
+    image, values, output = spec.image, spec.values, spec.output
+    wanted = [
+        ("image.input", image and image.input, list(inputs)),
+        ("values.input", values and values.input, list(inputs)),
+        ("output.name", output.name, outputs),
+        ("output.map", output.map, outputs),
+    ]
+    for entry, name, known in wanted:
+        if name and name not in known:
+            names = ", ".join(repr(each) for each in known) or "none"
+            raise ParameterError(entry, f"the graph has no {name!r}; it has {names}")
+    described = [each.input for each in (image, values) if each is not None]
+    for name, given in inputs.items():
+        if name not in described:
+            raise ParameterError(
+                "inputs",
+                f"the graph has an input {name!r} that is not described; capsieve can supply an "
+                "image ([image]) and features of the frame ([values])",
             )
-        return array
+        if given.type not in _TYPES:
+            raise ParameterError("inputs", f"the input {name!r} takes {given.type}, not numbers")
+    if image and inputs[image.input].type == "tensor(uint8)" and not _is_plain(image):
+        raise ParameterError(
+            "image.scale", "the graph takes bytes: use scale = 1.0 without mean and std"
+        )
+    if values is not None:
+        from capsieve.learned.features import NAMES, VERSION
+
+        if values.version != VERSION:
+            raise ParameterError(
+                "values.version",
+                f"the model takes features of version {values.version}, this capsieve has version "
+                f"{VERSION}; train it again, or use the capsieve that wrote it",
+            )
+        for name in values.names:
+            if name not in NAMES:
+                raise ParameterError("values.names", f"there is no feature {name!r}")
 
 
-@lru_cache(maxsize=4)
-def runner(path: Path, digest: str, spec: ModelSpec) -> Runner:
-    """Return the model at a path, loaded once in each process.
+def _answers(
+    spec: ModelSpec, numbers: NDArray[Any], maps: NDArray[Any] | None = None
+) -> list[Answer]:
+    """Return scores and maps; the graph may declare other shapes than it gives."""
+    output, mask = spec.output, spec.output.kind == "mask"
+    if numbers.dtype.kind != "f" or numbers.size == 0:
+        raise ParameterError(
+            "output.name",
+            f"{output.name!r} gives {numbers.dtype}; name an output with a probability or logit "
+            "for each class, not the class itself",
+        )
+    shape, numbers = numbers.shape, numbers.astype(np.float64)
+    if mask and numbers.ndim == 3:
+        numbers = numbers[..., None]
+    elif mask and numbers.ndim == 4 and spec.image and spec.image.layout == "nchw":
+        numbers = np.moveaxis(numbers, 1, 3)
+    elif not mask and all(side == 1 for side in shape[2:]):
+        numbers = numbers.reshape(len(numbers), -1)
+    if numbers.ndim != (4 if mask else 2):
+        expected = "frames x rows x columns [x classes]" if mask else "frames x classes"
+        raise ParameterError(
+            "output.kind", f"a {output.kind} is {expected}, but {output.name!r} has {shape}"
+        )
+    scores = polyp_probability(numbers, output)
+    if mask:
+        maps = scores
+        scores = _frame_scores(scores, output)
+    elif maps is not None:
+        maps = maps[:, 0] if maps.ndim == 4 and maps.shape[1] == 1 else maps
+        if maps.ndim != 3:
+            raise ParameterError(
+                "output.map",
+                f"a map is frames x rows x columns, but {output.map!r} has {maps.shape}",
+            )
+    return [
+        Answer(score, None if maps is None else maps[number].astype(np.float32))
+        if np.isfinite(score)
+        else Answer(np.nan, None, "the model gives no number for this frame")
+        for number, score in enumerate(scores.tolist())
+    ]
 
-    A detector travels to its workers as path and hash: megabytes with every task would be too
-    heavy. So a worker must find the same file at the same path.
+
+def polyp_probability(numbers: NDArray[np.float64], output: Output) -> NDArray[np.float64]:
+    """Return the probability of a polyp from numbers; their last axis has the classes.
+
+    Scores of frames are calibrated; those of pixels are not.
 
     Raises
     ------
-    FileError
-        The file is not there, or is another one than the detector was made with.
+    ParameterError
+        The description does not fit the numbers.
     """
-    try:
-        content = read_content(path)
-    except FileError as error:
-        raise FileError(
-            f"{error}; every worker needs the model at the same path as where it was loaded"
-        ) from error
-    if sha256(content).hexdigest() != digest:
-        raise FileError(
-            f"{path} is another model than the one that was loaded (SHA-256 {digest[:12]}...); "
-            "put the same file there on every machine, and do not change it during a run"
+    kind, classes, index = output.numbers, numbers.shape[-1], output.class_index
+    if kind == "softmax" and classes == 1:
+        raise ParameterError(
+            "output.kind", 'the softmax of one class is always 1; use "logit" or "probability"'
         )
-    return Runner(content, spec, name=str(path))
+    if (index is None and classes != 1) or (index or 0) >= classes:
+        raise ParameterError(
+            "output.class_index",
+            f"must be the number of the class of polyps, from 0 to {classes - 1}, not {index}",
+        )
+    chosen = numbers[..., index or 0]
+    if kind == "softmax":
+        with np.errstate(invalid="ignore"):  # NaN is reported for its frame
+            others = np.delete(numbers, index or 0, axis=-1)
+            chosen = chosen - np.asarray(logsumexp(others, axis=-1))
+    elif kind == "probability":
+        wrong = chosen[(chosen < -_ROUNDING) | (chosen > 1 + _ROUNDING)]
+        if wrong.size:
+            raise ParameterError(
+                "output.pixels" if output.kind == "mask" else "output.kind",
+                f"the model gives {wrong.flat[0]:.4g}, which is not a probability; is it a "
+                '"logit" or one of the numbers of a "softmax"?',
+            )
+        chosen = np.clip(chosen, 0.0, 1.0)
+    if output.calibration is not None and output.kind != "mask":
+        return _calibrated(chosen if kind != "probability" else _logit(chosen), output)
+    return chosen if kind == "probability" else expit(chosen)
+
+
+def _frame_scores(pixels: NDArray[np.float64], output: Output) -> NDArray[np.float64]:
+    flat = pixels.reshape(len(pixels), -1)
+    if output.frame_score == "area":
+        scores = np.where(np.isnan(flat).any(axis=1), np.nan, (flat > output.level).mean(axis=1))
+    else:
+        scores = flat.max(axis=1) if output.frame_score == "max" else flat.mean(axis=1)
+    return scores if output.calibration is None else _calibrated(_logit(scores), output)
+
+
+def _logit(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    return logit(np.clip(probability, 1e-7, 1 - 1e-7))
+
+
+def _calibrated(logits: NDArray[np.float64], output: Output) -> NDArray[np.float64]:
+    slope, intercept = output.calibration or (1.0, 0.0)
+    return expit(slope * logits + intercept)
 
 
 def model_input(images: NDArray[np.uint8], spec: ImageInput) -> NDArray[np.float32]:
-    """Return pictures as the model takes them: colour, scaling, order of the axes."""
+    """Return images as the model takes them: order of colours, scale, order of the axes."""
     pixels = images.astype(np.float32)
     if spec.colour == "bgr":
         pixels = pixels[..., ::-1]
     elif spec.colour == "gray":  # the weights of ITU-R BT.601, as in most libraries
         pixels = pixels @ np.array([0.299, 0.587, 0.114], np.float32)[:, None]
-    if (spec.scale, spec.mean, spec.std) != (1.0, 0.0, 1.0):
-        mean, std = np.asarray(spec.mean, np.float64), np.asarray(spec.std, np.float64)
-        pixels = pixels * np.float32(spec.scale / std) - np.float32(mean / std)
-    if spec.layout == "nchw":
-        pixels = pixels.transpose(0, 3, 1, 2)
-    return np.ascontiguousarray(pixels, np.float32)
+    if not _is_plain(spec):
+        std = np.asarray(spec.std)
+        pixels = pixels * np.float32(spec.scale / std) - np.float32(np.asarray(spec.mean) / std)
+    return pixels.transpose(0, 3, 1, 2) if spec.layout == "nchw" else pixels
 
 
-def _session(content: bytes, name: str) -> Any:
+def _is_plain(image: ImageInput) -> bool:
+    return image.scale == 1.0 and set(image.mean) == {0.0} and set(image.std) == {1.0}
+
+
+@lru_cache(maxsize=4)
+def runner(path: Path, digest: str, spec: ModelSpec, provider: str = "cpu") -> Runner:
+    """Return the model at a path, loaded once in each process.
+
+    A detector is sent to workers as path and hash, because the model is megabytes. So each worker
+    needs the same file at the same path.
+
+    Raises
+    ------
+    WorkerError
+        The file cannot be read here, or it is not the one that the detector was made with.
+    """
+    try:
+        content = read_content(path)
+    except FileError as error:
+        raise WorkerError(f"{error}; every worker needs the model at the same path") from error
+    found = sha256(content).hexdigest()
+    if found != digest:
+        raise WorkerError(
+            f"{path} is another model (SHA-256 {found[:12]}...) than the one that was loaded "
+            f"({digest[:12]}...); use the same file on every machine, and do not change it during "
+            "a run"
+        )
+    return Runner(content, spec, name=str(path), provider=provider)
+
+
+def _session(content: bytes, name: str, provider: str) -> Any:
     try:
         import onnxruntime
     except ImportError:
         raise MissingExtraError(
             "learned detectors need the package onnxruntime; pip install 'capsieve[learned]'"
         ) from None
+    suffix = "ExecutionProvider"
+    known = {
+        each.removesuffix(suffix).lower(): each for each in onnxruntime.get_available_providers()
+    }
+    if provider.lower() not in known:
+        raise ParameterError(
+            "provider", f"onnxruntime here does not have {provider!r}; use {', '.join(known)}"
+        )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
-    options.log_severity_level = 4  # what matters is raised
+    options.log_severity_level = 4  # errors are raised
     options.add_session_config_entry("session.load_model_format", "ONNX")
     try:
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its exceptions have no common class but this
-        words = load_failure(error, onnxruntime.__version__)
-        raise FileError(f"{name} cannot be loaded: {words}") from error
+        providers = dict.fromkeys([known[provider.lower()], f"CPU{suffix}"])
+        return onnxruntime.InferenceSession(
+            content, options, providers=list(providers), enable_fallback=0
+        )
+    except Exception as error:  # the exceptions of onnxruntime have no other common class
+        raise FileError(
+            f"{name} cannot be loaded: {_said(error)}; export the model again, for an older opset "
+            f"if necessary, or use a newer onnxruntime than {onnxruntime.__version__}"
+        ) from error
 
 
-def _open_size(image: ImageInput | None, inputs: dict[str, Any]) -> int | None:
-    """Return the picture's size where the graph takes any, as far as it says."""
-    if image is None:
-        return None
-    axes = (2, 3) if image.layout == "nchw" else (1, 2)
-    fixed = all(isinstance(inputs[image.input].shape[axis], int) for axis in axes)
-    return None if fixed else image.size
+def _said(error: Exception) -> str:
+    """Return a message of onnxruntime without codes, source files and signatures."""
+    text = " ".join(str(error).split())
+    if text.startswith("[ONNXRuntimeError]"):
+        text = text.split(" : ", 3)[-1]
+    text = re.sub(r"(Status Message: )?/onnxruntime_src/[^(]*\([^)]*\)+( const)? ?", "", text)
+    text = text.rstrip(". ")
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -1,94 +1,133 @@
-"""What goes into a model and what comes out: all that is needed to run it on a frame.
+"""The inputs and outputs of a model: all that is needed to run it on a frame.
 
-capsieve's own files carry it as JSON inside; beside somebody else's ONNX file it is a TOML file.
+A model file of capsieve contains it as JSON; an ONNX file of somebody else has a TOML file next to
+it.
 """
 
 import json
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import tomllib
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from capsieve.errors import ParameterError
-from capsieve.learned.plain_data import (
-    check_schema,
-    decode,
-    encode,
-    entry,
-    parsed_json,
-    require,
-)
 
-__all__ = [
-    "SPEC_SCHEMA",
-    "ImageInput",
-    "ModelSpec",
-    "Output",
-    "ValuesInput",
-]
-
-SPEC_SCHEMA = 1
-"""Version of the description; a file with another one is refused."""
-
-_SIZES = (8, 2048)
+__all__ = ["ImageInput", "ModelSpec", "Output", "Strict", "ValuesInput"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageInput:
-    """The picture that a model takes: (pixel * scale - mean) / std, pixels being 0..255.
+class Strict(BaseModel, frozen=True):
+    """An immutable model that converts no value silently and knows all its entries.
+
+    Files may contain anything: :meth:`from_json` and :meth:`from_toml` raise a
+    :class:`~capsieve.errors.ParameterError` that names the entry.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    def to_json(self) -> str:
+        """Return one line of JSON; equal objects give equal texts."""
+        return self.model_dump_json(exclude_none=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content as JSON has it."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Build from JSON."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            # Another version first: it explains the other errors.
+            problem, *_ = sorted(error.errors(), key=lambda each: each["loc"] != (_VERSION,))
+            raise _parameter_error(problem) from error
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """Build from TOML."""
+        try:
+            content = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ParameterError("TOML", f"not a valid TOML text ({error})") from error
+        return cls.from_json(json.dumps(content, default=str))  # only dates are not JSON
+
+
+_VERSION = "schema_version"
+
+
+def _parameter_error(problem: ErrorDetails) -> ParameterError:
+    names = [f"[{each}]" if isinstance(each, int) else f".{each}" for each in problem["loc"]]
+    field = "".join(names).removeprefix(".") or "the text"
+    match problem["type"]:
+        case "missing":
+            message = "is missing"
+        case "extra_forbidden":
+            message = "there is no such entry; see docs/foreign-models.md"
+        case "value_error":  # of a validator of this module
+            name, _, message = str(problem.get("ctx", {})["error"]).partition(": ")
+            field = name if field == "the text" else f"{field}.{name}"
+        case _:
+            message = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}"
+            given = repr(problem["input"])
+            if len(given) <= 40:
+                message += f", not {given}"
+    return ParameterError(field, message)
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_tuple)]
+"""One number, or one per channel."""
+
+
+class ImageInput(Strict, frozen=True):
+    """The image that a model takes: (pixel * scale - mean) / std, where pixels are 0..255.
 
     Attributes
     ----------
     input
         Name of the graph's input.
     size
-        Rows and columns of the square picture.
+        Rows and columns of the square image.
     colour
         Order of the channels; "gray" is one channel.
     scale
-        What a pixel is multiplied with, such as 1/255.
+        Factor of the pixels, such as 1/255.
     mean, std
-        Subtracted and divided by after that; one number, or one for each channel in the order
-        of `colour`.
+        Subtracted, then divided by; one number, or one per channel in the order of `colour`.
     layout
         "nchw" (frames, channels, rows, columns) or "nhwc".
     crop
         "view" takes the square around the field of view, "frame" the whole frame, stretched.
     mask
-        Whether what lies outside the field of view is made black.
+        Whether pixels outside the field of view become black.
     """
 
-    input: str = entry("which input of the graph takes the picture")
-    size: int = entry("how many rows and columns the picture has, such as 224")
-    colour: Literal["rgb", "bgr", "gray"] = entry('the order of the channels, such as "rgb"')
-    scale: float = entry("what a pixel of 0..255 is multiplied with, such as 1.0 or 0.00392156862")
-    mean: float | tuple[float, ...] = 0.0
-    std: float | tuple[float, ...] = 1.0
+    input: str
+    size: int = Field(ge=8, le=2048)
+    colour: Literal["rgb", "bgr", "gray"]
+    scale: float = Field(gt=0)
+    mean: Numbers = (0.0,)
+    std: Numbers = (1.0,)
     layout: Literal["nchw", "nhwc"] = "nchw"
     crop: Literal["view", "frame"] = "view"
     mask: bool = True
 
-    def __post_init__(self) -> None:
-        low, high = _SIZES
-        require(low <= self.size <= high, "image.size", f"from {low} to {high}", self.size)
-        require(self.scale > 0, "image.scale", "above 0", self.scale)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        channels = 1 if self.colour == "gray" else 3
         for name in ("mean", "std"):
-            value = getattr(self, name)
-            if isinstance(value, tuple) and len(value) != self.channels:
-                raise ParameterError(
-                    f"image.{name}",
-                    f"must be one number, or a list of {self.channels} for the channels of "
-                    f'"{self.colour}", not of {len(value)}',
-                )
-        std = self.std if isinstance(self.std, tuple) else (self.std,)
-        require(all(each > 0 for each in std), "image.std", "above 0", self.std)
-
-    @property
-    def channels(self) -> int:
-        """How many channels the picture has."""
-        return 1 if self.colour == "gray" else 3
+            if len(getattr(self, name)) not in (1, channels):
+                raise ValueError(f'{name}: must have one number, or {channels} for "{self.colour}"')
+        if min(self.std) <= 0:
+            raise ValueError(f"std: must be above 0, not {min(self.std):g}")
+        return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValuesInput:
+class ValuesInput(Strict, frozen=True):
     """Features of the frame that a model takes, see :mod:`capsieve.learned.features`.
 
     Attributes
@@ -96,134 +135,105 @@ class ValuesInput:
     input
         Name of the graph's input.
     names
-        Which features, in the order in which the model takes them.
+        The features, in the order in which the model takes them.
     version
-        Of the features: a model does not run on features of another version.
+        Version of the features: a model does not run with another one.
     """
 
-    input: str = entry("which input of the graph takes the values")
-    names: tuple[str, ...] = entry("which features the model takes, in their order")
-    version: int = entry("of which version of the features they are")
+    input: str
+    names: tuple[str, ...] = Field(min_length=1)
+    version: int
 
-    def __post_init__(self) -> None:
-        require(len(self.names) > 0, "values.names", "a list of at least one name", self.names)
-        twice = sorted({name for name in self.names if self.names.count(name) > 1})
-        if twice:
-            raise ParameterError("values.names", f"names {twice[0]!r} more than once")
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name in self.names:
+            if self.names.count(name) > 1:
+                raise ValueError(f"names: {name!r} occurs more than once")
+        return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """Which output of a model tells of polyps, and how.
+class Output(Strict, frozen=True):
+    """The output of a model from which the score is computed.
 
     Attributes
     ----------
     name
-        Of the graph's output.
+        Name of the graph's output.
     kind
-        "probability", "logit" (its sigmoid is taken), "softmax" (one number for each class, of
-        which the softmax is taken) or "mask" (one number for each pixel).
+        "probability", "logit" (the score is its sigmoid), "softmax" (one number per class, to which
+        softmax is applied) or "mask" (numbers for each pixel).
     class_index
-        Which class is the polyp, from 0; None where there is only one.
+        The class of polyps, from 0; None if there is only one class.
+    calibration
+        Slope and intercept of Platt's calibration: the calibrated logit is slope * logit +
+        intercept. None for no calibration.
     pixels
-        For a mask what its numbers are: "probability", "logit" or "softmax" over the classes.
+        What the numbers of a mask are: "probability", "logit" or "softmax" over the classes.
     frame_score
-        For a mask how the frame's score is made: the largest probability, their mean, or the
-        share of pixels above `level` ("area").
+        The score of a mask: the largest probability, their mean, or the share of pixels above
+        `level` ("area").
     level
         For "area".
     map
-        Name of an output with an evidence map, frames x rows x columns; "" for none. A mask is
-        its own map.
+        Name of an output with an evidence map, frames x rows x columns; "" if there is none. A mask
+        is its own map.
     """
 
-    name: str = entry("which output of the graph tells of polyps")
-    kind: Literal["probability", "logit", "softmax", "mask"] = entry(
-        'what the output is: "probability", "logit", "softmax" or "mask"'
-    )
-    class_index: int | None = None
+    name: str
+    kind: Literal["probability", "logit", "softmax", "mask"]
+    class_index: int | None = Field(default=None, ge=0)
+    calibration: tuple[float, float] | None = None
     pixels: Literal["probability", "logit", "softmax"] = "probability"
     frame_score: Literal["max", "mean", "area"] = "max"
-    level: float = 0.5
+    level: float = Field(default=0.5, gt=0, lt=1)
     map: str = ""
 
-    def __post_init__(self) -> None:
-        index = self.class_index
-        require(index is None or index >= 0, "output.class_index", "0 or more", index)
-        require(0 < self.level < 1, "output.level", "between 0 and 1", self.level)
-        if self.kind == "softmax" and index is None:
-            raise ParameterError(
-                "output.class_index", "is missing; it says which class is the polyp, from 0"
-            )
-        if self.kind == "mask" and self.pixels == "softmax" and index is None:
-            raise ParameterError(
-                "output.class_index", "is missing; it says which class is the polyp, from 0"
-            )
+    @property
+    def numbers(self) -> Literal["probability", "logit", "softmax"]:
+        """What the numbers of the output are."""
+        return self.pixels if self.kind == "mask" else self.kind
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.numbers == "softmax" and self.class_index is None:
+            raise ValueError("class_index: is missing; it is the number of the class of polyps")
         if self.kind == "mask" and self.map:
-            raise ParameterError("output.map", "leave it out: a mask is its own map")
+            raise ValueError("map: remove it: a mask is its own map")
+        if self.calibration is not None and self.calibration[0] <= 0:
+            raise ValueError(
+                f"calibration: the slope must be above 0, not {self.calibration[0]:g}: a "
+                "calibration keeps the order of the scores"
+            )
+        return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpec:
+class ModelSpec(Strict, frozen=True):
     """How a model is run.
 
     Attributes
     ----------
     threshold
-        The least score at which a frame is flagged.
+        The lowest score of a flagged frame.
     output
-        What comes out.
+        The output and the meaning of its numbers.
     image, values
-        What goes in: one of them, or both.
-    schema
-        Version of this description.
+        The inputs: one of them, or both.
+    schema_version
+        Version of this description; files with another one are refused.
     """
 
-    threshold: float = entry("the least score, above 0 and at most 1, at which a frame is flagged")
-    output: Output = field(metadata={"meaning": "what comes out of the model: a table [output]"})
+    threshold: float = Field(gt=0, le=1)
+    output: Output
     image: ImageInput | None = None
     values: ValuesInput | None = None
-    schema: int = SPEC_SCHEMA
+    schema_version: Literal[2] = 2
 
-    def __post_init__(self) -> None:
-        require(0 < self.threshold <= 1, "threshold", "above 0 and at most 1", self.threshold)
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if self.image is None and self.values is None:
-            raise ParameterError(
-                "image", "is missing; say what goes into the model in a table [image]"
-            )
-        if self.output.kind == "mask" and self.image is None:
-            raise ParameterError("output.kind", "a mask needs a picture: a table [image]")
-        if self.output.map and self.image is None:
-            raise ParameterError("output.map", "a map needs a picture: a table [image]")
+            raise ValueError("image: is missing; describe the input in a table [image]")
+        if self.image is None and (self.output.kind == "mask" or self.output.map):
+            raise ValueError("image: is missing; a mask or map needs an image")
         if self.image and self.values and self.image.input == self.values.input:
-            raise ParameterError("values.input", "is the input that takes the picture")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain tables."""
-        return encode(self)
-
-    @classmethod
-    def from_dict(cls, table: object) -> "ModelSpec":
-        """Build from plain tables; what is wrong with them is a ParameterError."""
-        check_schema(table, SPEC_SCHEMA, unsaid=SPEC_SCHEMA)
-        return decode(cls, table)
-
-    def to_json(self) -> str:
-        """Return one line of JSON; equal descriptions give equal texts."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "ModelSpec":
-        """Build from JSON."""
-        return cls.from_dict(parsed_json(text))
-
-    @classmethod
-    def from_toml(cls, text: str) -> "ModelSpec":
-        """Build from TOML."""
-        import tomllib
-
-        try:
-            table = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ParameterError("TOML", f"not a valid TOML text ({error})") from error
-        return cls.from_dict(table)
+            raise ValueError("values.input: is the input of the image")
+        return self

@@ -25,9 +25,9 @@ class PaperDetector:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that determines its scores and flags."""
+        """Everything that determines its scores."""
         parameters = self.parameters.to_dict()
-        del parameters["score_threshold"]  # not used
+        del parameters["radius_threshold"]  # decides about flags only
         return {"name": self.name, "parameters": parameters}
 
     @property

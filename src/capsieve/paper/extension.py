@@ -15,8 +15,8 @@ in which x' and y' are the inner neighbours of x and of its partner y along the 
 for columns. So each pixel follows from two known pixels, two weights and a lift.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,35 +44,14 @@ def extend(
     slope
         q, grey levels per pixel; 0 gives values that are constant along rays.
     """
-    order = _outward(mask)
     out = frame.copy()
-    kernels.extend(
-        out.reshape(-1),
-        order.places,
-        order.first,
-        order.second,
-        order.first_weight,
-        order.second_weight,
-        order.lift,
-        np.float32(slope),
-    )
+    kernels.extend(out.reshape(-1), np.float32(slope), *_outward(mask))
     return out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Outward:
-    """The pixels outside a mask in outward order: value = q lift + the weighted neighbours."""
-
-    places: NDArray[np.uint32]
-    first: NDArray[np.uint32]
-    second: NDArray[np.uint32]
-    first_weight: NDArray[np.float32]
-    second_weight: NDArray[np.float32]
-    lift: NDArray[np.float32]
-
-
 @lru_cache(maxsize=16)
-def _outward(mask: CircularMask) -> _Outward:
+def _outward(mask: CircularMask) -> tuple[NDArray[Any], ...]:
+    """The pixels outside in outward order, both neighbours of each, their weights, and the lift."""
     if mask.radius < _SMALLEST_RADIUS:
         raise FrameError(
             f"a mask of radius {mask.radius:g} pixels is too small to extend; at least "
@@ -96,11 +75,8 @@ def _outward(mask: CircularMask) -> _Outward:
     lift[cols] = (np.hypot(a, b) / np.maximum(a, 1))[cols]
     # On an axis one neighbour has no weight; it must not be a pixel outside that is not yet known.
     first[:, a == 0], second[:, b == 0] = second[:, a == 0], first[:, b == 0]
-    return _Outward(
-        places=(row * mask.cols + col).astype(np.uint32),
-        first=(first[0] * mask.cols + first[1]).astype(np.uint32),
-        second=(second[0] * mask.cols + second[1]).astype(np.uint32),
-        first_weight=weight.astype(np.float32),
-        second_weight=other.astype(np.float32),
-        lift=lift.astype(np.float32),
+    places = ((row, col), first, second)
+    return (
+        *((rows * mask.cols + cols).astype(np.uint32) for rows, cols in places),
+        *(each.astype(np.float32) for each in (weight, other, lift)),
     )

@@ -19,15 +19,7 @@ from capsieve.errors import FrameError
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
 
-__all__ = [
-    "gaussian_filter",
-    "gaussian_taps",
-    "highpass_response",
-    "inverse",
-    "response",
-    "smooth",
-    "spectrum",
-]
+__all__ = ["gaussian_filter", "gaussian_taps", "inverse", "response", "smooth", "spectrum"]
 
 _LONGEST_SUM = 14  # half-width; the compiler does not unroll longer sums
 
@@ -73,11 +65,8 @@ def gaussian_filter(
     if half > _LONGEST_SUM:
         coefficients = spectrum(frame) if coefficients is None else coefficients
         return inverse(coefficients, response(frame.shape, sigma, half))
-    out = np.empty_like(frame)
-    kernels.filter_separable(
-        frame, _sum_taps(sigma, half), mask.block_starts, mask.block_stops, out
-    )
-    return out
+    taps = _sum_taps(sigma, half)
+    return kernels.filter_separable(frame, taps, mask.block_starts, mask.block_stops)
 
 
 def gaussian_taps(sigma: float, half: int) -> NDArray[np.float64]:
@@ -92,27 +81,21 @@ def _sum_taps(sigma: float, half: int) -> tuple[np.float32, ...]:
 
 
 @lru_cache(maxsize=64)
-def response(shape: tuple[int, ...], sigma: float, half: int) -> NDArray[np.float32]:
-    """Return the factor of each DCT coefficient under a Gaussian of 2 half + 1 taps."""
-    return _factors(shape, sigma, half).astype(np.float32)
-
-
-@lru_cache(maxsize=64)
-def highpass_response(
-    shape: tuple[int, ...], sigma: float, half: int, passes: int
+def response(
+    shape: tuple[int, ...], sigma: float, half: int, *, highpass: int = 0
 ) -> NDArray[np.float32]:
-    """Return the factors of (I - G)^passes."""
-    return ((1 - _factors(shape, sigma, half)) ** passes).astype(np.float32)
+    """Return the factor of each DCT coefficient under a Gaussian G of 2 half + 1 taps.
 
-
-def _factors(shape: tuple[int, ...], sigma: float, half: int) -> NDArray[np.float64]:
+    With `highpass` passes it is the factor under (I - G)^highpass.
+    """
     taps = gaussian_taps(sigma, half)
     steps = np.arange(1, len(taps))
     rows, cols = (
         taps[0] + 2 * np.cos(np.pi / size * np.outer(np.arange(size), steps)) @ taps[1:]
         for size in shape
     )
-    return np.outer(rows, cols)
+    factors = np.outer(rows, cols)
+    return ((1 - factors) ** highpass if highpass else factors).astype(np.float32)
 
 
 def spectrum(frame: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ if rho <= R_mask. For an even N the centre is a pixel, for an odd N it is halfwa
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,23 +71,16 @@ def circular_mask(
         default.
     """
     row, col = centre or (rows / 2 - 1, cols / 2 - 1)
-    row_offsets, col_offsets = np.arange(rows) - row, np.arange(cols) - col
+    row_offsets, col_offsets = np.arange(0.0, rows) - row, np.arange(0.0, cols) - col
     distance = np.hypot(row_offsets[:, None], col_offsets)
     inside = distance <= radius
     filled = inside.any(axis=1)
     starts = np.where(filled, inside.argmax(axis=1), 0)
     stops = np.where(filled, cols - inside[:, ::-1].argmax(axis=1), 0)
     block_stops = np.where(filled, np.minimum(-(-stops // _BLOCK) * _BLOCK, cols), 0)
-    arrays = {
-        "row_offsets": row_offsets,
-        "col_offsets": col_offsets,
-        "distance": distance,
-        "inside": inside,
-        "starts": starts.astype(np.uint64),
-        "stops": stops.astype(np.uint64),
-        "block_starts": starts // _BLOCK * _BLOCK,
-        "block_stops": block_stops,
-    }
-    for array in arrays.values():  # the mask is shared between frames and threads
+    blocks = starts // _BLOCK * _BLOCK, block_stops
+    spans = starts.astype(np.uint64), stops.astype(np.uint64), *blocks
+    arrays: tuple[NDArray[Any], ...] = row_offsets, col_offsets, distance, inside, *spans
+    for array in arrays:  # the mask is shared between frames and threads
         array.flags.writeable = False
-    return CircularMask(rows, cols, (row, col), radius, **arrays)
+    return CircularMask(rows, cols, (row, col), radius, *arrays)

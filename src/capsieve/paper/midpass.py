@@ -28,8 +28,7 @@ def midpass(
     mask
         u is zero outside.
     """
-    u = np.zeros_like(fine)
-    kernels.positive_ratio(fine, coarse, mask.starts, mask.stops, u)
+    u = kernels.positive_ratio(fine, coarse, mask.starts, mask.stops)
     return u, float(kernels.mask_maximum(u, mask.starts, mask.stops))
 
 

@@ -17,24 +17,10 @@ from capsieve.paper.vignetting import correct_vignetting
 from capsieve.paper.working_frame import gray, working_grid
 
 __all__ = [
-    "Recorded",
-    "best_ball",
-    "circular_mask",
-    "classify",
-    "components",
-    "correct_vignetting",
-    "extend",
-    "features",
-    "gray",
-    "midpass",
-    "preselection",
-    "segmentation_threshold",
-    "smooth",
-    "spectrum",
-    "texture",
-    "texture_energy",
-    "working_grid",
-]
+    "Recorded", "best_ball", "circular_mask", "classify", "components", "correct_vignetting",
+    "extend", "features", "gray", "midpass", "preselection", "segmentation_threshold", "smooth",
+    "spectrum", "texture", "texture_energy", "working_grid",
+]  # fmt: skip
 
 
 class Recorded:

@@ -22,7 +22,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.paper.filters import gaussian_filter, highpass_response, inverse, smooth
+from capsieve.paper.filters import gaussian_filter, inverse, response, smooth
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
 from capsieve.results import Reason
@@ -52,14 +52,11 @@ def texture(
         t is zero outside.
     """
     half = 2 * math.ceil(sigma)
-    factors = highpass_response(frame.shape, sigma, half, iterations + 1)
+    factors = response(frame.shape, sigma, half, highpass=iterations + 1)
     detail = inverse(spectrum, factors)  # f - Lf
-    before, after, t = np.zeros_like(frame), np.zeros_like(frame), np.zeros_like(frame)
-    kernels.variations(frame, detail, before, after)
-    before = gaussian_filter(before, sigma, half, mask)
-    after = gaussian_filter(after, sigma, half, mask)
-    kernels.texture(detail, before, after, mask.starts, mask.stops, t)
-    return t
+    before, after = kernels.variations(frame, detail)
+    before, after = (gaussian_filter(each, sigma, half, mask) for each in (before, after))
+    return kernels.texture(detail, before, after, mask.starts, mask.stops)
 
 
 def texture_energy(
@@ -76,8 +73,7 @@ def texture_energy(
     sigma, power
         sigma and p.
     """
-    powers = np.zeros_like(texture)
-    kernels.power(texture, mask.starts, mask.stops, np.float32(power), powers)
+    powers = kernels.power(texture, mask.starts, mask.stops, np.float32(power))
     energy = smooth(powers, sigma, mask)
     return energy, float(kernels.mask_maximum(energy, mask.starts, mask.stops))
 

@@ -15,9 +15,8 @@ Y. Zheng, J. Yu, S. B. Kang, S. Lin, C. Kambhamettu: Single-image vignetting cor
 gradient symmetry, CVPR 2008.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,33 +54,25 @@ def log_falloff(gray: NDArray[np.float32], mask: CircularMask) -> NDArray[np.flo
 
     The arguments are those of :func:`correct_vignetting`. Without voters W is 0.
     """
-    voters, mean = _voters(mask), _mask_radii(mask).mean
-    derivative = kernels.radial_derivative(
-        gray, voters.across, voters.down, mask.starts, mask.stops
-    )
-    slopes = kernels.fit_slopes(
-        derivative, voters.places, voters.present, voters.rings, voters.parts, voters.penalty
-    )
+    mean = _mask_radii(mask).mean
+    derivative = kernels.radial_derivative(gray, *_directions(mask), mask.starts, mask.stops)
+    slopes = kernels.fit_slopes(derivative, *_voters(mask))
     log = np.zeros(len(mean))
     np.cumsum(slopes, out=log[1:])
     return log - mean @ log
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Voters:
-    """The voters of a mask in groups of mirror images; see the kernels."""
-
-    places: NDArray[np.uint32]
-    present: NDArray[np.float32]
-    rings: NDArray[np.int64]
-    parts: NDArray[np.float64]
-    penalty: float
-    across: NDArray[np.float32]
-    down: NDArray[np.float32]
+@lru_cache(maxsize=16)
+def _directions(mask: CircularMask) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """d_j / (2 rho) and d_i / (2 rho)."""
+    half = 0.5 / np.maximum(mask.distance, 1)
+    across, down = mask.col_offsets * half, mask.row_offsets[:, None] * half
+    return across.astype(np.float32), down.astype(np.float32)
 
 
 @lru_cache(maxsize=16)
-def _voters(mask: CircularMask) -> _Voters:
+def _voters(mask: CircularMask) -> tuple[Any, ...]:
+    """Groups of mirror images: places, present, rings, parts and penalty of `fit_slopes`."""
     inside = np.pad(mask.inside, 1)
     neighbours = inside[2:, 1:-1] & inside[:-2, 1:-1] & inside[1:-1, 2:] & inside[1:-1, :-2]
     row, col = np.nonzero(mask.inside & neighbours & (mask.distance >= 1))
@@ -101,20 +92,11 @@ def _voters(mask: CircularMask) -> _Voters:
     radius[group] = np.hypot(*sides)
     ring = np.floor(radius - 0.5)
     radii = _radii(mask)
-    half = 0.5 / np.maximum(mask.distance, 1)
-    return _Voters(
-        places=places,
-        present=present,
-        rings=np.searchsorted(ring, np.arange(radii)),
-        parts=radius - 0.5 - ring,
-        penalty=(2 * _SMOOTHNESS * len(row) / radii) ** 2,
-        across=(mask.col_offsets * half).astype(np.float32),
-        down=(mask.row_offsets[:, None] * half).astype(np.float32),
-    )
+    penalty = (2 * _SMOOTHNESS * len(row) / radii) ** 2
+    return places, present, np.searchsorted(ring, np.arange(radii)), radius - 0.5 - ring, penalty
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _MaskRadii:
+class _MaskRadii(NamedTuple):
     """The distinct radii inside a mask.
 
     `radius_of` is the number of each pixel's radius. Radii in [k, k + 1) are k plus those of

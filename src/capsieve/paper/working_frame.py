@@ -126,9 +126,7 @@ def _channel(pixels: NDArray[Any], channel: Channel) -> NDArray[np.float32]:
     if channel == "lab-a":
         lab = cv2.cvtColor(pixels.astype(np.float32) / np.float32(255), cv2.COLOR_RGB2LAB)
         return np.clip(lab[:, :, 1] + np.float32(128), 0, 255)
-    out = np.empty(pixels.shape[:2], np.float32)
-    kernels.gray(pixels, out)
-    return out
+    return kernels.gray(pixels)
 
 
 def resample(pixels: NDArray[Any], grid: Placement) -> NDArray[Any]:

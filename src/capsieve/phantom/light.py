@@ -2,7 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -12,33 +12,57 @@ from capsieve.phantom.camera import Lens
 from capsieve.phantom.kernels.shade import develop
 from capsieve.phantom.noise import generator
 
-__all__ = ["APPEARANCE", "SURROUNDS", "expose", "light_at", "make_appearance"]
+__all__ = ["SURROUNDS", "Appearance", "expose", "make_appearance"]
 
 SURROUNDS = {"black": (0, 0, 0), "grey": (88, 88, 88), "blue": (18, 38, 92)}
-
-APPEARANCE = (
-    *("pink_r", "pink_g", "pink_b", "amber_r", "amber_g", "amber_b"),  # range of colours
-    *("amber", "patches", "grain", "vessels", "wet", "relief"),  # amount of each
-    *("power", "ring_mm2", "glare", "sharpness", "around", "shift_row", "shift_col"),
-)
-"""Numbers that describe the appearance of an exam, in the order in which the kernel reads them."""
-
-_POWER, _RING, _GLARE = (APPEARANCE.index(name) for name in ("power", "ring_mm2", "glare"))
 _CURVE = 1024
 _NOISE = (1.5, 2.2)  # standard deviation in grey levels, in the dark and in full light
 
 
+class Appearance(NamedTuple):
+    """Appearance of an exam, in single precision.
+
+    Attributes
+    ----------
+    pink, amber, amber_share
+        The two colours of the mucosa (linear RGB), and the share of the second.
+    patches, grain, vessels, wet, relief
+        Amount of each.
+    power, ring_mm2, sharpness, around, glare
+        Power of the lamps, square of their distance from the lens, sharpness of their reflections;
+        share of light from all sides, and of light that a wet dome spreads over the field.
+    shift_row, shift_col
+        Position of the texture on the wall.
+    """
+
+    pink: tuple[np.float32, ...]
+    amber: tuple[np.float32, ...]
+    amber_share: np.float32
+    patches: np.float32
+    grain: np.float32
+    vessels: np.float32
+    wet: np.float32
+    relief: np.float32
+    power: np.float32
+    ring_mm2: np.float32
+    glare: np.float32
+    sharpness: np.float32
+    around: np.float32
+    shift_row: np.float32
+    shift_col: np.float32
+
+
 @lru_cache(maxsize=8)
-def make_appearance(seed: int) -> NDArray[np.float32]:
+def make_appearance(seed: int) -> Appearance:
     """Return the appearance of an exam: patients differ in colour, vessels and gloss."""
     rng = generator(seed, "look")
-    pink = np.array([0.66, 0.255, 0.165]) * rng.uniform(0.95, 1.05, 3)
-    amber = np.array([0.66, 0.270, 0.075]) * rng.uniform(0.95, 1.05, 3)
+    pink, amber = (
+        tuple((np.array(colour) * rng.uniform(0.95, 1.05, 3)).astype(np.float32))
+        for colour in ([0.66, 0.255, 0.165], [0.66, 0.270, 0.075])
+    )
     rough = math.exp(rng.uniform(math.log(0.65), math.log(2.0)))
-    values = {
-        **dict(zip(APPEARANCE[:3], pink, strict=True)),
-        **dict(zip(APPEARANCE[3:6], amber, strict=True)),
-        "amber": rng.uniform(0.1, 0.8),
+    amounts = {
+        "amber_share": rng.uniform(0.1, 0.8),
         "patches": 0.045,
         "grain": 0.0010 * rough,
         "vessels": 0.0026 * rng.uniform(0.3, 1.6),
@@ -52,18 +76,13 @@ def make_appearance(seed: int) -> NDArray[np.float32]:
         "shift_row": rng.uniform(0, 1),
         "shift_col": rng.uniform(0, 1),
     }
-    return np.array([values[name] for name in APPEARANCE], np.float32)
-
-
-def light_at(appearance: NDArray[np.float32], distance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the light on a white surface at distances in mm."""
-    return appearance[_POWER] / (distance**2 + appearance[_RING])
+    return Appearance(pink, amber, **{name: np.float32(amounts[name]) for name in amounts})
 
 
 def expose(
     image: NDArray[np.float32],
     lens: Lens,
-    appearance: NDArray[np.float32],
+    appearance: Appearance,
     *,
     smear: NDArray[Any],
     key: int,
@@ -84,30 +103,23 @@ def expose(
     surround
         A key of `SURROUNDS`.
     """
-    gain = _gain(image, lens)
-    step = max(lens.size // 64, 1)
-    part = image[::step, ::step][lens.inside[::step, ::step]]
+    some = (slice(None, None, max(lens.size // 64, 1)),) * 2
+    part = image[some][lens.inside[some]]
+    gain = _gain(part * lens.falloff[some][lens.inside[some]][:, np.newaxis])
     # A wet dome spreads a part of the mean light over the whole field.
-    glare = float(appearance[_GLARE]) * gain * np.minimum(part, 1 / gain).mean(axis=0)
+    glare = float(appearance.glare) * gain * np.minimum(part, 1 / gain).mean(axis=0)
     if float(np.hypot(*smear)) > 1.0:
         cv2.filter2D(image, -1, _streak(smear), dst=image)
     cv2.GaussianBlur(image, (0, 0), max(0.85 * lens.size / 512, 0.4), dst=image)
-    pixels = np.empty(image.shape, np.uint8)
-    develop(
+    return develop(
         image, lens.inside, lens.falloff, np.float32(gain), np.array(glare, np.float32), _curve(),
         np.array(_NOISE, np.float32), np.uint64(key), np.array(SURROUNDS[surround], np.uint8),
-        pixels,
     )  # fmt: skip
-    return pixels
 
 
-def _gain(image: NDArray[np.float32], lens: Lens) -> float:
+def _gain(light: NDArray[np.float32]) -> float:
     """Automatic exposure: bring the bright part of the field to a set value."""
-    step = max(lens.size // 64, 1)
-    field = lens.inside[::step, ::step]
-    red = (image[::step, ::step, 0] * lens.falloff[::step, ::step])[field]
-    green = (image[::step, ::step, 1] * lens.falloff[::step, ::step])[field]
-    grey = 0.4 * red + 0.6 * green
+    grey = 0.4 * light[:, 0] + 0.6 * light[:, 1]
     metered = 0.6 * float(np.quantile(grey, 0.8)) + 0.4 * float(np.mean(grey))
     return min(0.30 / max(metered, 1e-4), 12.0)
 

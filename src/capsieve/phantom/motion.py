@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.phantom.colon import LENGTH_MM, ROW_MM, Colon
-from capsieve.phantom.kernels.trace import clearance
+from capsieve.phantom.kernels import trace
 from capsieve.phantom.noise import generator, smoothstep, wave
+from capsieve.phantom.polyps import Surfaces
 
 __all__ = ["Motion", "Pose", "Station", "head_pose", "locate", "make_motion"]
 
@@ -102,14 +103,7 @@ def make_motion(seed: int) -> Motion:
     )
 
 
-def head_pose(
-    motion: Motion,
-    progress: float,
-    head: int,
-    colon: Colon,
-    radius: NDArray[np.float32],
-    solids: NDArray[np.float32],
-) -> Pose:
+def head_pose(motion: Motion, progress: float, head: int, colon: Colon, surfaces: Surfaces) -> Pose:
     """Return the pose of a head's camera, which is inside the lumen and outside every polyp."""
     s, activity, turn, contact, _ = motion.at(progress)
     amplitude, frequency, phase = np.moveaxis(motion.sway, 2, 0)
@@ -129,57 +123,43 @@ def head_pose(
     forward = math.cos(turn) * forward + math.sin(turn) * np.cross(side, forward)
     if head:
         forward = -forward
-        s, _ = locate(point + 0.5 * _CAPSULE_MM * forward, s, colon, radius, solids)
+        s, _ = locate(point + 0.5 * _CAPSULE_MM * forward, s, surfaces)
         point, _, normal, binormal = colon.at(s)
         outward = math.cos(bearing) * normal + math.sin(bearing) * binormal
 
     row = int(s / ROW_MM)
-    span = radius[max(row - 5, 0) : row + 6]
+    span = surfaces.radius[max(row - 5, 0) : row + 6]
     free = max(float(np.quantile(span, 0.05)) - _DOME_MM - 1.0, 0.0)
     share = max(min(abs(0.5 * sway[3]) + 0.2, 0.95) * (1 - contact), contact)
-    position = _make_room(point + share * free * outward, point, s, colon, radius, solids)
+    position = _make_room(point + share * free * outward, point, s, surfaces)
 
     roll = 1.1 * sway[4] + 0.15 * activity
     # "Down" may be any direction that moves smoothly and is never along the view.
     down = math.cos(roll) * side + math.sin(roll) * np.cross(forward, side)
     rotation = np.stack([np.cross(down, forward), down, forward], axis=1)
-    s, _ = locate(position, s, colon, radius, solids)
+    s, _ = locate(position, s, surfaces)
     return Pose(position=position, rotation=rotation, s_mm=s)
 
 
-def locate(
-    point: NDArray[Any],
-    s: float,
-    colon: Colon,
-    radius: NDArray[np.float32],
-    solids: NDArray[np.float32],
-) -> tuple[float, float]:
+def locate(point: NDArray[Any], s: float, surfaces: Surfaces) -> tuple[float, float]:
     """Return s of a point, from a first guess, and the distance to the nearest surface."""
-    x, y, z = (np.float32(value) for value in point)
-    scene = (colon.line, radius, np.float32(1 / ROW_MM), solids)
-    place, room = np.float32(s), np.float32(0)
-    for _ in range(4):
-        room, place = clearance(x, y, z, np.float32(place), scene)
+    x, y, z = point.astype(np.float32)
+    place, room = trace.locate(x, y, z, np.float32(s), surfaces)
     return float(place), float(room)
 
 
 def _make_room(
-    position: NDArray[Any],
-    axis: NDArray[Any],
-    s: float,
-    colon: Colon,
-    radius: NDArray[np.float32],
-    solids: NDArray[np.float32],
+    position: NDArray[Any], axis: NDArray[Any], s: float, surfaces: Surfaces
 ) -> NDArray[Any]:
     """Move a position along the gradient of the clearance until the dome fits."""
     for _ in range(24):
-        place, room = locate(position, s, colon, radius, solids)
+        place, room = locate(position, s, surfaces)
         if room >= _DOME_MM:
             break
         slope = np.zeros(3)
         for k, step in enumerate(0.4 * np.eye(3)):
-            _, ahead = locate(position + step, place, colon, radius, solids)
-            _, behind = locate(position - step, place, colon, radius, solids)
+            _, ahead = locate(position + step, place, surfaces)
+            _, behind = locate(position - step, place, surfaces)
             slope[k] = ahead - behind
         size = float(np.linalg.norm(slope))
         inward = axis - position

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
@@ -46,10 +46,9 @@ DEMO = (
 _NAMED = {"demo": DEMO, "paper": PAPER}
 _MARGIN_MM = 90.0  # without polyps, at both ends of the colon
 _SAMPLES = 96 * 16  # of the progress, to find the frames that show a polyp
+_PROGRESS = np.arange(_SAMPLES + 1) / _SAMPLES
 _CENTRAL = math.radians(50)
-_CLEARLY = (
-    1.35  # thresholds are met or missed by this factor, so that no frame is a borderline case
-)
+_CLEARLY = 1.35  # by this factor thresholds are met or missed, so that no frame is borderline
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Piece:
     stop: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExamPlan:
     """Everything that determines a synthetic exam; small, hashable and picklable.
 
@@ -72,8 +71,6 @@ class ExamPlan:
         Seed; number of frames per head; 1 or 2 heads.
     size, field, surround, text
         Rows and columns; "circle" or "cut-square"; "black", "grey" or "blue"; burnt-in text.
-    bubbles, liquid, stool
-        Amount of each: 1 usual, 0 none.
     polyps
         All polyps of the colon.
     pieces
@@ -84,17 +81,26 @@ class ExamPlan:
 
     seed: int
     frames: int
-    heads: int
-    size: int
-    field: str
-    surround: str
-    text: bool
-    bubbles: float
-    liquid: float
-    stool: float
-    polyps: tuple[Polyp, ...]
-    pieces: tuple[Piece, ...]
-    sequence_lengths: tuple[int, ...] | None
+    heads: int = 1
+    size: int = 512
+    field: str = "circle"
+    surround: str = "black"
+    text: bool = False
+    polyps: tuple[Polyp, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    sequence_lengths: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, valid, expected in (
+            ("frames", self.frames >= 1, "at least 1"),
+            ("sequence_lengths", min(self.sequence_lengths or (1,)) >= 1, "at least 1 each"),
+            ("heads", self.heads in (1, 2), "1 or 2"),
+            ("size", self.size >= 64, "at least 64"),
+            ("field", self.field in FIELDS, f"one of {', '.join(FIELDS)}"),
+            ("surround", self.surround in SURROUNDS, f"one of {', '.join(SURROUNDS)}"),
+        ):
+            if not valid:
+                raise ParameterError(name, f"must be {expected}, not {getattr(self, name)!r}")
 
     def progress(self, number: int) -> tuple[float, float]:
         """Return the progress of a frame, and its distance to the next frame."""
@@ -112,14 +118,7 @@ def plan_exam(
     polyps: int | None = None,
     sequence_lengths: Sequence[int] | None = None,
     normal_frames: int = 0,
-    heads: int = 1,
-    size: int = 512,
-    field: str = "circle",
-    surround: str = "black",
-    text: bool = False,
-    bubbles: float = 1.0,
-    liquid: float = 1.0,
-    stool: float = 1.0,
+    **options: Any,
 ) -> ExamPlan:
     """Plan a synthetic exam.
 
@@ -132,8 +131,8 @@ def plan_exam(
     sequence_lengths, normal_frames
         Instead of `frames` and `polyps`: polyp k is visible in exactly that many consecutive
         frames of the first head, and `normal_frames` frames show none.
-    heads, size, field, surround, text, bubbles, liquid, stool
-        See :class:`ExamPlan`.
+    **options
+        heads, size, field, surround and text of :class:`ExamPlan`.
 
     Raises
     ------
@@ -145,74 +144,45 @@ def plan_exam(
         frames, polyps = sum(lengths) + normal_frames, len(lengths)
     if frames is None or polyps is None:
         raise ParameterError("frames", "give frames and polyps, or sequence_lengths")
-    for name, valid, expected, value in (
-        ("frames", frames >= 1, "at least 1", frames),
-        ("polyps", 0 <= polyps <= 255, "0 to 255", polyps),
-        ("sequence_lengths", min(lengths or (1,)) >= 1, "at least 1 each", lengths),
-        ("heads", heads in (1, 2), "1 or 2", heads),
-        ("size", size >= 64, "at least 64", size),
-        ("field", field in FIELDS, f"one of {', '.join(FIELDS)}", field),
-        ("surround", surround in SURROUNDS, f"one of {', '.join(SURROUNDS)}", surround),
-    ):
-        if not valid:
-            raise ParameterError(name, f"must be {expected}, not {value!r}")
+    if not 0 <= polyps <= 255:
+        raise ParameterError("polyps", f"must be 0 to 255, not {polyps}")
     room = (LENGTH_MM - 2 * _MARGIN_MM) / max(polyps, 1)
     places = [_MARGIN_MM + (k + 0.5) * room for k in range(polyps)]
-    drawn = tuple(draw_polyp(seed, k + 1, place) for k, place in enumerate(places))
-    pieces = (Piece(0, frames, 0.0, 1.0),)
-    if lengths is not None:
-        drawn, pieces = _schedule(
-            seed, drawn, places, lengths, normal_frames, make_lens(size, field)
-        )
-    return ExamPlan(
+    plan = ExamPlan(
         seed=seed,
         frames=frames,
-        heads=heads,
-        size=size,
-        field=field,
-        surround=surround,
-        text=text,
-        bubbles=bubbles,
-        liquid=liquid,
-        stool=stool,
-        polyps=drawn,
-        pieces=pieces,
+        polyps=tuple(draw_polyp(seed, k + 1, place) for k, place in enumerate(places)),
+        pieces=(Piece(0, frames, 0.0, 1.0),),
         sequence_lengths=lengths,
+        **options,
     )
+    return plan if lengths is None else _scheduled(plan, places, lengths, normal_frames)
 
 
-def _schedule(
-    seed: int,
-    drawn: tuple[Polyp, ...],
-    places: list[float],
-    lengths: tuple[int, ...],
-    normal_frames: int,
-    lens: Lens,
-) -> tuple[tuple[Polyp, ...], tuple[Piece, ...]]:
+def _scheduled(
+    plan: ExamPlan, places: list[float], lengths: tuple[int, ...], normal_frames: int
+) -> ExamPlan:
     """Replace polyps that are never clearly visible, then place the frames."""
-    polyps = list(drawn)
-    tumbling = np.array([make_motion(seed).at(p).kind == "tumble" for p in _progress()])
+    polyps = list(plan.polyps)
+    tumbling = np.array([make_motion(plan.seed).at(p).kind == "tumble" for p in _PROGRESS])
     missing: list[int] = []
     for attempt in range(1, 12):
-        visible, hidden = _survey(seed, tuple(polyps), lens)
+        visible, hidden = _survey(plan.seed, tuple(polyps), make_lens(plan.size, plan.field))
         runs = [
-            _longest(visible[k] & np.delete(hidden, k, axis=0).all(axis=0) & ~tumbling)
+            _stretches(visible[k] & np.delete(hidden, k, axis=0).all(axis=0) & ~tumbling)
             for k in range(len(polyps))
         ]
-        missing = [k for k, run in enumerate(runs) if run is None]
+        missing = [k for k, found in enumerate(runs) if not found]
         if not missing:
-            stretches = [(*run, count) for run, count in zip(runs, lengths, strict=True) if run]
-            empty = np.asarray(hidden.all(axis=0))
-            return tuple(polyps), _pieces([*stretches, *_normal(empty, tumbling, normal_frames)])
+            longest = [max(found, key=lambda run: run[1] - run[0]) for found in runs]
+            stretches = [(*run, count) for run, count in zip(longest, lengths, strict=True)]
+            stretches += _normal(np.asarray(hidden.all(axis=0)), tumbling, normal_frames)
+            return replace(plan, polyps=tuple(polyps), pieces=_pieces(stretches))
         for k in missing:
-            polyps[k] = draw_polyp(seed, k + 1, places[k], attempt=attempt)
+            polyps[k] = draw_polyp(plan.seed, k + 1, places[k], attempt=attempt)
     raise ParameterError(
         "sequence_lengths", f"polyp {missing[0] + 1} is never clearly visible; use another seed"
     )
-
-
-def _progress() -> NDArray[Any]:
-    return np.arange(_SAMPLES + 1) / _SAMPLES
 
 
 def _survey(
@@ -223,14 +193,14 @@ def _survey(
     hidden = np.ones((len(polyps), _SAMPLES + 1), bool)
     reach = _CLEARLY * FARTHEST_MM
     motion = make_motion(seed)
-    for sample, progress in enumerate(_progress()):
+    for sample, progress in enumerate(_PROGRESS):
         s = motion.at(progress).s_mm
         # In a bend, the distance along the centreline is at most twice the straight distance.
         if all(abs(polyp.position_mm - s) > 2 * reach for polyp in polyps):
             continue
         scene = scene_at(seed, polyps, progress)
         for index, polyp in enumerate(scene.polyps):
-            towards = scene.solids[index, :3] - scene.pose.position
+            towards = scene.surfaces.solids[index, :3] - scene.pose.position
             distance = float(np.linalg.norm(towards))
             if distance > reach:
                 continue
@@ -247,7 +217,6 @@ def _normal(
     empty: NDArray[np.bool_], tumbling: NDArray[np.bool_], count: int
 ) -> Iterator[tuple[int, int, int]]:
     """Distribute the normal frames over the stretches without a visible polyp."""
-    empty = empty.copy()
     # A tumbling capsule may see a polyp between two samples: use all of a tumble or nothing.
     for first, last in _stretches(tumbling):
         empty[first : last + 1] &= empty[max(first - 1, 0) : last + 2].all()
@@ -271,10 +240,6 @@ def _pieces(stretches: list[tuple[int, int, int]]) -> tuple[Piece, ...]:
             pieces.append(Piece(number, count, first / _SAMPLES, last / _SAMPLES))
             number += count
     return tuple(pieces)
-
-
-def _longest(good: NDArray[np.bool_]) -> tuple[int, int] | None:
-    return max(_stretches(good), key=lambda run: run[1] - run[0], default=None)
 
 
 def _stretches(good: NDArray[np.bool_]) -> list[tuple[int, int]]:

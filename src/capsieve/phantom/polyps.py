@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from capsieve.phantom.colon import COLUMNS, ROW_MM, Colon
 from capsieve.phantom.noise import generator
 
-__all__ = ["KINDS", "SOLID", "Polyp", "draw_polyp", "solid_of"]
+__all__ = ["KINDS", "SOLID", "Polyp", "Surfaces", "draw_polyp", "solid_of"]
 
 KINDS = ("sessile", "pedunculated", "flat")
 
@@ -21,6 +22,15 @@ SOLID = (
 """Columns of a solid, in the order of the kernels: centre; three axes, w away from the wall; radii;
 lobes; radius of the enclosing sphere; stalk; and `foot`, the height along w, from the centre, below
 which the polyp is inside the wall."""
+
+
+class Surfaces(NamedTuple):
+    """Centreline, map of R, its rows per mm, and a row of `SOLID` per polyp, at one time."""
+
+    line: NDArray[np.float32]
+    radius: NDArray[np.float32]
+    per_mm: np.float32
+    solids: NDArray[np.float32]
 
 
 @dataclass(frozen=True)

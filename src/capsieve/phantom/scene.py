@@ -4,22 +4,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from capsieve.phantom.camera import Lens
 from capsieve.phantom.colon import ROW_MM, SIGHT_MM, Colon, make_colon
 from capsieve.phantom.kernels.trace import sees
 from capsieve.phantom.motion import Pose, Station, head_pose, make_motion
-from capsieve.phantom.polyps import SOLID, Polyp, solid_of
+from capsieve.phantom.polyps import SOLID, Polyp, Surfaces, solid_of
 
-__all__ = ["FARTHEST_MM", "PER_MM", "Scene", "Sight", "is_visible", "scene_at", "sight_of"]
+__all__ = ["FARTHEST_MM", "Scene", "Sight", "is_visible", "scene_at", "sight_of"]
 
-PER_MM = np.float32(1 / ROW_MM)
 VISIBLE_SHARE = 0.25  # of the polyp's silhouette
 VISIBLE_PIXELS = 600.0  # on a frame of 512 x 512; other sizes in proportion to their area
 FARTHEST_MM = 32.0  # from the camera to the polyp's centre: the lamps show little beyond
 _RAYS = 32  # each way, to one polyp
-_BOUND = SOLID.index("bound")
 
 
 @dataclass(frozen=True)
@@ -28,18 +25,17 @@ class Scene:
 
     Attributes
     ----------
-    colon, radius
-        Colon, and its present map of R.
-    polyps, solids
-        Polyps within sight, and their solids in the same order.
+    colon, polyps
+        Colon, and its polyps within sight.
+    surfaces
+        Their present surfaces; the solids are in the order of `polyps`.
     station, pose
         State of the capsule, and pose of the camera.
     """
 
     colon: Colon
-    radius: NDArray[np.float32]
     polyps: tuple[Polyp, ...]
-    solids: NDArray[np.float32]
+    surfaces: Surfaces
     station: Station
     pose: Pose
 
@@ -61,32 +57,24 @@ def scene_at(seed: int, polyps: tuple[Polyp, ...], progress: float, head: int = 
     solids = np.zeros((len(near), len(SOLID)), np.float32)
     for k, polyp in enumerate(near):
         solids[k] = solid_of(polyp, colon, radius)
-    pose = head_pose(motion, progress, head, colon, radius, solids)
-    return Scene(colon, radius, near, solids, station, pose)
+    surfaces = Surfaces(colon.line, radius, np.float32(1 / ROW_MM), solids)
+    pose = head_pose(motion, progress, head, colon, surfaces)
+    return Scene(colon, near, surfaces, station, pose)
 
 
 def sight_of(scene: Scene, index: int, lens: Lens) -> Sight:
-    """Return how the camera sees a polyp, by a bundle of rays.
+    """Return how the camera sees the polyp `scene.polyps[index]`, by a bundle of rays.
 
     The share is by solid angle: what is seen in the field of view, of what would be seen in all
     directions if nothing were in front of it. The part inside the wall does not count; bubbles and
     liquid are ignored.
-
-    Parameters
-    ----------
-    scene, lens
-        Scene and lens.
-    index
-        Position of the polyp in `scene.polyps`.
     """
-    solid = scene.solids[index].astype(np.float64)
+    solid = scene.surfaces.solids[index].astype(np.float64)
     pose = scene.pose
     away = solid[:3] - pose.position
     distance = float(np.linalg.norm(away))
-    if distance < 1e-6:
-        return Sight(0.0, 0.0, 0.0)
     towards = away / distance
-    bound = solid[_BOUND]
+    bound = solid[SOLID.index("bound")]
     spread = float(min(bound / np.sqrt(max(distance**2 - bound**2, 1e-9)), 2.5))
     side = np.cross(towards, np.eye(3)[int(np.argmin(np.abs(towards)))])
     side /= np.linalg.norm(side)
@@ -98,8 +86,7 @@ def sight_of(scene: Scene, index: int, lens: Lens) -> Sight:
     local = bundle @ pose.rotation
     answer = sees(
         pose.position.astype(np.float32), bundle.astype(np.float32),
-        lens.contains(lens.project(local)), np.float32(pose.s_mm),
-        (scene.colon.line, scene.radius, PER_MM, scene.solids), index,
+        lens.contains(lens.project(local)), np.float32(pose.s_mm), scene.surfaces, index,
     )  # fmt: skip
     seen = answer == 2
     solid_angle = (2 * spread / _RAYS) ** 2 / length**3
@@ -116,10 +103,8 @@ def is_visible(sight: Sight, size: int, *, margin: float = 1.0) -> bool:
 
     With a `margin` above 1, all three conditions must be met by this factor.
     """
-    share = min(margin * VISIBLE_SHARE, 0.5 * (1 + VISIBLE_SHARE))
-    pixels = margin * VISIBLE_PIXELS * (size / 512) ** 2
     return (
-        sight.share >= share
-        and sight.pixels >= pixels
+        sight.share >= min(margin * VISIBLE_SHARE, 0.5 * (1 + VISIBLE_SHARE))
+        and sight.pixels >= margin * VISIBLE_PIXELS * (size / 512) ** 2
         and sight.distance_mm <= FARTHEST_MM / margin
     )

@@ -31,8 +31,8 @@ class Spoilers:
     bubbles
         float32, sorted by s; columns: s, theta, radius in mm, foam (0 or 1).
     pools
-        Pools of liquid; columns: s, half length, level (in radii), turbidity (1/mm), colour
-        (r, g, b).
+        Pools of liquid; columns: s, half length, level (in radii), logarithm of the turbidity
+        (1/mm), colour (r, g, b).
     stains
         Stool; columns: s, half length, amount, colour (r, g, b).
     """
@@ -43,19 +43,27 @@ class Spoilers:
 
 
 @lru_cache(maxsize=8)
-def make_spoilers(seed: int, bubbles: float, liquid: float, stool: float) -> Spoilers:
-    """Return the spoilers of a colon; an amount of 1 is usual, 0 is none."""
+def make_spoilers(seed: int) -> Spoilers:
+    """Return the spoilers of the colon of a seed."""
     rng = generator(seed, "spoilers")
-    return Spoilers(
-        bubbles=_bubbles(rng, bubbles),
-        pools=_pools(rng, liquid),
-        stains=_stains(rng, stool),
-    )
+    bubbles = _bubbles(rng)
+    turbidity = (math.log(0.012), math.log(0.09))
+    pools = [
+        [*(rng.uniform(*ends) for ends in ((0, LENGTH_MM), (20, 60), (-0.6, 1.3), turbidity)),
+         *(np.array([0.36, 0.25, 0.05]) * rng.uniform(0.7, 1.1) + rng.normal(0, 0.03, 3))]
+        for _ in range(rng.poisson(LENGTH_MM / 300))
+    ]  # fmt: skip
+    stains = [
+        [*(rng.uniform(*ends) for ends in ((0, LENGTH_MM), (10, 28), (0.3, 1.5))),
+         *(np.array([0.62, 0.40, 0.10]) * rng.uniform(0.6, 1.1) + rng.normal(0, 0.03, 3))]
+        for _ in range(rng.poisson(LENGTH_MM / 380))
+    ]  # fmt: skip
+    return Spoilers(bubbles, np.array(pools).reshape(-1, 7), np.array(stains).reshape(-1, 6))
 
 
-def _bubbles(rng: np.random.Generator, amount: float) -> NDArray[np.float32]:
-    rows: list[NDArray[Any]] = []
-    for _ in range(rng.poisson(amount * LENGTH_MM / 80)):
+def _bubbles(rng: np.random.Generator) -> NDArray[np.float32]:
+    rows = [np.zeros((0, 4))]
+    for _ in range(rng.poisson(LENGTH_MM / 80)):
         place, bearing = rng.uniform(0, LENGTH_MM), rng.uniform(0, 2 * math.pi)
         foam = float(rng.uniform() < 0.5)
         count = int(rng.uniform(80, 420)) if foam else int(rng.geometric(0.08))
@@ -65,75 +73,41 @@ def _bubbles(rng: np.random.Generator, amount: float) -> NDArray[np.float32]:
         around = rng.normal(0, spread, count) / 14
         s = place + rng.normal(0, spread, count)
         rows.append(np.column_stack([s, bearing + around, radius, np.full(count, foam)]))
-    table = np.concatenate(rows) if rows else np.zeros((0, 4))
+    table = np.concatenate(rows)
     return table[np.argsort(table[:, 0], kind="stable")].astype(np.float32)
-
-
-def _pools(rng: np.random.Generator, amount: float) -> NDArray[Any]:
-    rows = [
-        [
-            rng.uniform(0, LENGTH_MM),
-            rng.uniform(20, 60),
-            rng.uniform(-0.6, 1.3),
-            math.exp(rng.uniform(math.log(0.012), math.log(0.09))),
-            *(np.array([0.36, 0.25, 0.05]) * rng.uniform(0.7, 1.1) + rng.normal(0, 0.03, 3)),
-        ]
-        for _ in range(rng.poisson(amount * LENGTH_MM / 300))
-    ]
-    return np.array(rows, np.float64).reshape(-1, 7)
-
-
-def _stains(rng: np.random.Generator, amount: float) -> NDArray[Any]:
-    rows = [
-        [
-            rng.uniform(0, LENGTH_MM),
-            rng.uniform(10, 28),
-            rng.uniform(0.3, 1.5),
-            *(np.array([0.62, 0.40, 0.10]) * rng.uniform(0.6, 1.1) + rng.normal(0, 0.03, 3)),
-        ]
-        for _ in range(rng.poisson(amount * LENGTH_MM / 380))
-    ]
-    return np.array(rows, np.float64).reshape(-1, 6)
 
 
 def liquid_at(
     spoilers: Spoilers, s_mm: float, colon: Colon, radius: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return the liquid at s: turbidity (1/mm, 0 for none), level (z in mm), colour."""
-    near = np.abs(spoilers.pools[:, 0] - s_mm) / np.maximum(spoilers.pools[:, 1], 1)
-    if not len(near) or near.min() >= 1:
+    near = np.abs(spoilers.pools[:, 0] - s_mm) / spoilers.pools[:, 1]
+    if near.min(initial=1) >= 1:
         return np.zeros(5, np.float32)
     _, _, filling, turbidity, *colour = spoilers.pools[int(np.argmin(near))]
     # The level falls towards the ends of a pool, so that it does not jump there.
     depth = float(smoothstep(1 - near.min(), 0, 0.35))
     reach = float(np.mean(radius[int(s_mm / ROW_MM)]))
     level = colon.at(s_mm)[0, 2] + reach * (-1.1 + depth * (filling + 1.1))
-    return np.array([turbidity, level, *colour], np.float32)
+    return np.array([math.exp(turbidity), level, *colour], np.float32)
 
 
 def stool_at(spoilers: Spoilers, s_mm: float) -> NDArray[np.float32]:
-    """Return the stool at s: strength (0 for none), s, half length, amount, colour."""
-    near = np.abs(spoilers.stains[:, 0] - s_mm) / np.maximum(spoilers.stains[:, 1], 1)
-    if not len(near) or near.min() > 4:
-        return np.zeros(7, np.float32)
-    s, half, amount, *colour = spoilers.stains[int(np.argmin(near))]
-    return np.array([1.0, s, half, amount, *colour], np.float32)
+    """Return the stool at s: its s, half length (0 for none), amount, colour."""
+    near = np.abs(spoilers.stains[:, 0] - s_mm) / spoilers.stains[:, 1]
+    if near.min(initial=5) > 4:
+        return np.zeros(6, np.float32)
+    return spoilers.stains[int(np.argmin(near))].astype(np.float32)
 
 
 def bubbles_in_view(
-    spoilers: Spoilers,
-    pose: Pose,
-    lens: Lens,
-    colon: Colon,
-    radius: NDArray[np.float32],
+    spoilers: Spoilers, pose: Pose, lens: Lens, colon: Colon, radius: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return the bubbles on a frame: row, column, radius, distance, foam; the farthest first."""
     s = spoilers.bubbles[:, 0]
     span = slice(*np.searchsorted(s, [pose.s_mm - _SIGHT_MM, pose.s_mm + _SIGHT_MM]))
     found = spoilers.bubbles[span].astype(np.float64)
     found = found[(found[:, 0] > 1) & (found[:, 0] < LENGTH_MM - 1)]
-    if not len(found):
-        return np.zeros((0, 5), np.float32)
     rows = (found[:, 0] / ROW_MM).astype(int)
     cols = np.floor(found[:, 1] / (2 * math.pi) * COLUMNS).astype(int) % COLUMNS
     frames = colon.line[found[:, 0].astype(int)].astype(np.float64).reshape(-1, 4, 3)

@@ -29,30 +29,29 @@ from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError, WorkerError, file_errors
 from capsieve.phantom.plan import FRAME_RATE, ExamPlan, StudyExam, StudyPlan
-from capsieve.phantom.render import FrameTruth, PhantomFrame, PolypTruth, render_frame
+from capsieve.phantom.polyps import Polyp
+from capsieve.phantom.render import FrameTruth, PhantomFrame, render_frame
 from capsieve.processes import prepare_worker
-from capsieve.store.lock import locked
+from capsieve.store.segments import locked
 
 __all__ = ["FileFormat", "write_study"]
 
 FileFormat = Literal["mp4", "png"]
 
-_SCHEMA = 2  # of the tables
-_LABELS = ("exam", "head", "frame", "file", "label", "polyp", "patient", "finding")
-_MASKS = ("exam", "head", "frame", "file", "polyp", "mask", "value")
-_POLYPS = (
-    *("exam", "patient", "polyp", "kind", "size_mm", "position_mm", "bearing_deg"),
-    *("redness", "roughness", "frames"),
-)
-_FRAMES = (
-    *("head", "frame", "time_s", "label", "position_mm", "motion", "lumen", "contraction"),
-    *("spoiled", "x_mm", "y_mm", "z_mm"),
-    *(f"r{i}{j}" for i in range(3) for j in range(3)),
-)
-_SIGHTINGS = (
-    *("head", "frame", "polyp", "pixels", "share", "row0", "col0", "row1", "col1"),
-    *("distance_mm", "counts"),
-)
+_SCHEMA = 3  # of the tables
+_TABLES = {
+    "labels": ("exam", "head", "frame", "file", "label", "polyp", "patient", "finding"),
+    "masks": ("exam", "head", "frame", "file", "polyp", "mask", "value"),
+    "polyps": (
+        *("exam", "patient", "polyp", "kind", "size_mm", "position_mm", "bearing_deg"),
+        *("redness", "roughness", "frames"),
+    ),
+    "frames": (
+        *("head", "frame", "time_s", "label", "position_mm", "motion", "lumen", "contraction"),
+        *("spoiled", "x_mm", "y_mm", "z_mm"),
+        *(f"r{i}{j}" for i in range(3) for j in range(3)),
+    ),
+}
 _WHOLE = ("labels.csv", "polyps.csv", "masks.csv")  # tables of all exams together
 _UNFINISHED = "unfinished"
 _DEPTH_STEP = 0.01  # mm per grey level: 16 bits reach 655 mm
@@ -68,7 +67,7 @@ def write_study(
     depth: bool = False,
     workers: int | None = None,
     overwrite: bool = False,
-    progress: Callable[[StudyExam, int], None] | None = None,
+    progress: Callable[[StudyExam, int], None] = lambda exam, count: None,
 ) -> Path:
     """Render a study into a folder.
 
@@ -105,26 +104,7 @@ def write_study(
             raise ParameterError(
                 "size", f"must be even for video, not {exam.plan.size}; or write PNG files"
             )
-    settings = json.loads(json.dumps(_settings(study, file_format, depth)))
-    with file_errors("write", out):
-        _check_folder(out)
-        out.mkdir(parents=True, exist_ok=True)
-        with locked(out):
-            _prepare(out, settings, overwrite=overwrite)
-            with _pool(workers) as pool:
-                for exam in study.exams:
-                    if not (out / "truth" / exam.name).is_dir():
-                        frames = _frames(exam.plan, depth, *pool)
-                        _write_exam(exam, out, frames, file_format, depth, progress)
-                    elif progress:
-                        progress(exam, exam.plan.frames * exam.plan.heads)
-            for name in _WHOLE:
-                _join(out / name, [out / "truth" / exam.name / name for exam in study.exams])
-            return _write_json(out / "study.json", {**settings, "complete": True})
-
-
-def _settings(study: StudyPlan, file_format: FileFormat, depth: bool) -> dict[str, Any]:
-    return {
+    settings = {
         "schema": _SCHEMA,
         "capsieve": __version__,
         "study": study.name,
@@ -136,19 +116,28 @@ def _settings(study: StudyPlan, file_format: FileFormat, depth: bool) -> dict[st
             for exam in study.exams
         ],
     }
-
-
-def _check_folder(out: Path) -> None:
-    """Refuse a folder with other content: --overwrite must never remove it."""
-    if not out.is_dir() or (out / "study.json").is_file():
-        return
-    if any(not path.name.startswith(".") for path in out.iterdir()):
-        raise FileError(f"{out} is not empty and not a study; choose another folder")
+    with file_errors("write", out):
+        out.mkdir(parents=True, exist_ok=True)
+        with locked(out):
+            _prepare(out, settings, overwrite=overwrite)
+            with _pool(workers) as pool:
+                for exam in study.exams:
+                    if not (out / "truth" / exam.name).is_dir():
+                        frames = _frames(exam.plan, depth, *pool)
+                        _write_exam(exam, out, frames, file_format, progress)
+                    else:
+                        progress(exam, exam.plan.frames * exam.plan.heads)
+            for name in _WHOLE:
+                _join(out / name, [out / "truth" / exam.name / name for exam in study.exams])
+            return _write_json(out / "study.json", {**settings, "complete": True})
 
 
 def _prepare(out: Path, settings: dict[str, Any], *, overwrite: bool) -> None:
     """Make the folders, or find the same study in them; never mix two studies."""
     file = out / "study.json"
+    # --overwrite must never remove other content.
+    if not file.is_file() and any(not path.name.startswith(".") for path in out.iterdir()):
+        raise FileError(f"{out} is not empty and not a study; choose another folder")
     if overwrite:
         for name in ("exams", "truth", _UNFINISHED):
             shutil.rmtree(out / name, ignore_errors=True)
@@ -160,7 +149,8 @@ def _prepare(out: Path, settings: dict[str, Any], *, overwrite: bool) -> None:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FileError(f"{file} is damaged; choose another folder, or use --overwrite") from error
-    if {**found, "complete": None} != {**settings, "complete": None}:
+    wanted = json.loads(json.dumps(settings))  # tuples become lists
+    if {**found, "complete": None} != {**wanted, "complete": None}:
         raise FileError(f"{out} holds another study; choose another folder, or use --overwrite")
     for name in ("exams", "truth"):
         (out / name).mkdir(exist_ok=True)
@@ -207,56 +197,48 @@ def _write_exam(
     out: Path,
     frames: Iterable[PhantomFrame],
     file_format: FileFormat,
-    depth: bool,
-    progress: Callable[[StudyExam, int], None] | None,
+    progress: Callable[[StudyExam, int], None],
 ) -> None:
+    """Write an exam into the folder of unfinished ones, then rename its parts."""
     unfinished = out / _UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)  # of a killed run: this run holds the lock
     truth, pictures = unfinished / "truth", unfinished / "exams"
-    for folder in (truth / "masks", pictures, *([truth / "depth"] if depth else [])):
+    for folder in (truth / "masks", truth / "depth", pictures / exam.name):
         folder.mkdir(parents=True)
-    counts: Counter[int] = Counter()  # of all heads
-    first_head: Counter[int] = Counter()
+    shown: Counter[tuple[int, int]] = Counter()  # frames that name a polyp, per polyp and head
     with ExitStack() as stack:
-        add_label, add_mask, add_frame, add_sighting = (
-            stack.enter_context(_table(truth / name, columns))
-            for name, columns in (
-                ("labels.csv", _LABELS),
-                ("masks.csv", _MASKS),
-                ("frames.csv", _FRAMES),
-                ("sightings.csv", _SIGHTINGS),
-            )
-        )
-        add_picture = stack.enter_context(_pictures(exam, pictures, file_format))
+        tables = {
+            name: stack.enter_context(_table(truth / f"{name}.csv", columns))
+            for name, columns in _TABLES.items()
+        }
+        videos: list[Callable[[NDArray[np.uint8], float], None]] = []
+        if file_format == "mp4":
+            videos = [
+                stack.enter_context(_video(pictures / f"{exam.name}{head}.mp4", exam.plan.size))
+                for head in _heads(exam.plan)
+            ]
         for frame in frames:
-            at = frame.truth
-            stem = f"{at.number:06d}" if exam.plan.heads == 1 else f"{at.number:06d}-head-{at.head}"
-            file = add_picture(frame, stem)
-            if at.polyps:
+            stem = f"{frame.truth.number:06d}{_heads(exam.plan)[frame.truth.head]}"
+            if videos:
+                videos[frame.truth.head](frame.pixels, frame.truth.time_s)
+            else:
+                _write_png(pictures / exam.name / f"{stem}.png", frame.pixels[:, :, ::-1])
+            if frame.truth.polyps:
                 _write_png(truth / "masks" / f"{stem}.png", frame.polyp_map)
             if frame.depth is not None:
                 levels = np.round(frame.depth / _DEPTH_STEP).clip(0, 65535).astype(np.uint16)
                 _write_png(truth / "depth" / f"{stem}.png", levels)
-            add_frame(_frame_row(at))
-            key = (exam.name, at.head, at.number, file)
-            counting = [polyp for polyp in at.polyps if polyp.counts]
-            named = counting[0].id if counting else 0  # the largest
-            name = f"{exam.name}/{named}" if named else ""
-            add_label((*key, at.label, name, exam.patient, "; ".join(at.spoiled)))
-            for polyp in at.polyps:
-                add_sighting(_sighting_row(at, polyp))
-            for polyp in counting:
-                mask = f"truth/{exam.name}/masks/{stem}.png"
-                path = file and f"{exam.name}/{file}"
-                add_mask((*key[:3], path, f"{exam.name}/{polyp.id}", mask, polyp.id))
-            counts[named] += 1
-            first_head[named] += at.head == 0
-            if progress:
-                progress(exam, 1)
-    _check_composition(exam, first_head)
-    with _table(truth / "polyps.csv", _POLYPS) as add_polyp:
-        for row in _polyp_rows(exam, counts):
-            add_polyp(row)
+            polyps = [polyp.id for polyp in frame.truth.polyps if polyp.counts]
+            shown[polyps[0] if polyps else 0, frame.truth.head] += 1
+            _add_rows(tables, exam, frame.truth, polyps, stem, "" if videos else f"{stem}.png")
+            progress(exam, 1)
+        _check_composition(exam, shown)
+        for polyp in exam.plan.polyps:
+            number = sum(shown[polyp.id, head] for head in range(exam.plan.heads))
+            tables["polyps"](_polyp_row(exam, polyp, number))
+    for folder in (truth / "depth", pictures / exam.name):
+        if not any(folder.iterdir()):
+            folder.rmdir()
     for path in pictures.iterdir():
         target = out / "exams" / path.name
         if target.is_dir():  # of a run that was killed between the renames
@@ -266,14 +248,9 @@ def _write_exam(
     shutil.rmtree(unfinished)
 
 
-def _check_composition(exam: StudyExam, frames: Counter[int]) -> None:
-    """Check that the first head saw what was planned."""
-    planned = exam.plan.sequence_lengths
-    found = tuple(frames[polyp.id] for polyp in exam.plan.polyps)
-    if planned is not None and found != planned:
-        raise FileError(
-            f"{exam.name} has polyp frames {found} instead of {planned}; use another seed"
-        )
+def _heads(plan: ExamPlan) -> list[str]:
+    """Endings of the names of files, per head."""
+    return [""] if plan.heads == 1 else [f"-head-{head}" for head in range(plan.heads)]
 
 
 @contextmanager
@@ -285,58 +262,46 @@ def _table(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[Iterable[
         yield writer.writerow
 
 
-def _frame_row(truth: FrameTruth) -> tuple[Any, ...]:
+def _add_rows(
+    tables: dict[str, Callable[[Iterable[Any]], Any]],
+    exam: StudyExam,
+    at: FrameTruth,
+    polyps: list[int],
+    stem: str,
+    file: str,
+) -> None:
+    """Add a frame to the tables; `polyps` are those that count, the largest first."""
+    names = [f"{exam.name}/{polyp}" for polyp in polyps]
+    key = (exam.name, at.head, at.number)
+    finding = "; ".join(at.spoiled)
+    tables["labels"]((*key, file, at.label, *(names[:1] or [""]), exam.patient, finding))
+    for polyp, name in zip(polyps, names, strict=True):
+        mask = f"truth/{exam.name}/masks/{stem}.png"
+        tables["masks"]((*key, file and f"{exam.name}/{file}", name, mask, polyp))
+    pose = (*at.position, *(value for row in at.rotation for value in row))
+    spoiled = " ".join(at.spoiled)
+    tables["frames"](
+        (at.head, at.number, at.time_s, at.label, at.position_mm, at.motion, at.lumen,
+         at.contraction, spoiled, *pose)
+    )  # fmt: skip
+
+
+def _polyp_row(exam: StudyExam, polyp: Polyp, frames: int) -> tuple[Any, ...]:
     return (
-        *(truth.head, truth.number, truth.time_s, truth.label, truth.position_mm, truth.motion),
-        *(truth.lumen, truth.contraction, " ".join(truth.spoiled)),
-        *truth.position,
-        *(value for row in truth.rotation for value in row),
+        *(exam.name, exam.patient, f"{exam.name}/{polyp.id}", polyp.kind, polyp.size_mm),
+        *(round(polyp.position_mm, 1), round(math.degrees(polyp.bearing) % 360.0, 1)),
+        *(polyp.redness, polyp.roughness, frames),
     )
 
 
-def _sighting_row(truth: FrameTruth, polyp: PolypTruth) -> tuple[Any, ...]:
-    return (
-        *(truth.head, truth.number, polyp.id, polyp.pixels, polyp.share, *polyp.box),
-        *(polyp.distance_mm, int(polyp.counts)),
-    )
-
-
-def _polyp_rows(exam: StudyExam, counts: Counter[int]) -> Iterator[tuple[Any, ...]]:
-    for polyp in exam.plan.polyps:
-        yield (
-            *(exam.name, exam.patient, f"{exam.name}/{polyp.id}", polyp.kind),
-            *(round(polyp.size_mm, 2), round(polyp.position_mm, 1)),
-            round(math.degrees(polyp.bearing) % 360.0, 1),
-            *(round(polyp.redness, 3), round(polyp.roughness, 3), counts[polyp.id]),
+def _check_composition(exam: StudyExam, shown: Counter[tuple[int, int]]) -> None:
+    """Check that the first head saw what was planned."""
+    planned = exam.plan.sequence_lengths
+    found = tuple(shown[polyp.id, 0] for polyp in exam.plan.polyps)
+    if planned is not None and found != planned:
+        raise FileError(
+            f"{exam.name} has polyp frames {found} instead of {planned}; use another seed"
         )
-
-
-@contextmanager
-def _pictures(
-    exam: StudyExam, folder: Path, file_format: FileFormat
-) -> Iterator[Callable[[PhantomFrame, str], str]]:
-    """Yield a function that writes a frame and returns the name of its file, "" in a video."""
-    if file_format == "png":
-        (folder / exam.name).mkdir()
-
-        def add_file(frame: PhantomFrame, stem: str) -> str:
-            _write_png(folder / exam.name / f"{stem}.png", frame.pixels[:, :, ::-1])
-            return f"{stem}.png"
-
-        yield add_file
-        return
-    heads = [""] if exam.plan.heads == 1 else [f"-head-{head}" for head in range(exam.plan.heads)]
-    with ExitStack() as stack:
-        videos = [
-            stack.enter_context(_video(folder / f"{exam.name}{head}.mp4", exam.plan.size))
-            for head in heads
-        ]
-
-        def add_to_video(frame: PhantomFrame, stem: str) -> str:
-            videos[frame.truth.head](frame.pixels, frame.truth.time_s)
-            return ""
-
-        yield add_to_video
 
 
 @contextmanager
@@ -348,12 +313,7 @@ def _video(path: Path, size: int) -> Iterator[Callable[[NDArray[np.uint8], float
         stream.pix_fmt = "yuv420p"
         # x264's macroblock tree depends on uninitialised memory: with it, widths such as 160 or 200
         # give another file in nearly every run.
-        stream.options = {
-            "crf": "23",
-            "preset": "veryfast",
-            "g": "60",
-            "x264-params": "mbtree=0",
-        }
+        stream.options = {"crf": "23", "preset": "veryfast", "g": "60", "x264-params": "mbtree=0"}
         context = stream.codec_context
         context.thread_count = 1  # the renderers use the cores
         context.time_base = Fraction(1, _CLOCK)

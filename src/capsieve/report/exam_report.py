@@ -13,13 +13,18 @@ from capsieve.report import formats, provenance
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
 from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
-from capsieve.report.ledger_table import ledger_columns, ledger_sums
+from capsieve.report.frame_counts_table import frame_counts_columns, frame_counts_sums
 from capsieve.report.page_parts import digest, part, template
 from capsieve.report.range_table import range_rows
-from capsieve.report.score_words import is_probability, score_text
+from capsieve.report.score_words import (
+    flag_threshold,
+    flagging_words,
+    is_probability,
+    score_text,
+)
 from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
-from capsieve.store.record import Record, read_record
+from capsieve.store.record import read_record
 
 __all__ = ["REPORT", "exam_report", "write_exam_report"]
 
@@ -79,7 +84,8 @@ def exam_report(
     scale = scale_of(heads)
     place = _place(home or folder, record["exam"])
     probability = is_probability(record["detector"])
-    threshold = _threshold(record)
+    threshold = flag_threshold(record)
+    by_list = record["flagging"]["rule"] != "threshold"
     shown = "" if threshold is None else score_text(threshold, probability=probability)
     cards, rows = event_cards(
         folder,
@@ -90,19 +96,25 @@ def exam_report(
         probability=probability,
         evidence=evidence or {},
     )
-    columns = ledger_columns(record)
-    rejected = record["ledger"]["rejected"]
-    measures = record["range"].get("measures", {})
+    columns = frame_counts_columns(record)
+    rejected = record["frame_counts"]["rejected"]
+    measures = record["range"]["measures"]
+    # Screening writes one warning about all measures together, before all others.
+    outside = int(any(each["warning"] for each in measures.values()))
     style, script = part("exam.css"), part("exam.js")
     style = style.replace("YELLOW", YELLOW).replace("GREEN", GREEN)
     return template("exam.html").render(
         record=record,
         exam=formats.plain(record["exam"]),
-        ledger=record["ledger"],
+        frame_counts=record["frame_counts"],
         two_heads=len(columns) > 1,
         duration=_duration(heads, scale),
         scale=scale,
-        drawing=timeline(heads, events, threshold=threshold),
+        drawing=timeline(heads, events, threshold=threshold, by_list=by_list),
+        flagging=flagging_words(record["flagging"], probability=probability),
+        by_list=by_list,
+        range_warnings=record["warnings"][:outside],
+        other_warnings=record["warnings"][outside:],
         threshold=threshold,
         paper=record["detector"].get("name") == "paper",
         by_texture=bool({"texture-low", "texture-high"} & rejected.keys()),
@@ -113,8 +125,11 @@ def exam_report(
         rows=rows,
         results=place.partition("/")[0],
         columns=[name for name, _ in columns],
-        sums=ledger_sums(
-            [each for _, each in columns], parameters=record["parameters"], threshold=shown
+        sums=frame_counts_sums(
+            [each for _, each in columns],
+            parameters=record["parameters"],
+            threshold=shown,
+            by_list=by_list,
         ),
         problems=[
             (
@@ -128,7 +143,9 @@ def exam_report(
         detector=_detector(record["detector"]),
         parameters=provenance.parameter_rows(record["parameters"]),
         sources=[(each["head"], provenance.source_rows(each)) for each in record["sources"]],
-        views=[(each["head"], provenance.view_words(each)) for each in record["views"]],
+        fields_of_view=[
+            (each["head"], provenance.view_words(each)) for each in record["fields_of_view"]
+        ],
         run=provenance.run_rows(record),
         versions=provenance.rows_of(record["versions"]),
         formats=formats,
@@ -146,17 +163,6 @@ def _place(home: Path, exam: str) -> str:
     """
     home = home.resolve()
     return f"{home.parent.name}/{home.name}" if home.name == exam else exam
-
-
-def _threshold(record: Record) -> float | None:
-    """The score from which the detector flags a frame, where it states one."""
-    paper = record["detector"].get("name") == "paper"
-    value = (
-        record["parameters"].get("radius_threshold")
-        if paper
-        else record["detector"].get("threshold")
-    )
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:

@@ -1,10 +1,6 @@
-"""The tables of a screened exam, as much of them as the report needs.
+"""The tables of a screened exam, as much of them as the report needs."""
 
-Tables are read in batches and by columns: texts become flags at once, so that an exam of any length
-takes a few dozen bytes per frame.
-"""
-
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.results import Feature
-from capsieve.store.reader import TableName, table_batches
+from capsieve.store.exam import Exam
 
 __all__ = ["BestFeature", "Event", "HeadFrames", "read_best", "read_events", "read_heads"]
 
@@ -24,7 +20,7 @@ _FRAME_COLUMNS = (
     "frame",
     "time_s",
     "status",
-    "label",
+    "flagged",
     "reason",
     "score",
     "red",
@@ -106,30 +102,23 @@ class BestFeature:
 
 def read_heads(folder: Path) -> list[HeadFrames]:
     """Read the frames of every head, in the order of the heads."""
-    parts: list[dict[str, NDArray[Any]]] = []
-    for batch in table_batches(folder, "frames", _FRAME_COLUMNS):
-        parts.append(
-            {
-                "head": _numbers(batch["head"], np.int64),
-                "frame": _numbers(batch["frame"], np.int64),
-                "time": _numbers(batch["time_s"], np.float64),
-                "score": _numbers(batch["score"], np.float64),
-                "undecodable": ~_equal(batch["status"], "decoded"),
-                "flagged": _equal(batch["label"], "polyp"),
-                "smooth": _equal(batch["reason"], "texture-low"),
-                "busy": _equal(batch["reason"], "texture-high"),
-                "colour": np.stack(
-                    [_numbers(batch[name], np.float32) for name in ("red", "green", "blue")], axis=1
-                ),
-            }
-        )
-    if not parts:
-        return []
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    numbers = whole.pop("head")
+    table = Exam(folder).columns(*_FRAME_COLUMNS)
+    numbers = _numbers(table["head"], np.int64)
+    columns = {
+        "frame": _numbers(table["frame"], np.int64),
+        "time": _numbers(table["time_s"], np.float64),
+        "score": _numbers(table["score"], np.float64),
+        "undecodable": ~_equal(table["status"], "decoded"),
+        "flagged": _numbers(table["flagged"], np.bool_),
+        "smooth": _equal(table["reason"], "texture-low"),
+        "busy": _equal(table["reason"], "texture-high"),
+        "colour": np.stack(
+            [_numbers(table[name], np.float32) for name in ("red", "green", "blue")], axis=1
+        ),
+    }
     return [
         HeadFrames(
-            head=int(head), **{name: column[numbers == head] for name, column in whole.items()}
+            head=int(head), **{name: column[numbers == head] for name, column in columns.items()}
         )
         for head in np.unique(numbers)
     ]
@@ -137,13 +126,8 @@ def read_heads(folder: Path) -> list[HeadFrames]:
 
 def read_events(folder: Path) -> list[Event]:
     """Read the events, best first."""
-    names = tuple(Event.__dataclass_fields__)
-    rows = [
-        row
-        for batch in table_batches(folder, "events", names)
-        for row in pa.RecordBatch.from_pydict(batch).to_pylist()
-    ]
-    return sorted((Event(**row) for row in rows), key=lambda event: event.event)
+    table = Exam(folder).columns(*Event.__dataclass_fields__, table="events")
+    return sorted((Event(**row) for row in table.to_pylist()), key=lambda event: event.event)
 
 
 def read_best(
@@ -164,11 +148,12 @@ def read_best(
         For each frame its rows and columns, and its best feature where it has one.
     """
     shapes: dict[tuple[int, int], tuple[int, int]] = {}
-    for row in _rows_of(folder, "frames", ("head", "frame", "rows", "cols"), keys):
+    exam = Exam(folder)
+    for row in _rows_of(exam.columns("head", "frame", "rows", "cols"), keys):
         if row["rows"] and row["cols"]:
             shapes[row["head"], row["frame"]] = row["rows"], row["cols"]
     features: dict[tuple[int, int], BestFeature] = {}
-    for row in _rows_of(folder, "features", None, keys):
+    for row in _rows_of(exam.columns(table="features"), keys):
         key = row["head"], row["frame"]
         # The largest ball, and of equals the first one, as FrameResult.best has it.
         if row["radius"] and (key not in features or row["radius"] > features[key].feature.radius):
@@ -179,42 +164,27 @@ def read_best(
 def _best_feature(row: dict[str, Any]) -> BestFeature:
     scale = row["source_radius"] / row["radius"]
     return BestFeature(
-        feature=Feature(
-            number=row["feature"],
-            **{name: row[name] for name in Feature._fields if name != "number"},
-        ),
+        feature=Feature(**{name: row[name] for name in Feature._fields}),
         scale=scale,
         row_offset=row["source_row"] - scale * row["ball_row"],
         col_offset=row["source_col"] - scale * row["ball_col"],
     )
 
 
-def _rows_of(
-    folder: Path,
-    table: TableName,
-    columns: tuple[str, ...] | None,
-    keys: Collection[tuple[int, int]],
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of some frames."""
-    wanted: dict[int, NDArray[np.int64]] = {
-        head: np.array([frame for other, frame in keys if other == head], dtype=np.int64)
-        for head in {head for head, _ in keys}
-    }
-    if not wanted:
-        return
-    for batch in table_batches(folder, table, columns):
-        head, frame = (_numbers(batch[name], np.int64) for name in ("head", "frame"))
-        chosen = np.zeros(head.size, dtype=bool)
-        for number, frames in wanted.items():
-            chosen |= (head == number) & np.isin(frame, frames)
-        if chosen.any():
-            yield from pa.RecordBatch.from_pydict(batch).filter(pa.array(chosen)).to_pylist()
+def _rows_of(table: pa.Table, keys: Collection[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Return the rows of some frames."""
+    head, frame = (_numbers(table[name], np.int64) for name in ("head", "frame"))
+    chosen = np.zeros(len(head), dtype=bool)
+    for number in {head for head, _ in keys}:
+        frames = [frame for other, frame in keys if other == number]
+        chosen |= (head == number) & np.isin(frame, frames)
+    return table.filter(pa.array(chosen)).to_pylist()
 
 
-def _numbers(column: pa.Array, kind: type) -> NDArray[Any]:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=kind)
+def _numbers(column: pa.ChunkedArray, kind: type) -> NDArray[Any]:
+    return np.asarray(column.to_numpy(), dtype=kind)
 
 
-def _equal(column: pa.Array, text: str) -> NDArray[np.bool_]:
+def _equal(column: pa.ChunkedArray, text: str) -> NDArray[np.bool_]:
     same = pc.equal(column, text)  # pyright: ignore[reportAttributeAccessIssue]
-    return np.asarray(pc.fill_null(same, False).to_numpy(zero_copy_only=False), dtype=bool)
+    return np.asarray(pc.fill_null(same, False).to_numpy(), dtype=bool)

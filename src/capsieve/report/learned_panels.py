@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.frame_images import rgb
-from capsieve.report import score_words
 from capsieve.report.formats import number
-from capsieve.report.style import GREEN, SOFT_INK, STYLE, YELLOW
+from capsieve.report.style import GREEN, SOFT_INK, STYLE, YELLOW, draw_verdict
 from capsieve.results import Evidence, FrameResult
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["learned_panels"]
-
-_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 
 # Inches; the figure grows downwards with the frame's height.
 _WIDTH = 10.0
@@ -40,8 +37,7 @@ def learned_panels(
     result: FrameResult,
     evidence: Evidence,
     *,
-    threshold: float,
-    probability: bool,
+    verdict: str,
     figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw why a detector that fits no ball flagged a frame, or did not.
@@ -52,8 +48,8 @@ def learned_panels(
         The frame, RGB or grey.
     result, evidence
         What the detector said of it.
-    threshold, probability
-        The least score that it flags, and whether scores are probabilities.
+    verdict
+        See :func:`capsieve.report.score_words.score_verdict`.
     figure
         Where to draw, for instance a window's figure; by default a new one.
 
@@ -76,7 +72,7 @@ def learned_panels(
         figure.set_facecolor("white")
         parts: Any = figure.subfigures(3, 1, height_ratios=[_HEADER, body, _FOOTER], hspace=0.0)
         header, middle, below = parts
-        _draw_header(header, result, threshold, probability)
+        draw_verdict(header, verdict, result.label, _LEFT + 0.009)
         shown = rgb(pixels)
         frame = _panel_axes(middle, 0, height, body)
         _draw_frame(frame, shown, result, "(a)  frame")
@@ -91,29 +87,6 @@ def learned_panels(
             )
         _draw_footer(below, result)
     return figure
-
-
-def _draw_header(
-    header: "SubFigure", result: FrameResult, threshold: float, probability: bool
-) -> None:
-    verdict = score_words.score_verdict(result, threshold=threshold, probability=probability)
-    rule = verdict.split(": ", 1)[1]
-    header.text(
-        _LEFT + 0.009,
-        0.46,
-        "FLAGGED: POLYP" if result.label == "polyp" else "NORMAL",
-        fontsize=11.5,
-        fontweight="bold",
-        color="white",
-        va="center",
-        bbox={
-            "boxstyle": "round,pad=0.45,rounding_size=0.35",
-            "facecolor": _VERDICT_COLOURS[result.label],
-            "edgecolor": "none",
-        },
-    )
-    start = (2.2 if result.label == "polyp" else 1.43) / _WIDTH
-    header.text(start, 0.46, rule[0].upper() + rule[1:], fontsize=12, va="center")
 
 
 def _panel_axes(middle: "SubFigure", place: int, height: float, body: float) -> "Axes":

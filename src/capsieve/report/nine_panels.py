@@ -11,8 +11,9 @@ from capsieve._version import __version__
 from capsieve.parameters import Parameters
 from capsieve.report import words
 from capsieve.report.figure_file import save_figure
+from capsieve.report.frame_flag import FrameFlag, rule_parameters
 from capsieve.report.panels import PANEL_WIDTH, draw_panels
-from capsieve.report.style import SOFT_INK, STYLE, symbols
+from capsieve.report.style import SOFT_INK, STYLE, draw_verdict, symbols
 from capsieve.results import Explanation, Feature
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["nine_panels", "save_figure"]
-
-_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 
 # Inches and points. The figure grows downwards with the frame's height and the number of lines.
 # Every place is computed here: Matplotlib's constrained layout gives other last digits from run to
@@ -40,7 +39,11 @@ _MOST_FEATURES_IN_WORDS = 12
 
 
 def nine_panels(
-    explanation: Explanation, parameters: Parameters, *, figure: "Figure | None" = None
+    explanation: Explanation,
+    parameters: Parameters,
+    *,
+    flag: FrameFlag | None = None,
+    figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw every step of the algorithm for one frame.
 
@@ -50,6 +53,8 @@ def nine_panels(
         What ``capsieve.explain`` returned.
     parameters
         Those that it was computed with.
+    flag
+        The stored flag of a frame of a screened exam, which the explanation has.
     figure
         Where to draw, for instance a window's figure; by default a new one.
 
@@ -64,7 +69,7 @@ def nine_panels(
     from matplotlib.figure import Figure
 
     with matplotlib.style.context(["default", STYLE]):
-        lines = _Lines(explanation, parameters)
+        lines = _Lines(explanation, parameters, flag)
         rows, cols = explanation.mask.shape
         panel_height = min(PANEL_WIDTH * rows / cols, _TALLEST_PANEL)
         heights = [
@@ -78,8 +83,10 @@ def nine_panels(
         figure.set_facecolor("white")
         parts: Any = figure.subfigures(3, 1, height_ratios=heights, hspace=0.0)
         header, middle, below = parts
-        _draw_header(header, explanation, parameters)
-        draw_panels(_panel_axes(middle, panel_height), explanation, parameters)
+        verdict = words.verdict(explanation, parameters, flag)
+        draw_verdict(header, verdict, explanation.label, _LEFT + 0.007)
+        drawn = rule_parameters(parameters, flag)
+        draw_panels(_panel_axes(middle, panel_height), explanation, drawn)
         _draw_words(below, lines, heights[2])
         _draw_footer(below, heights[2])
     return figure
@@ -106,10 +113,10 @@ def _panel_axes(middle: "SubFigure", panel_height: float) -> list["Axes"]:
 class _Lines:
     """The words below the panels, wrapped into one or two columns."""
 
-    def __init__(self, e: Explanation, parameters: Parameters) -> None:
+    def __init__(self, e: Explanation, parameters: Parameters, flag: FrameFlag | None) -> None:
         features = _chosen(e.features)
         wide = 150 if not features else 78
-        sentences = words.step_words(e, parameters)
+        sentences = words.step_words(e, parameters, flag)
         if e.reason in ("texture-low", "texture-high"):
             sentences.append("Panels (g) to (i) show what geometry would have seen.")
         self.steps = _wrapped(sentences, wide)
@@ -136,29 +143,6 @@ def _chosen(features: tuple[Feature, ...]) -> list[Feature]:
     """Those that passed and the largest of the others, as many as there is room for."""
     ranked = sorted(features, key=lambda feature: (bool(feature.rejected), -feature.size))
     return sorted(ranked[:_MOST_FEATURES_IN_WORDS], key=lambda feature: feature.number)
-
-
-def _draw_header(header: "SubFigure", e: Explanation, parameters: Parameters) -> None:
-    verdict, rule = words.verdict(e, parameters).split(": ", 1)
-    header.text(
-        _LEFT + 0.007,
-        0.46,
-        "FLAGGED: POLYP" if e.label == "polyp" else verdict.upper(),
-        fontsize=11.5,
-        fontweight="bold",
-        color="white",
-        va="center",
-        bbox={
-            "boxstyle": "round,pad=0.45,rounding_size=0.35",
-            "facecolor": _VERDICT_COLOURS[e.label],
-            "edgecolor": "none",
-        },
-    )
-    start = 0.195 if e.label == "polyp" else 0.125
-    rule = rule[0].upper() + rule[1:]
-    lines = textwrap.wrap(rule, 92 if e.label == "polyp" else 98)
-    size = 12 if len(lines) == 1 and len(rule) < 74 else 10
-    header.text(start, 0.46, symbols("\n".join(lines)), fontsize=size, va="center")
 
 
 def _draw_words(below: "SubFigure", lines: _Lines, height: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from capsieve.errors import ParameterError
 from capsieve.parameters import Parameters
 from capsieve.report.formats import bytes_text, clock, count, number, plain
-from capsieve.store.record import Record, SourceRecord, Stretch, ViewRecord
+from capsieve.store.record import FieldOfViewRecord, ProblemRecord, Record, SourceRecord
 
 __all__ = ["Row", "parameter_rows", "places", "run_rows", "rows_of", "source_rows", "view_words"]
 
@@ -68,7 +68,7 @@ def source_rows(source: SourceRecord) -> list[Row]:
     return rows + rows_of(source["description"])
 
 
-def view_words(view: ViewRecord) -> str:
+def view_words(view: FieldOfViewRecord) -> str:
     """Return a head's field of view in a sentence."""
     found = (
         f"found by search, confidence {number(view['confidence'], digits=2)}"
@@ -90,7 +90,7 @@ def run_rows(record: Record) -> list[Row]:
     rows = rows_of(run)
     if isinstance(seconds, int | float):
         rows.append(("Took", f"{number(seconds)} s"))
-        frames = record["ledger"]["found"] - (earlier if isinstance(earlier, int) else 0)
+        frames = record["frame_counts"]["found"] - (earlier if isinstance(earlier, int) else 0)
         if seconds > 0 and frames > 0:
             rows.append(("Speed", f"{number(frames / seconds)} frames per second"))
     return rows + rows_of(record["settings"])
@@ -111,7 +111,7 @@ def rows_of(content: Mapping[str, Any], path: str = "") -> list[Row]:
     return rows
 
 
-def places(problem: Stretch, *, heads: int, zero: float | None) -> str:
+def places(problem: ProblemRecord, *, heads: int, zero: float | None) -> str:
     """Return where a problem lies, in words; "" where that is unknown."""
     found: list[str] = []
     if heads > 1:

@@ -130,7 +130,7 @@ def gather_reading(
         missing = missing_entries(kept)
         foreign = load_foreign(kept, chosen.entries, exam=exam, screening=screening_of(record))
     agreement, pair = _agreement(folder, entries) if chosen.opened else (None, None)
-    heads = {int(head): ledger["found"] for head, ledger in record["heads"].items()}
+    heads = {int(head): counts["found"] for head, counts in record["heads"].items()}
     return ReadingFacts(
         folder=folder,
         record=record,

@@ -47,7 +47,7 @@ def reading_json(facts: ReadingFacts, page: ReadingPage, files: Sequence[Path]) 
         "verdicts": asdict(page.counts),
         "seen": {
             "frames": facts.frames_seen,
-            "of": facts.record["ledger"]["found"],
+            "of": facts.record["frame_counts"]["found"],
             "readers": [asdict(one) for one in facts.seen],
         },
         "agreement": None if facts.agreement is None else facts.agreement.to_json(),

@@ -1,17 +1,17 @@
-"""The frames that a reader chose, as pictures: from the source, each checked by its hash."""
+"""Images of the frames that a reader chose, read from the source and verified by their hash."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
 from markupsafe import Markup
 
 from capsieve.errors import CapsieveError
-from capsieve.frame_images import jpeg
+from capsieve.frame_images import jpeg, shrink
 from capsieve.report.formats import plain
 from capsieve.report.strips import jpeg_address
-from capsieve.review.frames import ExamFrames
+from capsieve.sources.reader import FrameReader
+from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
 __all__ = ["FramePicture", "frame_pictures", "pointer"]
@@ -22,16 +22,16 @@ _RING = 0.07  # radius of the ring, as a share of the frame's longer side
 
 @dataclass(frozen=True, slots=True)
 class FramePicture:
-    """A frame in the page.
+    """A frame in the report.
 
     Attributes
     ----------
     address
-        Of the picture; "" where there is none.
+        The image as a data URL; "" if the frame cannot be read.
     rows, cols
-        Of the frame as it was screened.
+        Size of the screened frame.
     problem
-        Why there is no picture, in a sentence.
+        Why there is no image.
     """
 
     address: str = ""
@@ -43,44 +43,41 @@ class FramePicture:
 def frame_pictures(
     folder: Path, record: Record, wanted: Iterable[tuple[int, int]]
 ) -> dict[tuple[int, int], FramePicture]:
-    """Return pictures of frames, each exactly the one that was scored, scaled down.
+    """Return images of the scored frames, scaled down.
 
     Parameters
     ----------
     folder, record
         The exam.
     wanted
-        Heads and numbers. A frame that cannot be had says why; none is ever replaced.
+        Heads and frame numbers. A frame that cannot be read has a `problem` and no image.
     """
-    wanted = list(dict.fromkeys(wanted))
-    if not wanted:
-        return {}
-    try:
-        frames = ExamFrames(folder)
-    except CapsieveError as error:
-        told = FramePicture(problem=_told(error, record))
-        return dict.fromkeys(wanted, told)
-    try:
-        return {place: _picture(frames, record, *place) for place in wanted}
-    finally:
-        frames.release()
+    frames_by_head: dict[int, set[int]] = {}
+    for head, frame in wanted:
+        frames_by_head.setdefault(head, set()).add(frame)
+    pictures: dict[tuple[int, int], FramePicture] = {}
+    for head, frames in frames_by_head.items():
+        try:
+            with Exam(folder).reader(head) as reader:
+                for frame in reader.in_stored_order(sorted(frames)):
+                    pictures[head, frame] = _picture(reader, record, frame)
+        except CapsieveError as error:
+            problem = FramePicture(problem=_sentence(error, record))
+            pictures |= dict.fromkeys(((head, frame) for frame in frames), problem)
+    return pictures
 
 
-def _picture(frames: ExamFrames, record: Record, head: int, frame: int) -> FramePicture:
+def _picture(reader: FrameReader, record: Record, frame: int) -> FramePicture:
     try:
-        pixels = frames.frame(head, frame)
+        pixels = reader.pixels(frame)
     except CapsieveError as error:
-        return FramePicture(problem=_told(error, record))
+        return FramePicture(problem=_sentence(error, record))
     rows, cols = pixels.shape[:2]
-    scale = _SIDE / max(rows, cols)
-    if scale < 1:
-        size = (max(1, round(cols * scale)), max(1, round(rows * scale)))
-        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    return FramePicture(jpeg_address(jpeg(pixels)), rows, cols)
+    return FramePicture(jpeg_address(jpeg(shrink(pixels, side=_SIDE))), rows, cols)
 
 
-def _told(error: CapsieveError, record: Record) -> str:
-    """Return an error as a sentence that does not tell where a centre keeps its files."""
+def _sentence(error: CapsieveError, record: Record) -> str:
+    """Return a message without the folder of the source: reports are sent to others."""
     text = str(error)
     for source in record["sources"]:
         text = text.replace(source["path"], Path(source["path"]).name)
@@ -89,10 +86,7 @@ def _told(error: CapsieveError, record: Record) -> str:
 
 
 def pointer(picture: FramePicture, row: float, col: float) -> Markup:
-    """Return a ring around a place of the frame; empty where the place is outside of it.
-
-    The ring says where, not how large: its size is always the same.
-    """
+    """Return a ring of fixed size around a place of the frame; empty if the place is outside."""
     if not (0 <= row < picture.rows and 0 <= col < picture.cols):
         return Markup("")
     longer = max(picture.rows, picture.cols)

@@ -103,7 +103,7 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
     text = template("reading.html").render(
         exam=formats.plain(facts.folder.name),
         record=record,
-        ledger=record["ledger"],
+        frame_counts=record["frame_counts"],
         chosen=chosen,
         reading=reading,
         state=state_word(reading),

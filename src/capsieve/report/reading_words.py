@@ -60,7 +60,7 @@ def summary_sentences(facts: ReadingFacts, counts: VerdictCounts) -> list[str]:
         lines.append(f"Cleanliness is {clean.words} (CC-CLEAR {clean.sum} of 9).")
     else:
         lines.append("Cleanliness was not graded in all three segments.")
-    found = facts.record["ledger"]["found"]
+    found = facts.record["frame_counts"]["found"]
     share = f" ({percent(facts.frames_seen / found)})" if found else ""
     lines.append(f"{plural(facts.frames_seen, 'frame')} of {found:,}{share} stood on the screen.")
     return lines

@@ -1,6 +1,6 @@
 """The frames to read of an event besides its best one, as small pictures and as numbers.
 
-Every flagged frame that is no near copy is to be read, so the page must show it, or at least name
+Every flagged frame that is no near-duplicate is to be read, so the page shows it, or at least names
 it. Pictures weigh a page down: they are bounded, and what is beyond the bound is named by number.
 """
 
@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError
 from capsieve.report.exam_tables import Event
 from capsieve.report.formats import clock, count
 from capsieve.report.overlay import overlay
+from capsieve.store.exam import Exam
+from capsieve.store.tables import near_duplicates
 
 __all__ = ["LONGEST_STRIP", "SmallPicture", "Strip", "event_strips", "jpeg_address", "named"]
 
@@ -27,8 +27,19 @@ LONGEST_STRIP = 24
 """How many small pictures an event has; of more frames, so many are shown, evenly spread."""
 
 _MOST_NAMED = 16  # numbers or runs of numbers in one sentence
-_BATCH = 1 << 16
-_COLUMNS = ["frame", "time_s", "rows", "cols", "row", "col", "radius", "event", "repeats"]
+_COLUMNS = [
+    "head",
+    "frame",
+    "time_s",
+    "rows",
+    "cols",
+    "row",
+    "col",
+    "radius",
+    "event",
+    "score",
+    "duplicate_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,23 +150,10 @@ def jpeg_address(jpeg: bytes | None) -> str:
 
 def _frames_to_read(folder: Path, most: int) -> pa.Table:
     """Read the frames to read of the first so many events, sorted by event and frame."""
-    path = folder / "frames.parquet"
-    try:
-        with pq.ParquetFile(path) as file:
-            parts = [_chosen(batch, most) for batch in file.iter_batches(_BATCH, columns=_COLUMNS)]
-            schema = pa.schema([file.schema_arrow.field(name) for name in _COLUMNS])
-    except (OSError, KeyError, pa.ArrowException) as error:
-        raise FileError(
-            f"cannot read {path} ({error}); screen the exam again, with --fresh"
-        ) from error
-    table = pa.Table.from_batches([part.select(_COLUMNS) for part in parts], schema)
-    return table.sort_by([("event", "ascending"), ("frame", "ascending")])
-
-
-def _chosen(batch: pa.RecordBatch, most: int) -> pa.RecordBatch:
-    ranks = batch.column("event").to_numpy(zero_copy_only=False).astype(np.float64)
-    shown = batch.column("repeats").is_null().to_numpy(zero_copy_only=False)
-    return batch.filter(pa.array((ranks <= most) & shown))  # a rank that is null is not a number
+    table = Exam(folder).columns(*_COLUMNS)
+    rank = table["event"].fill_null(0).to_numpy()
+    chosen = (rank > 0) & (rank <= most) & ~near_duplicates(table)
+    return table.filter(pa.array(chosen)).sort_by([("event", "ascending"), ("frame", "ascending")])
 
 
 def _evenly_spread(

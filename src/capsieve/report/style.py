@@ -1,9 +1,27 @@
 """How the figures look: fonts, colours, symbols."""
 
 import re
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["DPI", "GREEN", "INK", "MUTED", "SOFT_INK", "STYLE", "YELLOW", "symbols"]
+from capsieve.results import Label
+
+if TYPE_CHECKING:
+    from matplotlib.figure import SubFigure
+
+__all__ = [
+    "DPI",
+    "GREEN",
+    "INK",
+    "MUTED",
+    "SOFT_INK",
+    "STYLE",
+    "YELLOW",
+    "draw_verdict",
+    "symbols",
+]
+
+_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 
 # Told apart with every kind of colour vision, and on dark and bright tissue. Colour never speaks
 # alone: what passed is drawn solid, what was rejected dashed.
@@ -35,3 +53,40 @@ def symbols(text: str) -> str:
     text = re.sub(r"\b([TRSE])_(max|L|U|P)\b", r"$\1_{\\mathrm{\2}}$", text)
     text = re.sub(r"\bTheta\b", r"$\\Theta$", text)
     return re.sub(r"\bmax u\b", r"max $u$", re.sub(r"\bR =", r"$R$ =", text))
+
+
+def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -> None:
+    """Write a verdict into the header of a figure of ten inches: a coloured word and the rule.
+
+    Parameters
+    ----------
+    header
+        The upper part of the figure.
+    verdict
+        "Word: rule."
+    label
+        Decides the colour.
+    left
+        Position of the word, as a share of the width.
+    """
+    word, rule = verdict.split(": ", 1)
+    word = "FLAGGED: POLYP" if word == "Polyp" else word.upper()
+    header.text(
+        left,
+        0.46,
+        word,
+        fontsize=11.5,
+        fontweight="bold",
+        color="white",
+        va="center",
+        bbox={
+            "boxstyle": "round,pad=0.45,rounding_size=0.35",
+            "facecolor": _VERDICT_COLOURS[label],
+            "edgecolor": "none",
+        },
+    )
+    rule = rule[0].upper() + rule[1:]
+    lines = textwrap.wrap(rule, 104 - len(word))
+    size = 12 if len(lines) == 1 and len(rule) < 74 else 10
+    start = left + 0.051 + 0.0096 * len(word)
+    header.text(start, 0.46, symbols("\n".join(lines)), fontsize=size, va="center")

@@ -55,7 +55,11 @@ class _Room:
 
 
 def timeline(
-    heads: Sequence[HeadFrames], events: Sequence[Event], *, threshold: float | None = None
+    heads: Sequence[HeadFrames],
+    events: Sequence[Event],
+    *,
+    threshold: float | None = None,
+    by_list: bool = False,
 ) -> Markup:
     """Draw the whole exam, one lane for each head.
 
@@ -66,7 +70,10 @@ def timeline(
     events
         Those that get a mark, best first. A mark links to ``#event-<rank>``.
     threshold
-        The score from which a frame is flagged; None where no single number decides.
+        The score from which a frame is flagged, or the last score of a reading list; None if there
+        is neither.
+    by_list
+        Whether it is that of a reading list.
 
     Returns
     -------
@@ -90,7 +97,7 @@ def timeline(
             text = Markup('<text class="lane" x="0" y="{}">Head {}</text>')
             parts.append(text.format(_r(top - _MARKS - _TITLE + 12), head.head))
         parts += _grid(scale, room)
-        parts += _scores(gathered, room, threshold)
+        parts += _scores(gathered, room, threshold, by_list)
         parts += _broken(gathered, room)
         parts.append(_strip(gathered, room.bottom + _GAP))
         own = [event for event in events if event.head == head.head]
@@ -144,7 +151,7 @@ def _shading(bins: Bins, room: _Room) -> Iterator[Markup]:
                 yield Markup('<path class="{} {}" d="{}"/>').format(name, strength, outline)
 
 
-def _scores(bins: Bins, room: _Room, threshold: float | None) -> Iterator[Markup]:
+def _scores(bins: Bins, room: _Room, threshold: float | None, by_list: bool) -> Iterator[Markup]:
     known = np.isfinite(bins.score)
     yield _area(bins.score, known, room, "score")
     # In a long exam every column holds some frame with a ball: the shading must lie above those.
@@ -160,8 +167,11 @@ def _scores(bins: Bins, room: _Room, threshold: float | None) -> Iterator[Markup
             text = f"{threshold:.12g}"
         yield Markup(
             '<path class="threshold" d="M{} {}H{}"/>'
-            '<text class="threshold-name end" x="{}" y="{}">flagged from {}</text>'
-        ).format(_LEFT, _r(height), _WIDTH - _RIGHT, _WIDTH - _RIGHT - 3, _r(height - 4), text)
+            '<text class="threshold-name end" x="{}" y="{}">{} {}</text>'
+        ).format(
+            *(_LEFT, _r(height), _WIDTH - _RIGHT, _WIDTH - _RIGHT - 3, _r(height - 4)),
+            *("last listed" if by_list else "flagged from", text),
+        )
 
 
 def _area(score: NDArray[np.float64], chosen: NDArray[np.bool_], room: _Room, name: str) -> Markup:

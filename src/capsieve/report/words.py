@@ -7,12 +7,13 @@ printed with as many digits as it takes not to contradict its bound.
 import math
 
 from capsieve.parameters import Parameters
+from capsieve.report.frame_flag import FrameFlag, list_verdict, rule_parameters
 from capsieve.results import Feature, FrameResult
 
 __all__ = ["digits", "feature_words", "step_words", "verdict", "why"]
 
 
-def why(result: FrameResult, parameters: Parameters) -> str:
+def why(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
     """Return the whole account: the verdict, the steps and every feature, one line each.
 
     Parameters
@@ -21,13 +22,19 @@ def why(result: FrameResult, parameters: Parameters) -> str:
         What the detector said.
     parameters
         Those that it was said with.
+    flag
+        The stored flag of a frame of a screened exam, which the result has.
     """
     features = [feature_words(feature, parameters) for feature in result.features]
-    return "\n".join([verdict(result, parameters), *step_words(result, parameters), *features])
+    steps = step_words(result, parameters, flag)
+    return "\n".join([verdict(result, parameters, flag), *steps, *features])
 
 
-def verdict(result: FrameResult, parameters: Parameters) -> str:
+def verdict(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
     """Return the verdict with the rule that decided, its value and its bound."""
+    if flag is not None and flag.by_list and flag.position is not None:
+        return list_verdict(flag, "R_max =", "R_P = ", digits)
+    parameters = rule_parameters(parameters, flag)
     texture = digits(result.texture_max, parameters.texture_low, parameters.texture_high)
     low, high = digits(parameters.texture_low), digits(parameters.texture_high)
     match result.reason:
@@ -53,8 +60,13 @@ def verdict(result: FrameResult, parameters: Parameters) -> str:
             )
 
 
-def step_words(result: FrameResult, parameters: Parameters) -> list[str]:
+def step_words(
+    result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None
+) -> list[str]:
     """Return one sentence or two for each step of the algorithm that has something to say."""
+    threshold = rule_parameters(parameters, flag).radius_threshold
+    if flag is not None and flag.by_list:
+        threshold = None  # a radius alone does not decide
     stopped = result.reason in ("texture-low", "texture-high")
     words = []
     if not stopped:
@@ -66,12 +78,10 @@ def step_words(result: FrameResult, parameters: Parameters) -> list[str]:
     elif result.midpass_max is None:
         return ["Pre-selection stopped the frame: its geometry was not computed."]
     else:
-        words.append(
-            f"Pre-selection stopped the frame. {_without_preselection(result, parameters)}"
-        )
+        words.append(f"Pre-selection stopped the frame. {_without_preselection(result, threshold)}")
     words.append(_segmentation_words(result))
     if result.best is not None:
-        words.append(_ball_words(result, result.best, parameters))
+        words.append(_ball_words(result, result.best, threshold))
     return words
 
 
@@ -131,13 +141,13 @@ def _shape_rules(result: FrameResult, parameters: Parameters) -> str:
     )
 
 
-def _without_preselection(result: FrameResult, parameters: Parameters) -> str:
-    threshold = parameters.radius_threshold
+def _without_preselection(result: FrameResult, threshold: int | None) -> str:
     best = result.best
-    if best is None and not result.features:
-        return "Geometry alone would also say normal: nothing is segmented."
     if best is None:
-        return "Geometry alone would also say normal: no feature passes."
+        found = "no feature passes" if result.features else "nothing is segmented"
+        return f"Geometry alone would also say normal: {found}."
+    if threshold is None:
+        return f"By geometry alone, R_max would be {best.radius}."
     if best.radius < threshold:
         return (
             "Geometry alone would also say normal: "
@@ -163,14 +173,15 @@ def _segmentation_words(result: FrameResult) -> str:
     )
 
 
-def _ball_words(result: FrameResult, best: Feature, parameters: Parameters) -> str:
+def _ball_words(result: FrameResult, best: Feature, threshold: int | None) -> str:
     row, col = result.placement.to_source(best.ball_row, best.ball_col)
     radius = result.placement.length_to_source(best.radius)
-    side = "at least" if best.radius >= parameters.radius_threshold else "below"
+    bound = ""
+    if threshold is not None:
+        bound = f", {'at least' if best.radius >= threshold else 'below'} R_P = {threshold}"
     return (
-        f"Best-fit ball: on feature {best.number}, R = {best.radius}, {side} "
-        f"R_P = {parameters.radius_threshold}. In the source's pixels: centre at row {row:.0f}, "
-        f"column {col:.0f}, radius {radius:.0f}."
+        f"Best-fit ball: on feature {best.number}, R = {best.radius}{bound}. In the source's "
+        f"pixels: centre at row {row:.0f}, column {col:.0f}, radius {radius:.0f}."
     )
 
 

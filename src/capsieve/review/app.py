@@ -3,14 +3,14 @@
 from fastapi import FastAPI
 
 from capsieve._version import __version__
-from capsieve.review import messages
+from capsieve.review import frame_routes, messages
 from capsieve.review.access import Gate
 from capsieve.review.asgi import App
 from capsieve.review.headers import SafeHeaders
 from capsieve.review.limits import BodyLimit
 from capsieve.review.refusals import DETAILS, add_refusals
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes import changes, docs, evidence, exams, exports, frames, login, page
+from capsieve.review.routes import changes, docs, evidence, exams, exports, login, page
 from capsieve.review.routes import reading as readings
 from capsieve.review.routes.given import Responses
 
@@ -45,7 +45,7 @@ def create_app(room: ReadingRoom) -> App:
         status: {"model": messages.Problem, "description": words}
         for status, words in DETAILS.items()
     }
-    for part in (exams, frames, evidence, readings, exports, changes):
+    for part in (exams, frame_routes, evidence, readings, exports, changes):
         app.include_router(part.router, prefix="/api", responses=problems)
     app.include_router(docs.router)
     app.include_router(login.router)

@@ -19,9 +19,9 @@ from capsieve.errors import FileError
 from capsieve.report.formats import count, plain, plural
 from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.decisions.signing import hash_json
-from capsieve.sources.natural_order import natural_key
+from capsieve.sources.base import natural_key
 from capsieve.store.record import RECORD, Record, read_record
-from capsieve.store.unfinished import WORK
+from capsieve.store.segments import unfinished
 
 __all__ = ["Catalogue", "ExamFacts", "screening_of"]
 
@@ -159,7 +159,7 @@ def _stamp(folder: Path) -> str | None:
         found = os.stat(folder / RECORD)
         return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
     except FileNotFoundError:
-        return "unfinished" if (folder / WORK).is_dir() else None
+        return "unfinished" if unfinished(folder) else None
     except OSError as error:
         return f"unreadable: {error.strerror}"
 
@@ -183,24 +183,24 @@ def _read(folder: Path, stamp: str) -> ExamFacts:
             folder,
             stamp,
             f"Its record cannot be understood ({type(error).__name__}: {plain(error)}); screen it "
-            "again, with --fresh.",
+            "again, with --overwrite.",
         )
 
 
 def _facts_of(folder: Path, stamp: str, record: Record) -> ExamFacts:
-    ledger = record["ledger"]
+    counts = record["frame_counts"]
     heads = {int(head): each["found"] for head, each in record["heads"].items()}
     path = folder / "frames.parquet"
     try:
         rows, duration = _times(path)
     except (OSError, pa.ArrowException) as error:
         raise FileError(
-            f"cannot read {path.name} ({error}); screen the exam again, with --fresh"
+            f"cannot read {path.name} ({error}); screen the exam again, with --overwrite"
         ) from error
-    if rows != ledger["found"]:
+    if rows != counts["found"]:
         raise FileError(
-            f"{path.name} has {count(rows)} frames and {RECORD} {count(ledger['found'])}; screen "
-            "the exam again, with --fresh"
+            f"{path.name} has {count(rows)} frames and {RECORD} {count(counts['found'])}; screen "
+            "the exam again, with --overwrite"
         )
     return ExamFacts(
         exam=folder.name,
@@ -209,12 +209,12 @@ def _facts_of(folder: Path, stamp: str, record: Record) -> ExamFacts:
         readable=True,
         complete=bool(record["complete"]),
         problems=tuple(_problems(record)),
-        frames=ledger["found"],
+        frames=counts["found"],
         heads=tuple(sorted(heads)),
         frames_by_head=heads,
-        events=ledger["events"],
-        flagged=ledger["flagged"],
-        to_read=ledger["to_read"],
+        events=counts["events"],
+        flagged=counts["flagged"],
+        to_read=counts["to_read"],
         duration_s=duration,
         screened_at=_finished(record),
         screening=screening_of(record),
@@ -255,7 +255,7 @@ def _problems(record: Record) -> list[str]:
         _sentence(f"{plain(what)}: {plural(frames, 'frame')}" if frames else plain(what))
         for what, frames in found.items()
     ]
-    missing = record["ledger"]["missing"]
+    missing = record["frame_counts"]["missing"]
     if missing:
         lines.append(f"The source declares {plural(missing, 'frame')} more than it holds.")
     return lines

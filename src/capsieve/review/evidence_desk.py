@@ -1,4 +1,4 @@
-"""Evidence on demand: one frame at a time, the last ones kept, the detector loaded once."""
+"""Evidence on request: computed for one frame at a time and cached; the detector is loaded once."""
 
 import threading
 from collections import OrderedDict
@@ -6,36 +6,36 @@ from collections.abc import Callable
 from typing import Any
 
 from capsieve.detector import Detector
+from capsieve.report.frame_flag import frame_flag
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.evidence_detector import screening_detector
 from capsieve.review.evidence_maps import overlay_png
 from capsieve.review.evidence_view import EvidenceView, evidence_view
-from capsieve.review.frame_desk import FrameDesk
+from capsieve.review.frame_service import FrameService
 from capsieve.review.refusals import NotWantedError
 from capsieve.review.warming import Warming
-from capsieve.store.recall import Recalled, as_scored, frame_row
-from capsieve.store.record import Record, read_record
+from capsieve.store.exam import Exam
 
 __all__ = ["EvidenceDesk"]
 
-_KEPT = 12  # frames; the maps of a large one are some megabytes
+_KEPT = 12  # frames; the maps of a large frame take some megabytes
 
 
 class EvidenceDesk:
-    """Finds the evidence for frames. It may be asked from several threads.
+    """Computes the evidence for frames. Threads may share it.
 
-    Work goes one by one: detectors use all that a core has, and a reader who leafs through frames
-    wants the last one, not ten at once. Those before it are not begun.
+    Frames are processed one after the other, because a detector keeps a core busy and a reader who
+    moves through frames needs only the last one. Requests that were cancelled are skipped.
 
     Parameters
     ----------
     frames
-        Gives the pixels: those that were scored, or none.
+        Reads the scored pixels.
     warming
-        Makes detectors ready; who asks meanwhile waits for it rather than compile the same twice.
+        Compiles detectors; requests wait for it instead of compiling the same code twice.
     """
 
-    def __init__(self, frames: FrameDesk, warming: Warming) -> None:
+    def __init__(self, frames: FrameService, warming: Warming) -> None:
         self._frames = frames
         self._warming = warming
         self._kept: OrderedDict[tuple[Any, ...], EvidenceView] = OrderedDict()
@@ -57,15 +57,15 @@ class EvidenceDesk:
         facts, head, frame
             Which frame of which exam.
         wanted
-            Asked when it is this frame's turn: whether somebody still waits for it.
+            Called before the work starts: whether the request is still open.
 
         Raises
         ------
         CapsieveError
-            The frame, its source, the detector that screened it or an optional package is not
-            there.
+            The frame, its source, the detector that screened it or an optional package is
+            missing.
         NotWantedError
-            Nobody waits any more.
+            The request was cancelled.
         """
         key = (facts.exam, facts.stamp, head, frame)
         with self._work:
@@ -74,9 +74,7 @@ class EvidenceDesk:
                 return self._kept[key]
             if not (self._warming.wait(wanted) and wanted()):
                 raise NotWantedError
-            record = read_record(facts.folder)
-            detector = self._detector(facts, record)
-            view = evidence_view(self._recalled(facts, record, head, frame), detector)
+            view = self._view(facts, head, frame)
             self._kept[key] = view
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
@@ -91,19 +89,25 @@ class EvidenceDesk:
         *,
         wanted: Callable[[], bool] = lambda: True,
     ) -> bytes | None:
-        """Return a map as a picture; None where there is no map of that name."""
+        """Return a map as a PNG file; None if there is no map of that name."""
         found = self.evidence(facts, head, frame, wanted=wanted).maps.get(name)
         return None if found is None else overlay_png(found)
 
-    def _recalled(self, facts: ExamFacts, record: Record, head: int, frame: int) -> Recalled:
-        pixels = self._frames.frames(facts).frame(head, frame)
-        row = frame_row(facts.folder, record, frame, head)
-        return as_scored(record, row, pixels, source=facts.exam)
+    def _view(self, facts: ExamFacts, head: int, frame: int) -> EvidenceView:
+        exam = Exam(facts.folder)
+        detector = self._detector(facts, exam)
+        pixels = self._frames.pixels(facts, head, frame)
+        return evidence_view(
+            pixels,
+            exam.field_of_view(head, *pixels.shape[:2]),
+            detector,
+            flag=frame_flag(exam, frame, head),
+        )
 
-    def _detector(self, facts: ExamFacts, record: Record) -> Detector:
+    def _detector(self, facts: ExamFacts, exam: Exam) -> Detector:
         key = (facts.exam, facts.stamp)
         if key not in self._detectors:
-            found = screening_detector(facts.folder, record)
+            found = screening_detector(facts.folder, exam.record)
             self._detectors.clear()  # a model is large, and readers read one exam at a time
             self._detectors[key] = found
         return self._detectors[key]

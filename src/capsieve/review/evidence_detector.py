@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from capsieve.detector import Detector
-from capsieve.detectors import load_detector
-from capsieve.engine.identity import is_out_of_fold, same_detector
+from capsieve.detectors import is_out_of_fold, load_detector, same_detector
 from capsieve.errors import FileError
 from capsieve.parameters import Parameters
 from capsieve.store.record import Record

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
-from capsieve.frames import Placement
+from capsieve.frames import FieldOfView, Placement
 from capsieve.parameters import Parameters
 from capsieve.report import score_words, words
+from capsieve.report.frame_flag import FrameFlag
 from capsieve.results import Evidence, Explanation, Feature, FrameResult
 from capsieve.review import messages
 from capsieve.review.evidence_maps import on_source
-from capsieve.store.recall import Recalled
 
 __all__ = ["EvidenceView", "evidence_view"]
 
@@ -38,35 +38,45 @@ class EvidenceView:
     maps: Mapping[str, Map]
 
 
-def evidence_view(recalled: Recalled, detector: Detector) -> EvidenceView:
-    """Run the detector on a frame once more, and say what it saw.
+def evidence_view(
+    pixels: NDArray[Any],
+    field_of_view: FieldOfView | None,
+    detector: Detector,
+    *,
+    flag: FrameFlag | None = None,
+) -> EvidenceView:
+    """Score a frame again and return the evidence for the result.
 
     Parameters
     ----------
-    recalled
-        The frame, and what it was scored with.
+    pixels, field_of_view
+        The frame and its field of view when it was scored.
     detector
-        The one that scored it.
+        The one that scored it, with the same parameters.
+    flag
+        The flag in the tables. A score other than today's gives a warning.
 
     Raises
     ------
     FrameError
-        The frame cannot be scored; it could not then.
+        The frame cannot be scored, and could not be when the exam was screened.
     """
     if detector.name == "paper":
         from capsieve.paper.algorithm import explain
 
-        explanation = explain(recalled.pixels, recalled.parameters, recalled.field_of_view)
-        return _of_paper(explanation, recalled)
-    result = detector.score(recalled.pixels, recalled.field_of_view)
+        explanation = explain(pixels, detector.parameters, field_of_view)
+        return _of_paper(explanation, detector.parameters, pixels.shape[:2], flag)
+    result = detector.score(pixels, field_of_view)
     ask = getattr(detector, "evidence", None)
-    evidence = Evidence() if ask is None else ask(recalled.pixels, recalled.field_of_view)
-    return _of_other(result, evidence, detector, recalled)
+    evidence = Evidence() if ask is None else ask(pixels, field_of_view)
+    return _of_other(result, evidence, detector, flag)
 
 
-def _of_paper(result: Explanation, recalled: Recalled) -> EvidenceView:
-    parameters = recalled.parameters
-    shape = recalled.pixels.shape[0], recalled.pixels.shape[1]
+def _of_paper(
+    result: Explanation, parameters: Parameters, shape: tuple[int, ...], flag: FrameFlag | None
+) -> EvidenceView:
+    warning = score_words.score_warning(result, flag)
+    result = result if flag is None else flag.apply(result)
     levels = {
         "u": _share(
             result.midpass, max(result.midpass_max or 0.0, result.segmentation_threshold or 0.0)
@@ -75,33 +85,43 @@ def _of_paper(result: Explanation, recalled: Recalled) -> EvidenceView:
         "segmentation": result.segmentation.astype(np.float32),
     }
     message = messages.Evidence(
-        words=[*words.why(result, parameters).splitlines(), *_other_score(result, recalled)],
-        values=_values(result, parameters),
+        words=[*words.why(result, parameters, flag).splitlines(), *warning],
+        values=_values(result, parameters, flag),
         balls=_balls(result),
         ellipses=[_ellipse(feature, result.placement) for feature in result.features],
         maps=list(levels),
     )
     return EvidenceView(
-        message, {name: on_source(each, result.placement, shape) for name, each in levels.items()}
+        message,
+        {
+            name: on_source(each, result.placement, (shape[0], shape[1]))
+            for name, each in levels.items()
+        },
     )
 
 
 def _of_other(
-    result: FrameResult, evidence: Evidence, detector: Detector, recalled: Recalled
+    result: FrameResult,
+    evidence: Evidence,
+    detector: Detector,
+    flag: FrameFlag | None,
 ) -> EvidenceView:
+    warning = score_words.score_warning(result, flag)
+    result = result if flag is None else flag.apply(result)
+    threshold = detector.score_threshold if flag is None else _lowest(flag)
     probability = score_words.is_probability(detector.identity)
-    why = score_words.score_why(result, threshold=detector.score_threshold, probability=probability)
+    why = score_words.score_why(result, threshold=threshold, probability=probability, flag=flag)
     maps = {} if evidence.map is None else {"evidence": _from_median(evidence.map)}
     message = messages.Evidence(
-        words=[*why, *_other_score(result, recalled)],
+        words=[*why, *score_words.described(evidence), *warning],
         values=[
             messages.Value(
                 name="probability" if probability else "score",
                 words="Probability of a polyp" if probability else "Score",
                 value=_finite(result.score),
-                low=_finite(detector.score_threshold),
+                low=_finite(threshold),
                 high=None,
-                holds=result.score >= detector.score_threshold,
+                holds=result.label == "polyp" or threshold is None,
             )
         ],
         balls=_balls(result),
@@ -111,7 +131,9 @@ def _of_other(
     return EvidenceView(message, maps)
 
 
-def _values(result: Explanation, parameters: Parameters) -> list[messages.Value]:
+def _values(
+    result: Explanation, parameters: Parameters, flag: FrameFlag | None
+) -> list[messages.Value]:
     """Return what the paper's rules look at, in the order of the algorithm."""
     bounds = parameters.derived
     values = [
@@ -144,10 +166,20 @@ def _values(result: Explanation, parameters: Parameters) -> list[messages.Value]
             ),
         ]
     radius = result.best.radius if result.best else 0
-    values.append(
-        _value("R_max", "Radius of the best-fit ball", radius, parameters.radius_threshold)
-    )
+    lowest = parameters.radius_threshold if flag is None else _lowest(flag)
+    values.append(_value("R_max", "Radius of the best-fit ball", radius, lowest))
     return values
+
+
+def _lowest(flag: FrameFlag) -> float | None:
+    """Return the bound of the score: the threshold, or the last listed score.
+
+    Equal scores and near-duplicates of listed frames are not decided by a bound.
+    """
+    if not flag.by_list:
+        return flag.flagging["value"]
+    last = flag.flagging["last_score"]
+    return last if last is not None and (flag.score >= last) == flag.flagged else None
 
 
 def _value(
@@ -205,17 +237,6 @@ def _ellipse(feature: Feature, place: Placement) -> messages.Ellipse:
     )
 
 
-def _other_score(result: FrameResult, recalled: Recalled) -> list[str]:
-    """Return a warning where the frame gets another score today than when it was screened."""
-    then: Any = recalled.row.get("score")
-    if then is None or math.isclose(then, result.score, rel_tol=1e-4, abs_tol=1e-6):
-        return []
-    return [
-        f"Beware: today the frame has the score {result.score:.6g}, and it was screened with "
-        f"{then:.6g}; the software or the model has changed since."
-    ]
-
-
 def _share(values: NDArray[np.float32], top: float) -> Map:
     return np.clip(values / np.float32(max(top, 1e-6)), 0, 1).astype(np.float32)
 
@@ -228,5 +249,5 @@ def _from_median(values: Map) -> Map:
     return _share(values - np.float32(ground), top - ground)
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

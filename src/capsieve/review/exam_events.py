@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from capsieve.review.decisions.subjects import FlaggedEvent
-from capsieve.store.reader import read_frames
+from capsieve.store.exam import Exam
 from capsieve.store.record import read_record
 
 __all__ = ["flagged_events", "signed_identity"]
@@ -20,7 +20,7 @@ def flagged_events(folder: Path) -> list[FlaggedEvent]:
     FileError
         The table cannot be read.
     """
-    table = read_frames(folder, ["head", "frame", "event"])
+    table = Exam(folder).columns("head", "frame", "event")
     event = np.asarray(table["event"].fill_null(-1).to_numpy(), np.int64)
     head, frame = (np.asarray(table[name].to_numpy(), np.int64) for name in ("head", "frame"))
     found: dict[tuple[int, int], list[int]] = {}

@@ -8,13 +8,13 @@ from typing import Any
 from capsieve._version import __version__
 from capsieve.report.exam_tables import Event, read_events
 from capsieve.report.formats import plain
-from capsieve.report.score_words import is_probability
+from capsieve.report.score_words import flag_threshold, flagging_words, is_probability
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts, screening_of
 from capsieve.review.head_facts import HeadFacts
 from capsieve.store.record import Record, read_record
 
-__all__ = ["DISCLAIMER", "exam_view", "flag_threshold"]
+__all__ = ["DISCLAIMER", "exam_view"]
 
 DISCLAIMER = "Research software, not a medical device."
 
@@ -47,6 +47,8 @@ def exam_view(facts: ExamFacts, heads: Mapping[int, HeadFacts]) -> messages.Exam
         screening=screening_of(record),
         heads=[_head(head, each, record) for head, each in sorted(heads.items())],
         threshold=threshold,
+        reading_list=record["flagging"]["rule"] != "threshold",
+        flagging=flagging_words(record["flagging"], probability=probability),
         score=_score(record, heads.values(), threshold, probability=probability),
         detector=_file_name(str(record["detector"].get("name", "unknown"))),
         events=[_event(event) for event in read_events(facts.folder)],
@@ -56,19 +58,14 @@ def exam_view(facts: ExamFacts, heads: Mapping[int, HeadFacts]) -> messages.Exam
     )
 
 
-def flag_threshold(record: Record) -> float | None:
-    """Return the score from which the detector flags a frame, where it states one."""
-    if record["detector"].get("name") == "paper":
-        value = record["parameters"].get("radius_threshold")
-    else:
-        value = record["detector"].get("threshold")
-    return float(value) if isinstance(value, int | float) else None
-
-
 def _head(head: int, facts: HeadFacts, record: Record) -> messages.Head:
     size = (head, facts.rows, facts.cols)
     view = next(
-        (view for view in record["views"] if (view["head"], view["rows"], view["cols"]) == size),
+        (
+            view
+            for view in record["fields_of_view"]
+            if (view["head"], view["rows"], view["cols"]) == size
+        ),
         None,
     )
     return messages.Head(
@@ -153,7 +150,7 @@ def _provenance(record: Record) -> dict[str, Any]:
         ],
         "run": _finite_parts(record["run"]),
         "tables": record["tables"],
-        "ledger": record["ledger"],
+        "frame_counts": record["frame_counts"],
     }
 
 

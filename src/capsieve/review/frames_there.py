@@ -1,4 +1,4 @@
-"""Whether the frames that an action names exist, and belong to the event that it decides."""
+"""Checks of the frames that an action names: they exist and belong to the decided event."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,9 +13,9 @@ __all__ = ["check_speaks_of", "check_there"]
 
 
 def check_speaks_of(facts: ExamFacts, action: Action) -> None:
-    """Refuse an action about frames that the exam has not, or on a frame of another event.
+    """Refuse an action on frames that do not exist, or on a frame of another event.
 
-    What is no number at all is left to the check of the entry itself.
+    Values of other types than integers are refused by the check of the entry itself.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def check_speaks_of(facts: ExamFacts, action: Action) -> None:
 
 
 def check_there(facts: ExamFacts, head: Any, frames: Iterable[Any]) -> None:
-    """Refuse frames that a head has not.
+    """Refuse frames that do not exist.
 
     Raises
     ------
     EntryError
-        A head or a frame is not there.
+        A head or a frame does not exist.
     """
     if not isinstance(head, int):
         return

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from capsieve.store.reader import read_frames
+from capsieve.store.exam import Exam
 
 __all__ = ["HeadFacts", "read_head_facts"]
 
@@ -47,7 +47,7 @@ def read_head_facts(folder: Path, heads: Iterable[int]) -> dict[int, HeadFacts]:
     FileError
         The table is absent or damaged.
     """
-    table = read_frames(folder, ["head", "time_s", "score", "rows", "cols"])
+    table = Exam(folder).columns("head", "time_s", "score", "rows", "cols")
     numbers = _whole(table["head"])
     return {head: _facts(table.filter(pa.array(numbers == head))) for head in sorted(heads)}
 

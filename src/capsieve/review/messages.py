@@ -25,7 +25,6 @@ __all__ = [
     "ExamRow",
     "FieldOfView",
     "Head",
-    "Preparing",
     "Problem",
     "ReaderState",
     "Reading",
@@ -102,7 +101,7 @@ class ExamRow(_Message):
     duration_s: float | None
     events: int
     flagged_frames: int
-    to_read: int = Field(description="Flagged frames without near copies.")
+    to_read: int = Field(description="Flagged frames without near-duplicates.")
     decided_events: int
     findings: int
     complete: bool = Field(description="Whether every frame was screened.")
@@ -131,15 +130,6 @@ class Head(_Message):
     field_of_view: FieldOfView | None
     fps: float | None = Field(description="The usual rate; frames need not keep to it.")
     has_times: bool
-
-
-class Preparing(_Message):
-    """How far the index of an exam is."""
-
-    state: Literal["waiting", "working", "ready", "failed"]
-    words: str
-    done: int
-    of: int
 
 
 class Score(_Message):
@@ -176,7 +166,13 @@ class Exam(_Message):
     exam: str
     screening: str = Field(description="Changes whenever the exam is screened anew.")
     heads: list[Head]
-    threshold: float | None = Field(description="The least score that is flagged.")
+    threshold: float | None = Field(
+        description="The lowest score that is flagged, or the last score of a reading list."
+    )
+    reading_list: bool = Field(description="Whether a reading list flagged the frames.")
+    flagging: str = Field(
+        description="The rule of the flags, if it is not the detector's own threshold."
+    )
     score: Score
     detector: str
     events: list[Event]

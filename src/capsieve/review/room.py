@@ -16,7 +16,7 @@ from capsieve.review.decisions.room import Room as Settings
 from capsieve.review.decisions.room import change_room, read_room, read_room_id
 from capsieve.review.decisions.seen_sums import SeenSums
 from capsieve.review.evidence_desk import EvidenceDesk
-from capsieve.review.frame_desk import FrameDesk
+from capsieve.review.frame_service import FrameService
 from capsieve.review.sessions import Reader, Sessions
 from capsieve.review.static_pages import StaticFiles, shipped_pages
 from capsieve.review.summaries import Summaries
@@ -24,7 +24,7 @@ from capsieve.review.users import Users
 from capsieve.review.waiting import Waiting
 from capsieve.review.warming import Warming
 from capsieve.review.way import ROLES, Role, Way, default_role
-from capsieve.store.reader import exam_folders, unfinished_exams
+from capsieve.store.exam import exam_folders, unfinished_exams
 from capsieve.store.record import RECORD
 
 __all__ = ["DATABASE", "ReadingRoom", "is_loopback", "local_door", "open_room", "users_door"]
@@ -64,7 +64,7 @@ class ReadingRoom:
     way: Way
     door: Door
     catalogue: Catalogue
-    frames: FrameDesk
+    frames: FrameService
     evidence: EvidenceDesk
     warming: Warming
     database: Database
@@ -88,7 +88,6 @@ def open_room(
     way: Way | None = None,
     database: str | None = None,
     pages: StaticFiles | None = None,
-    say: Callable[[str], None] | None = None,
 ) -> ReadingRoom:
     """Open the room of a folder of results.
 
@@ -107,8 +106,6 @@ def open_room(
         An address, where decisions are not to be kept in OUT.
     pages
         The built page; that of the package by default.
-    say
-        Told in one sentence what goes wrong in the background.
 
     Raises
     ------
@@ -129,7 +126,7 @@ def open_room(
     except BaseException:
         kept.close()
         raise
-    frames, warming = FrameDesk(say=say), Warming()
+    frames, warming = FrameService(), Warming()
     return ReadingRoom(
         id=name,
         way=chosen,

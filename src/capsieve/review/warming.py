@@ -1,8 +1,8 @@
-"""Compiling in the background what evidence needs, before a reader asks for it.
+"""Compilation of the detectors' code in the background, before a reader asks for evidence.
 
-Where no compiled code is kept, as on the first day and after an upgrade, the loops of a detector
-take a minute to compile. That is done by a process of its own: in the server it would hold up the
-frames, which share one interpreter with it. What it leaves in the cache is then loaded here.
+Without compiled code in the cache, as after an installation or an upgrade, the loops of a detector
+take a minute to compile. A separate process does that: in the server it would delay the frames,
+which share the interpreter. The server then loads the compiled code from the cache.
 """
 
 import subprocess
@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.frames import FieldOfView
-from capsieve.parameters import Parameters
 from capsieve.review.catalogue import ExamFacts
-from capsieve.store.recall import Recalled
 from capsieve.store.record import read_record
 
 __all__ = ["Warming", "exam_of_each_kind", "go_through"]
 
-_REST = 3.0  # seconds after the start, in which the page is opened and nothing else should run
+_REST = 3.0  # seconds after the start; meanwhile the page is opened
 _LOOK_EVERY = 0.2
 _MOST_KINDS = 3
 _MOST_LOOKED_AT = 50  # exams; a centre has thousands, and most by the same detector
@@ -33,9 +31,9 @@ _SIZE = 400  # more than detectors work on: the frame is made smaller, as frames
 
 
 class Warming:
-    """Makes detectors ready in the background. It may be asked from several threads.
+    """Compiles detectors in the background. Threads may share it.
 
-    Without :meth:`begin` nothing is done, and nobody waits.
+    Without :meth:`begin` it does nothing, and :meth:`wait` returns immediately.
     """
 
     def __init__(self) -> None:
@@ -46,18 +44,18 @@ class Warming:
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self, folders: Callable[[], Iterable[Path]]) -> None:
-        """Begin, once the page had its time to open.
+        """Start after a short delay, for the page to open.
 
         Parameters
         ----------
         folders
-            Returns exams whose detectors to make ready.
+            Returns exams; their detectors are compiled.
         """
         self._done.clear()
         threading.Thread(target=self._work, args=(folders,), name="warming", daemon=True).start()
 
     def wait(self, wanted: Callable[[], bool]) -> bool:
-        """Wait until all is ready; return whether somebody still wants it then."""
+        """Wait until all detectors are compiled; return whether the result is still wanted."""
         while not self._done.is_set():
             self._hurry.set()
             if not wanted():
@@ -66,7 +64,7 @@ class Warming:
         return True
 
     def close(self) -> None:
-        """End what is being done, without waiting for it."""
+        """Stop the work without waiting for its end."""
         self._ending.set()
         self._hurry.set()
         if self._process is not None:
@@ -75,7 +73,7 @@ class Warming:
     def _work(self, folders: Callable[[], Iterable[Path]]) -> None:
         from capsieve.compiling import is_compiled
 
-        # Whatever goes wrong goes wrong again, and is told, when a reader asks for evidence.
+        # The same error occurs again, and is reported, when a reader asks for evidence.
         with suppress(Exception):
             self._hurry.wait(_REST)
             chosen = [] if self._ending.is_set() else list(folders())
@@ -86,9 +84,9 @@ class Warming:
         self._done.set()
 
     def _compile(self, folders: Iterable[Path]) -> None:
-        """Let another process fill the cache."""
+        """Fill the cache in another process."""
         with suppress(OSError), _process(folders) as self._process:
-            if self._ending.is_set():  # just now, when there was nothing to be ended yet
+            if self._ending.is_set():  # set before the process existed
                 self._process.kill()
             self._process.wait()
 
@@ -97,7 +95,7 @@ def exam_of_each_kind(exams: Iterable[ExamFacts]) -> list[Path]:
     """Return the folders of a few exams that were screened by different detectors."""
     kinds: dict[str, Path] = {}
     for facts in islice(exams, _MOST_LOOKED_AT):
-        with suppress(FileError):  # such an exam says so where it is listed
+        with suppress(FileError):  # the list of exams shows the error
             record = read_record(facts.folder)
             kinds.setdefault(str(record["detector"].get("name")), facts.folder)
         if len(kinds) == _MOST_KINDS:
@@ -106,34 +104,29 @@ def exam_of_each_kind(exams: Iterable[ExamFacts]) -> list[Path]:
 
 
 def go_through(folders: Iterable[Path]) -> None:
-    """Ask the detectors of exams for the evidence of a made-up frame, and forget it.
+    """Compute the evidence of a synthetic frame with the detectors of exams.
 
-    The paper's is asked in any case: others use its loops where they find a polyp.
+    The paper's detector is always included: others use its loops when they find a polyp.
     """
     from capsieve.paper.detector import PaperDetector
     from capsieve.review.evidence_detector import screening_detector
     from capsieve.review.evidence_view import evidence_view
 
+    circle = FieldOfView("circle", _SIZE / 2, _SIZE / 2, 0.45 * _SIZE, 1.0)
     for folder in folders:
-        with suppress(Exception):  # the others can be made ready all the same
+        with suppress(Exception):  # the other detectors can still be compiled
             record = read_record(folder)
             detector = screening_detector(folder, record)
-            for writeable in (False, True):  # code is compiled for each apart
-                frame = _made_up(detector.parameters, writeable)
-                evidence_view(frame, PaperDetector(detector.parameters))
+            for writeable in (False, True):  # numba compiles for each separately
+                frame = _frame()
+                frame.flags.writeable = writeable
+                evidence_view(frame, circle, PaperDetector(detector.parameters))
                 if detector.name != "paper":
-                    evidence_view(frame, detector)
-
-
-def _made_up(parameters: Parameters, writeable: bool) -> Recalled:
-    pixels = _frame()
-    pixels.flags.writeable = writeable
-    view = FieldOfView("circle", _SIZE / 2, _SIZE / 2, 0.45 * _SIZE, 1.0)
-    return Recalled(pixels, view, parameters, {}, "a made-up frame")
+                    evidence_view(frame, circle, detector)
 
 
 def _frame() -> NDArray[np.uint8]:
-    """Return a frame with enough on it for every step: texture, and a bump that a ball fits."""
+    """Return a frame with texture and with a bump that a ball fits."""
     rows, cols = np.mgrid[:_SIZE, :_SIZE].astype(np.float32)
     distance = np.hypot(rows - 0.5 * _SIZE, cols - 0.55 * _SIZE)
     waves = 6 * np.sin(rows / 3) * np.cos(cols / 4)

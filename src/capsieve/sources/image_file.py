@@ -1,4 +1,4 @@
-"""A frame that is an image file: JPEG, PNG, BMP or TIFF."""
+"""One image file as a frame: JPEG, PNG, BMP or TIFF."""
 
 import io
 import os
@@ -6,49 +6,48 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError
+from capsieve.errors import FileError, file_errors
+from capsieve.sources.base import MAX_PIXELS, open_regular
 
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["decode_image", "read_image"]
+__all__ = [
+    "LARGEST_FILE",
+    "decode_image",
+    "image_size",
+    "jpeg_damage",
+    "read_file",
+    "read_image",
+]
 
-_MOST_PIXELS = 100_000_000
+LARGEST_FILE = 32_000_000
+"""Bytes of the largest image file that is read."""
+
 _FORMATS = ("JPEG", "PNG", "BMP", "TIFF")
 _KINDS = "JPEG, PNG, BMP or TIFF"
 
-# Modes of Pillow that go as they are, and what the others become. Alpha of grey images and palettes
-# goes: the detector would drop it anyway.
-_AS_THEY_ARE = ("L", "RGB", "RGBA")
-_BECOME = {
-    "1": "L",
-    "LA": "L",
-    "La": "L",
-    "P": "RGB",
-    "PA": "RGB",
-    "RGBX": "RGB",
-    "RGBa": "RGBA",
-    "CMYK": "RGB",
-    "YCbCr": "RGB",
-    "HSV": "RGB",
-}
+# Modes of Pillow that are kept, and what others are converted to. Detectors ignore alpha.
+_KEPT = ("L", "RGB", "RGBA")
+_CONVERTED = {"1": "L", "LA": "L", "La": "L", "RGBa": "RGBA"} | dict.fromkeys(
+    ("P", "PA", "RGBX", "CMYK", "YCbCr", "HSV"), "RGB"
+)
 
 _BITS_PER_SAMPLE, _PHOTOMETRIC = 258, 262  # TIFF tags
 _WHITE_IS_ZERO = 0
 
 
 def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """Read the pixels of an image file, as they are stored.
+    """Read the pixels of an image file, without any correction.
 
-    The kind is decided by the content, not by the ending. An orientation noted in the file (EXIF)
-    is not applied, so that positions are those of the stored pixels. Colour with 16 bits a channel
-    comes with the upper 8.
+    The content decides on the format, not the ending. An orientation in the file (EXIF) is not
+    applied, so positions refer to the stored pixels. Colour of 16 bits per channel is reduced to
+    the upper 8 bits.
 
     Parameters
     ----------
@@ -63,68 +62,117 @@ def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.u
     Raises
     ------
     FileError
-        The file is absent, a folder, unreadable, cut off, of another kind, larger than 100
-        megapixels, or holds several images.
+        The file is missing, not a regular file, unreadable, truncated, of another format, larger
+        than 16 megapixels, or contains several images.
     """
-    path = Path(path)
-    _check_place(path)
-    try:
-        with path.open("rb") as file:
-            return _decode(file, str(path))
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+    return decode_image(read_file(path), name=os.fspath(path))
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a regular file of at most :data:`LARGEST_FILE` bytes.
+
+    Raises
+    ------
+    FileError
+        There is no such file, it is empty or too large, or it cannot be read.
+    """
+    with io.BufferedReader(open_regular(path)) as file, file_errors("read", path):
+        size = os.fstat(file.fileno()).st_size
+        if size > LARGEST_FILE:
+            limit = f"{LARGEST_FILE // 10**6} MB"
+            raise _unreadable(path, f"it is larger than {limit}, which no capsule frame is")
+        return file.read(size)
 
 
 def decode_image(data: bytes, *, name: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """Return the pixels of an image file whose bytes are at hand; see :func:`read_image`.
+    """Return the pixels of an image file with this content; see :func:`read_image`.
 
     Parameters
     ----------
     data
         The content of the file.
     name
-        What messages call it.
+        Name in messages.
 
     Raises
     ------
     FileError
         As for :func:`read_image`.
     """
-    if not data:
-        raise FileError(_empty(name))
-    return _decode(io.BytesIO(data), name)
+    with _opened(data, name) as image:
+        image.load()
+        return _pixels(image, name)
 
 
-def _decode(file: IO[bytes], name: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def image_size(data: bytes, *, name: str) -> tuple[int, int]:
+    """Return the rows and columns of an image from its header, without decoding it.
+
+    Raises
+    ------
+    FileError
+        As for :func:`read_image`.
+    """
+    with _opened(data, name) as image:
+        return image.height, image.width
+
+
+def jpeg_damage(data: bytes) -> str:
+    """Return how the content of a JPEG file is damaged; "" if it is intact or not JPEG.
+
+    Pillow accepts damaged JPEG data. FFmpeg can stop at the first error, which takes about 0.2 ms
+    for a capsule frame. JPEG has no checksum: data that decode without an error pass as intact.
+    """
+    if not data.startswith(b"\xff\xd8"):
+        return ""
+    # If FFmpeg finds no image even when it tolerates errors, it does not support the coding.
+    if _ffmpeg_decodes(data, err_detect="explode") or not _ffmpeg_decodes(data):
+        return ""
+    return "the JPEG data are damaged; parts of the image are wrong"
+
+
+def _ffmpeg_decodes(data: bytes, **options: str) -> bool:
+    from av import CodecContext, Packet
+    from av.error import FFmpegError
+
+    # A new decoder for each file: it keeps the tables of the previous image.
+    decoder: Any = CodecContext.create("mjpeg", "r")
+    decoder.thread_count = 1
+    decoder.options = options
+    try:
+        return bool(decoder.decode(Packet(data)))
+    except FFmpegError:
+        return False
+
+
+@contextmanager
+def _opened(data: bytes, name: str) -> Iterator["Image.Image"]:
+    """Yield an image after reading its header; turn all errors of Pillow into FileError."""
     from PIL import Image, UnidentifiedImageError
 
-    # Pillow's decoders raise errors of many types on broken files, and warn where we refuse.
-    with warnings.catch_warnings(), _cut_files_refused():
-        warnings.simplefilter("ignore")
+    if not data:
+        raise _unreadable(name, "the file is empty; get a fresh copy")
+    with warnings.catch_warnings(), _truncated_images_refused():
+        warnings.simplefilter("ignore")  # Pillow warns about some of the images that we refuse
         try:
-            with Image.open(file, formats=_FORMATS) as image:
+            with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
                 _check_image(image, name)
-                image.load()
-                return _pixels(image, name)
+                yield image
         except FileError:
             raise
         except UnidentifiedImageError:
-            raise FileError(
-                f"cannot read {name}: it is not a {_KINDS} image; convert it to one of these"
-            ) from None
+            reason = f"it is not a {_KINDS} image; convert it to one of these"
+            raise _unreadable(name, reason) from None
         except Image.DecompressionBombError:
-            raise FileError(_too_large(name)) from None
+            raise _unreadable(name, _too_large()) from None
         except MemoryError as error:
-            raise FileError(f"cannot read {name}: there is not enough memory for it") from error
-        except Exception as error:
-            raise FileError(
-                f"cannot read {name}: the image is damaged or cut off ({_brief(error)}); "
-                "get a fresh copy"
-            ) from error
+            raise _unreadable(name, "there is not enough memory for it") from error
+        except Exception as error:  # Pillow raises many classes of errors for damaged files
+            reason = f"the image is damaged or truncated ({_brief(error)}); get a fresh copy"
+            raise _unreadable(name, reason) from error
 
 
-class _Strict:
-    """How many threads decode right now, and what Pillow was told before the first of them."""
+class _Switch:
+    """Number of threads that decode, and the setting of Pillow before the first of them."""
 
     lock = threading.Lock()
     decoding = 0
@@ -132,74 +180,50 @@ class _Strict:
 
 
 @contextmanager
-def _cut_files_refused() -> Iterator[None]:
-    """Let Pillow refuse files that end too early, whatever other libraries told it.
+def _truncated_images_refused() -> Iterator[None]:
+    """Let Pillow refuse truncated files, also if a library (a PDF writer does) has allowed them.
 
-    Pillow has one switch for the whole process, and some libraries (a PDF writer among them) turn
-    it on when they are imported: the lost part of a frame would then come as grey, without a word.
-    The switch is put back when the last thread is done.
+    The setting is global; the last thread that decodes restores it.
     """
     from PIL import ImageFile
 
-    with _Strict.lock:
-        if _Strict.decoding == 0:
-            _Strict.before = ImageFile.LOAD_TRUNCATED_IMAGES
+    with _Switch.lock:
+        if _Switch.decoding == 0:
+            _Switch.before = ImageFile.LOAD_TRUNCATED_IMAGES
             ImageFile.LOAD_TRUNCATED_IMAGES = False
-        _Strict.decoding += 1
+        _Switch.decoding += 1
     try:
         yield
     finally:
-        with _Strict.lock:
-            _Strict.decoding -= 1
-            if _Strict.decoding == 0:
-                ImageFile.LOAD_TRUNCATED_IMAGES = _Strict.before
-
-
-def _check_place(path: Path) -> None:
-    try:
-        if path.is_file():
-            if path.stat().st_size == 0:
-                raise FileError(_empty(str(path)))
-            return
-        exists, folder = path.exists(), path.is_dir()
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {str(path)!r}: {_brief(error)}") from error
-    if folder:
-        raise FileError(f"cannot read {path}: it is a folder; give one image file")
-    if exists:
-        raise FileError(f"cannot read {path}: it is not a regular file")
-    raise FileError(f"cannot read {path}: there is no such file; check the name")
+        with _Switch.lock:
+            _Switch.decoding -= 1
+            if _Switch.decoding == 0:
+                ImageFile.LOAD_TRUNCATED_IMAGES = _Switch.before
 
 
 def _check_image(image: "Image.Image", name: str) -> None:
-    """Refuse what must not be decoded, or would be decoded to a wrong answer."""
-    if image.width * image.height > _MOST_PIXELS:
-        raise FileError(_too_large(name, f" ({image.width} x {image.height})"))
+    """Refuse images that need too much memory or would be decoded to wrong pixels."""
+    if image.width * image.height > MAX_PIXELS:
+        raise _unreadable(name, _too_large(f" ({image.width} x {image.height})"))
     count = getattr(image, "n_frames", 1)
     if count > 1:
-        raise FileError(
-            f"cannot read {name}: it holds {count} images, and only one can be meant; "
-            "save that one as a file of its own"
-        )
+        raise _unreadable(name, f"it contains {count} images; save the one you want as a file")
     bits = _tiff_tag(image, _BITS_PER_SAMPLE, (8,))
     if image.mode.startswith("I;16") and image.format == "TIFF" and tuple(bits) != (16,):
-        raise FileError(
-            f"cannot read {name}: it has {bits[0]} bits a pixel; save it with 8 or 16 bits"
-        )
+        raise _unreadable(name, f"it has {bits[0]} bits per pixel; save it with 8 or 16 bits")
 
 
 def _pixels(image: "Image.Image", name: str) -> NDArray[Any]:
     if image.mode.startswith("I;16"):
         values = np.asarray(image).astype(np.uint16)
-        # Pillow turns 8-bit images that store white as zero, but not 16-bit ones.
+        # Pillow inverts 8-bit images that store white as zero, but not 16-bit images.
         inverted = _tiff_tag(image, _PHOTOMETRIC, 1) == _WHITE_IS_ZERO
         return np.uint16(65535) - values if inverted else values
-    if image.mode in _BECOME:
-        image = image.convert(_BECOME[image.mode])
-    if image.mode not in _AS_THEY_ARE:
-        raise FileError(
-            f"cannot read {name}: pixels of the kind {image.mode!r} are not supported; "
-            "save it as 8-bit grey or RGB, or 16-bit grey"
+    if image.mode in _CONVERTED:
+        image = image.convert(_CONVERTED[image.mode])
+    if image.mode not in _KEPT:
+        raise _unreadable(
+            name, f"its pixels ({image.mode}) are not supported; save it as 8-bit grey or RGB"
         )
     return np.array(image)
 
@@ -208,18 +232,18 @@ def _tiff_tag(image: "Image.Image", tag: int, default: Any) -> Any:
     return getattr(image, "tag_v2", {}).get(tag, default)
 
 
-def _empty(name: str) -> str:
-    return f"cannot read {name}: the file is empty; get a fresh copy"
-
-
-def _too_large(name: str, dimensions: str = "") -> str:
+def _too_large(dimensions: str = "") -> str:
     return (
-        f"cannot read {name}: it claims more than {_MOST_PIXELS // 10**6} megapixels{dimensions}, "
-        "which no capsule frame has; scale it down"
+        f"it has more than {MAX_PIXELS // 10**6} megapixels{dimensions}, which no capsule frame "
+        "has; scale it down"
     )
 
 
+def _unreadable(name: str | os.PathLike[str], reason: str) -> FileError:
+    return FileError(f"cannot read {os.fspath(name)}: {reason}")
+
+
 def _brief(error: BaseException) -> str:
-    """The first line of a foreign message, without its final stop."""
-    lines = str(error).splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
+    """Return the first line of a message of another library."""
+    message = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return message.splitlines()[0].rstrip(".")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from capsieve.sources.natural_order import natural_key
+from capsieve.sources.base import natural_key
 
 __all__ = ["as_codes", "joint_codes", "text_codes"]
 

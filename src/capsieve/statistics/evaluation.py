@@ -23,8 +23,8 @@ class OperatingPoint:
     Attributes
     ----------
     key
-        "screened" (as the exams were screened), "chosen" (on the training part), "fitted" (on the
-        very frames that it is judged on).
+        "screened" (as the exams were screened), "instead" (the exams were screened with reading
+        lists), "chosen" (on the training part), "fitted" (on the frames that it is judged on).
     threshold
         A frame is flagged where its score is at least this.
     how

@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 from capsieve.errors import LeakError
 from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
 from capsieve.statistics.judged import UNLABELLED, Judged
-from capsieve.statistics.looks import read_looks
 from capsieve.statistics.matching import Matched
 from capsieve.statistics.matching.pixels import pixel_codes
 from capsieve.statistics.near_identical import near_pairs
+from capsieve.statistics.phashes import read_phashes
 
 __all__ = ["Leak", "LeakKind", "check_leaks", "find_leaks"]
 
-LeakKind = Literal[
-    "patient", "group", "frame", "pixels", "near-identical", "polyp", "twice", "unchecked"
-]
+LeakKind = Literal["patient", "group", "frame", "pixels", "near-identical", "polyp", "twice"]
 
 _EXAMPLES = 3
 
@@ -38,8 +36,7 @@ class Leak:
     kind
         "patient", "group" (a block or exam of unknown patient), "frame" (listed in two parts),
         "pixels" (the same picture), "near-identical"; and for warnings "polyp" (its frames are in
-        two parts), "twice" (the same picture in two exams, or a featureless one in two parts) and
-        "unchecked".
+        two parts) and "twice" (the same picture in two exams, or a featureless one in two parts).
     text
         One sentence with the count and the first examples.
     count
@@ -113,13 +110,12 @@ def find_leaks(
     exams = np.setdiff1d(_in_several(pixels, judged.exam), across)
     if not (split or len(exams)):
         return tuple(found)
-    looks = read_looks(folders)
-    found += _same_pixels(judged, pixels, across, exams, looks.featureless)
+    hashes = read_phashes(folders)
+    found += _same_pixels(judged, pixels, across, exams, ~hashes.there)
     if split:
         # Pictures that are the same pixel for pixel have been named.
-        others = parted & looks.there & ~np.isin(pixels, across)
-        found += _near_identical(judged, others, looks.look)
-        found += _unchecked(judged, parted & ~looks.known)
+        others = parted & hashes.there & ~np.isin(pixels, across)
+        found += _near_identical(judged, others, hashes.phash)
     return tuple(found)
 
 
@@ -214,20 +210,8 @@ def _pictures(
     return f"{_counted(len(codes), 'picture')} ({examples}) {_is(len(codes))}, pixel for pixel,"
 
 
-def _unchecked(judged: Judged, chosen: NDArray[np.bool_]) -> list[Leak]:
-    exams = [judged.exams[exam] for exam in np.unique(judged.exam[chosen])]
-    if not exams:
-        return []
-    text = (
-        f"Near-identical images could not be looked for in {_counted(len(exams), 'exam')} that an "
-        f"earlier version screened: {_listed(exams[:_EXAMPLES], len(exams))}; screen again, with "
-        "--fresh."
-    )
-    return [Leak("unchecked", text, len(exams), stops=False)]
-
-
 def _near_identical(
-    judged: Judged, chosen: NDArray[np.bool_], looks: NDArray[np.uint8]
+    judged: Judged, chosen: NDArray[np.bool_], phashes: NDArray[np.uint8]
 ) -> list[Leak]:
     """Pictures in two parts that look nearly the same."""
     first, second = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -235,7 +219,7 @@ def _near_identical(
     for part in np.unique(judged.part[chosen])[:-1]:  # each with all that come after it
         one = np.flatnonzero(chosen & (judged.part == part))
         other = np.flatnonzero(chosen & (judged.part > part))
-        pairs = near_pairs(looks[one], looks[other], limit=NEAR_DUPLICATE_BITS)
+        pairs = near_pairs(phashes[one], phashes[other], limit=NEAR_DUPLICATE_BITS)
         first = np.concatenate([first, one[pairs.a]])
         second = np.concatenate([second, other[pairs.b]])
         complete = complete and pairs.complete

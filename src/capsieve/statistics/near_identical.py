@@ -1,7 +1,7 @@
-"""All pairs of nearly the same look between two sets of frames, exactly and in little time.
+"""All pairs of nearly equal perceptual hashes between two sets of frames: exact and fast.
 
-Two looks of 256 bits that differ in at most 31 have, among the 16 bands of 16 bits, one that
-differs in at most one bit: 16 bands with two wrong bits each would make 32. So only looks whose
+Two hashes of 256 bits that differ in at most 31 have, among the 16 bands of 16 bits, one that
+differs in at most one bit: 16 bands with two wrong bits each would make 32. So only hashes whose
 bits of some band nearly agree need to be compared, a small part of a percent of all pairs; and
 none is missed (multi-index hashing: Norouzi, Punjani, Fleet, CVPR 2012).
 """
@@ -27,14 +27,14 @@ _LARGEST_LIMIT = 2 * _BANDS - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearPairs:
-    """Pairs of nearly the same look.
+    """Pairs of nearly the same perceptual hash.
 
     Attributes
     ----------
     a, b
         Places in the two sets, sorted by a, then b.
     distance
-        In how many bits the looks differ.
+        In how many bits the hashes differ.
     complete
         False where the search stopped early: there are at least so many pairs.
     """
@@ -55,7 +55,7 @@ def near_pairs(
     limit: int = NEAR_DUPLICATE_BITS,
     most: int = MOST_PAIRS,
 ) -> NearPairs:
-    """Return all pairs of looks, one of either set, that differ in at most `limit` bits.
+    """Return all pairs of hashes, one of either set, that differ in at most `limit` bits.
 
     Parameters
     ----------
@@ -70,33 +70,35 @@ def near_pairs(
         raise ValueError(f"limit is 0 to {_LARGEST_LIMIT}, not {limit}")
     first, second = _Different.of(a), _Different.of(b)
     # One more than wanted, by which we know that there are more.
-    found = _join(first.looks, second.looks, limit, most + 1)
+    found = _join(first.hashes, second.hashes, limit, most + 1)
     return _every_copy(found, first, second, most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Different:
-    """The different looks of a set, and which frames have each.
+    """The different hashes of a set, and which frames have each.
 
     Attributes
     ----------
-    looks
+    hashes
         Each once, as rows of four words.
     frames
-        Places of the frames, those of one look together.
+        Places of the frames, those of one hash together.
     starts
-        Where the frames of each look begin; one more at the end.
+        Where the frames of each hash begin; one more at the end.
     """
 
-    looks: NDArray[np.uint64]
+    hashes: NDArray[np.uint64]
     frames: NDArray[np.int64]
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, looks: NDArray[np.uint8]) -> "_Different":
-        if looks.ndim != 2 or looks.shape[1] != _BYTES or looks.dtype != np.uint8:
-            raise ValueError(f"looks are rows of {_BYTES} bytes, not {looks.dtype} {looks.shape}")
-        words = np.ascontiguousarray(looks).view(np.uint64)
+    def of(cls, hashes: NDArray[np.uint8]) -> "_Different":
+        if hashes.ndim != 2 or hashes.shape[1] != _BYTES or hashes.dtype != np.uint8:
+            raise ValueError(
+                f"hashes are rows of {_BYTES} bytes, not {hashes.dtype} {hashes.shape}"
+            )
+        words = np.ascontiguousarray(hashes).view(np.uint64)
         order = np.lexsort(words.T)
         words = words[order]
         new = np.ones(len(words), bool)
@@ -117,7 +119,7 @@ def _join(a: NDArray[np.uint64], b: NDArray[np.uint64], limit: int, most: int) -
         before = count
         (a_order, a_starts), (b_order, b_starts) = _by_band(a, band), _by_band(b, band)
         a_sorted, b_sorted = (
-            np.ascontiguousarray(looks[order].T) for looks, order in ((a, a_order), (b, b_order))
+            np.ascontiguousarray(hashes[order].T) for hashes, order in ((a, a_order), (b, b_order))
         )
         count = join_band(a_sorted, a_starts, b_sorted, b_starts, band, limit, found, count)
         found[before:count, 0] = a_order[found[before:count, 0]]
@@ -127,10 +129,10 @@ def _join(a: NDArray[np.uint64], b: NDArray[np.uint64], limit: int, most: int) -
     return found[:count]
 
 
-def _by_band(looks: NDArray[np.uint64], band: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _by_band(hashes: NDArray[np.uint64], band: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the order by the bits of a band, and where each value of them begins."""
     shift = np.uint64(_BANDS * (band % 4))
-    values = ((looks[:, band // 4] >> shift) & np.uint64(_VALUES - 1)).astype(np.uint16)
+    values = ((hashes[:, band // 4] >> shift) & np.uint64(_VALUES - 1)).astype(np.uint16)
     counts = np.bincount(values, minlength=_VALUES)
     return np.argsort(values, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
@@ -138,12 +140,12 @@ def _by_band(looks: NDArray[np.uint64], band: int) -> tuple[NDArray[Any], NDArra
 def _every_copy(
     found: NDArray[np.int64], first: _Different, second: _Different, most: int
 ) -> NearPairs:
-    """Put in the place of each look all frames that have it."""
+    """Put in the place of each hash all frames that have it."""
     a, b, distance = found.T
     copies_a, copies_b = np.diff(first.starts)[a], np.diff(second.starts)[b]
     each = copies_a * copies_b
     ends = np.cumsum(each)
-    kept = int(np.searchsorted(ends, most, side="right"))  # pairs of looks that fit in whole
+    kept = int(np.searchsorted(ends, most, side="right"))  # pairs of hashes that fit in whole
     chosen = np.repeat(np.arange(min(kept + 1, len(each))), each[: kept + 1])[:most]
     within = np.arange(len(chosen)) - (ends - each)[chosen]
     in_a = first.frames[first.starts[a[chosen]] + within // copies_b[chosen]]

@@ -28,6 +28,7 @@ PARAMETERS = (
 
 # Floats here, whole numbers in the paper: a whole one stays whole.
 _SIGMAS = ("texture_sigma", "energy_sigma", "midpass_fine", "midpass_coarse")
+_NO_NUMBERS = ("channel", "vignetting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,11 @@ def parameter_named(name: str) -> str:
     known.pop("", None)  # the symbol of those that have none
     field = known.get(_plain(name))
     if field is None:
-        near = get_close_matches(name, [each.name for each in fields(Parameters)], n=1, cutoff=0)
-        raise ParameterError(name, f"no such parameter; did you mean {near[0]!r}?")
-    if field in ("channel", "vignetting"):
+        names = [each.name for each in fields(Parameters) if each.name not in _NO_NUMBERS]
+        near = get_close_matches(name.casefold(), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
+        raise ParameterError(name, f"no such parameter; {hint}")
+    if field in _NO_NUMBERS:
         raise ParameterError(field, "it is no number, and cannot be changed by some percent")
     return field
 

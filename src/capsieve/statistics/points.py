@@ -1,6 +1,6 @@
 """The operating points of an evaluation, and who had a say in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,30 +49,43 @@ def step_of(detector: Mapping[str, Any]) -> float | None:
     return 1.0 if detector.get("name") == "paper" else None
 
 
-def screened_threshold(
-    detector: Mapping[str, Any], parameters: Mapping[str, Any], judged: Judged
-) -> float:
+def screened_threshold(flagging: Sequence[Mapping[str, Any]], judged: Judged) -> float:
     """Return the threshold that the exams were screened with.
 
-    The paper's detector states it as R_P, others as "threshold" of their identity. Where none is
-    stated it is what the flags say: the lowest score of a flagged frame.
+    Reading lists have no threshold. It is then the lowest score of a flagged frame if that score
+    separates flagged frames from all others, otherwise the detector's own threshold.
+
+    Parameters
+    ----------
+    flagging
+        The entry of this name in the record of each exam.
+    judged
+        All frames.
+
+    Raises
+    ------
+    FileError
+        The exams were screened with different thresholds, or with reading lists by a detector
+        without a threshold.
     """
-    if detector.get("name") == "paper" and "radius_threshold" in parameters:
-        return float(parameters["radius_threshold"])
-    stated = detector.get("threshold")
-    if isinstance(stated, int | float) and not isinstance(stated, bool):
-        return float(stated)
+    values = {each["value"] for each in flagging if each["rule"] == "threshold"}
+    lists = any(each["rule"] != "threshold" for each in flagging)
+    if len(values) == 1 and not lists:
+        return float(values.pop())
     flagged, others = judged.score[judged.flagged], judged.score[~judged.flagged]
     if not len(flagged):
         highest = np.nanmax(others, initial=0.0)
         return float(np.nextafter(max(highest, 0.0), np.inf))
     lowest = float(flagged.min())
-    if (others >= lowest).any():
-        raise FileError(
-            "the flags in these results do not follow from one threshold of the score; state one "
-            "with --threshold"
-        )
-    return lowest
+    if not (others >= lowest).any():
+        return lowest
+    own = {each["score_threshold"] for each in flagging}
+    if not values and len(own) == 1 and None not in own:
+        return float(own.pop())
+    raise FileError(
+        "the flags in these results do not follow from one threshold of the score; state one with "
+        "--threshold"
+    )
 
 
 def operating_points(
@@ -80,7 +93,7 @@ def operating_points(
     settings: Settings,
     *,
     detector: Mapping[str, Any],
-    parameters: Mapping[str, Any],
+    flagging: Sequence[Mapping[str, Any]],
 ) -> tuple[OperatingPoint, ...]:
     """Return the thresholds to judge, the one that figures mark first.
 
@@ -99,8 +112,11 @@ def operating_points(
         if settings.threshold is None or normal_frames(judged)[train].any():
             points.append(_chosen(judged, train, settings, step, target))
     if settings.threshold is None:
-        value = screened_threshold(detector, parameters, judged)
-        points.append(OperatingPoint("screened", value, "As the exams were screened."))
+        value = screened_threshold(flagging, judged)
+        lists = any(each["rule"] != "threshold" for each in flagging)
+        how = "The exams were screened with reading lists; this threshold is used instead."
+        how = how if lists else "As the exams were screened."
+        points.append(OperatingPoint("instead" if lists else "screened", value, how))
     normal = judged.truth == NORMAL
     if np.isfinite(judged.score[normal]).any():
         value = smallest_threshold(

@@ -15,6 +15,7 @@ _WORDS = {
     "stated": "stated",
     "chosen": "chosen on the training part",
     "screened": "as screened",
+    "instead": "instead of the reading lists",
     "fitted": "fitted to these frames (optimistic)",
 }
 

@@ -125,7 +125,7 @@ def histograms(judged: Judged, parameters: Mapping[str, Any]) -> tuple[Histogram
     parameters
         Of the detector: texture_low, texture_high, radius_threshold, width, where it has them.
     """
-    if "score-low" in judged.reasons:
+    if "score-low" in judged.reasons and not any(name in _RULES for name in judged.reasons):
         return (_score_histogram(judged),)
     found = []
     texture = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from capsieve.sources.natural_order import natural_key
+from capsieve.sources.base import natural_key
 from capsieve.statistics.codes import as_codes
 
 __all__ = ["FrameSequence", "exam_or_folder", "order_rows", "source_of"]

@@ -63,7 +63,7 @@ def plan_splits(
 ) -> SplitPlan:
     """Split labelled frames by whole groups.
 
-    Frames of one exam resemble each other. A split by single frames would put near copies of the
+    Frames of one exam resemble each other. A split by single frames puts near-duplicates of the
     training frames into the test set, and every figure measured there would flatter; it is not
     offered.
 

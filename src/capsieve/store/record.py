@@ -1,159 +1,229 @@
-"""exam.json: the record of a screened exam, and its ledger that adds up."""
+"""exam.json: the record of a screened exam. It is validated when it is read."""
 
 import json
+import math
+import re
+from functools import cache
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
+
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError
+from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.frames import ShapeName
+from capsieve.parameters import Parameters
+from capsieve.sources.base import Kind
 from capsieve.store.schema import SCHEMA
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 __all__ = [
     "RECORD",
-    "Ledger",
+    "FieldOfViewRecord",
+    "Flagging",
+    "FrameCounts",
+    "ProblemRecord",
+    "RangeMeasure",
     "Record",
     "SourceRecord",
-    "ViewRecord",
     "read_record",
     "write_record",
 ]
 
 RECORD = "exam.json"
 
+_ADVICE = "screen the exam again with --overwrite"
+_NOT_A_NAME = re.compile(r"^\.|^$|[/\\\x00-\x1f]")
 
-class Ledger(TypedDict):
-    """Counts of frames that add up.
+
+class FrameCounts(TypedDict):
+    """Numbers of frames.
 
     found = decoded + undecodable + unscreened; decoded = unscorable + scored; scored = flagged +
-    the sum of rejected; flagged = to_read + repeats.
+    sum(rejected); flagged = to_read + near_duplicates.
     """
 
-    declared: int | None  # by the container; never believed
-    missing: int  # declared but not there
+    declared: int | None  # by the container; not trusted
+    missing: int  # declared but not found
     found: int
     decoded: int
     undecodable: int
-    unscreened: int  # their worker died again and again: nothing is known of them
-    damaged: int  # of the decoded: the decoder had to fill in what was lost
-    unscorable: int  # decoded, but no frame that the detector can take
+    unscreened: int  # their worker failed repeatedly
+    damaged: int  # scored, but the decoder replaced lost parts
+    unscorable: int  # decoded, but the detector cannot score them
     scored: int
     rejected: dict[str, int]  # by reason
     flagged: int
-    repeats: int  # flagged, and nearly a copy of a flagged neighbour
+    near_duplicates: int  # of a flagged frame of the same event
     to_read: int
     events: int
 
 
-class Stretch(TypedDict):
-    """Something that is wrong, and where."""
+class ProblemRecord(TypedDict):
+    """A fault of the source, or consecutive frames with the same problem."""
 
     what: str
     head: int
-    frames: int  # how many are concerned; 0 where it is not about frames
+    frames: int  # 0 if it does not concern single frames
     first_frame: int | None
     last_frame: int | None
     first_time_s: float | None
     last_time_s: float | None
-    file: str | None  # the first one, where frames are files
+    file: str | None  # image sources: the first file
 
 
 class SourceRecord(TypedDict):
-    """Where a head's frames came from."""
+    """The source of a head."""
 
     head: int
-    kind: str
+    kind: Kind
     path: str  # absolute
-    relative: str  # from the exam's folder: a study that moves as a whole keeps together
+    relative: str  # from the exam's folder, for studies that are moved as a whole
     stream: int
     names: str
     sha256: str
+    stamp: str  # see Source.stamp
     bytes: int
     declared: int | None
     description: dict[str, Any]
 
 
-class ViewRecord(TypedDict):
-    """The field of view of a head, for frames of one size."""
+class FieldOfViewRecord(TypedDict):
+    """The field of view of a head for frames of one size."""
 
     head: int
     rows: int
     cols: int
-    shape: str
+    shape: ShapeName
     row: float
     col: float
     radius: float
     confidence: float
-    found_by: str  # "search" or "choice"
+    found_by: Literal["search", "choice"]
 
 
 class RangeMeasure(TypedDict):
-    """How an exam compares with the range that the detector was calibrated on."""
+    """One measure of the exam compared with the range that the detector was tuned on."""
 
-    low: float  # the 1 % quantile of the reference; for the field of view with a slack below it
-    high: float  # the 99 % quantile; for the field of view with a slack above it
+    low: float
+    high: float
     median: float | None  # of the exam
-    below: float  # share of the exam's frames below low
-    above: float  # share above high
-    warning: str  # one sentence, or ""
+    below: float  # fraction of the exam's frames below low
+    above: float  # fraction above high
+    warning: str  # a message, or ""
+
+
+class RangeRecord(TypedDict):
+    """The exam compared with the detector's reference."""
+
+    reference: str
+    measures: dict[str, RangeMeasure]
+
+
+class Flagging(TypedDict):
+    """The rule that flagged frames, and how the scores compare with the detector's threshold."""
+
+    rule: Literal["threshold", "share", "count"]
+    value: float
+    frames: int  # on the reading list
+    last_score: float | None  # lowest score on the list; None if the list is empty
+    score_threshold: float | None  # of the detector
+    share_above_threshold: float | None  # of the scored frames
 
 
 class Record(TypedDict):
-    """The whole of exam.json."""
+    """The content of exam.json."""
 
     schema: int
     exam: str
     complete: bool
-    ledger: Ledger
-    heads: dict[str, Ledger]  # the same for each head
-    problems: list[Stretch]
-    range: dict[str, Any]  # {"reference": text, "measures": {name: RangeMeasure}}
+    frame_counts: FrameCounts
+    heads: dict[str, FrameCounts]  # by head
+    problems: list[ProblemRecord]
+    range: RangeRecord
     warnings: list[str]
-    detector: dict[str, Any]  # name, version, parameters
+    flagging: Flagging
+    detector: dict[str, Any]
     parameters: dict[str, Any]
-    value_names: NotRequired[list[str]]  # of the column "values"; older records are without
+    value_names: list[str]  # of the column "values"
     versions: dict[str, str]
     sources: list[SourceRecord]
-    views: list[ViewRecord]
-    tables: dict[str, str]  # the sha256 of each
+    fields_of_view: list[FieldOfViewRecord]
+    tables: dict[str, str]  # SHA-256 of each file
     settings: dict[str, Any]
-    identity: dict[str, Any]  # all that decides about the tables
-    run: dict[str, Any]  # when, how fast, by how many; the only part that differs between runs
+    identity: dict[str, Any]  # everything that determines the scores
+    run: dict[str, Any]  # date, speed, workers: the only part that differs between equal runs
 
 
 def write_record(record: Record, folder: Path) -> None:
-    """Write exam.json into an exam's folder, whole or not at all."""
+    """Write exam.json into a folder, complete or not at all."""
+    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False)
     with atomic_write(folder / RECORD) as temporary:
-        temporary.write_text(
-            json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n",
-            encoding="utf-8",
-        )
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def read_record(folder: Path) -> Record:
-    """Read the record of an exam's folder.
+    """Read and validate the record of an exam's folder.
 
     Raises
     ------
     FileError
-        There is none, it is damaged, or of a schema that this version does not know.
+        There is no record, it is damaged, has another schema version, or a field has a wrong
+        type or value.
     """
     path = folder / RECORD
+    with file_errors("read", path, _ADVICE):
+        if not path.exists():
+            raise FileError(
+                f"{folder} contains no screened exam: there is no {RECORD}; run capsieve screen "
+                "first"
+            )
+        text = path.read_text(encoding="utf-8")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        content = json.loads(text, parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path} is damaged ({error}); {_ADVICE}") from error
+    version = content.get("schema") if isinstance(content, dict) else None
+    if version != SCHEMA:
         raise FileError(
-            f"{folder} holds no screened exam: there is no {RECORD}; run capsieve screen first"
-        ) from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise FileError(
-            f"{path} is damaged ({error}); screen the exam again, with --fresh"
-        ) from error
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        version = record.get("schema") if isinstance(record, dict) else None
-        raise FileError(
-            f"{path} has the schema {version!r}, and this version of capsieve knows {SCHEMA}; "
-            "screen the exam again, with --fresh"
+            f"{path} has schema version {version!r}, this version of capsieve reads {SCHEMA}; "
+            f"{_ADVICE}"
         )
-    return record  # pyright: ignore[reportReturnType]
+    return _validated(content, path)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
+
+
+def _validated(content: dict[str, Any], path: Path) -> Record:
+    from pydantic import ValidationError
+
+    try:
+        record = _validator().validate_python(content, strict=True, extra="forbid")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        message = first["msg"][0].lower() + first["msg"][1:]
+        raise FileError(f"{path}: {field}: {message}; {_ADVICE}") from None
+    if _NOT_A_NAME.search(record["exam"]):
+        raise FileError(f"{path}: exam: {record['exam']!r} is not a name of a folder; {_ADVICE}")
+    try:
+        Parameters.from_dict(record["parameters"])
+    except ParameterError as error:
+        raise FileError(f"{path}: parameters: {error}; {_ADVICE}") from error
+    if {str(source["head"]) for source in record["sources"]} != set(record["heads"]):
+        raise FileError(f"{path}: heads and sources do not name the same heads; {_ADVICE}")
+    return record
+
+
+@cache
+def _validator() -> "TypeAdapter[Record]":
+    from pydantic import TypeAdapter  # here, because the import is slow
+
+    return TypeAdapter(Record)

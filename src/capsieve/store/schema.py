@@ -1,114 +1,121 @@
-"""The tables of a screened exam: columns, types, version."""
+"""Columns and types of the tables of a screened exam."""
 
-import json
+from typing import get_type_hints
 
 import pyarrow as pa
 
-__all__ = ["EVENTS", "FEATURES", "FRAMES", "SCHEMA", "SEGMENT", "described"]
+from capsieve.results import Feature
 
-SCHEMA = 1
-"""Version of the tables and of exam.json; it grows when a name changes its meaning."""
+__all__ = ["EVENTS", "FEATURES", "FRAMES", "PACKETS", "SCHEMA", "SEGMENT", "TABLES", "THUMBNAILS"]
+
+SCHEMA = 2
+"""Version of the tables and of exam.json. It grows when a name or its meaning changes."""
+
+_KEY = [("head", pa.int16()), ("frame", pa.int64())]
+
+_TYPES = {int: pa.int32(), float: pa.float64()}
 
 _FEATURE = [
-    ("feature", pa.int32()),  # k, counted from 1
-    ("size", pa.int32()),
-    ("eccentricity", pa.float64()),  # infinite for a line of pixels
-    ("row", pa.float64()),  # centre of mass, working pixels
-    ("col", pa.float64()),
-    ("ball_row", pa.float64()),
-    ("ball_col", pa.float64()),
-    ("radius", pa.int32()),
-    ("rejected", pa.string()),
-    ("moment_rr", pa.float64()),
-    ("moment_rc", pa.float64()),
-    ("moment_cc", pa.float64()),
-    ("source_row", pa.float64()),  # the ball in the source's pixels
+    *((name, _TYPES.get(kind, pa.string())) for name, kind in get_type_hints(Feature).items()),
+    ("source_row", pa.float64()),  # the ball in pixels of the source
     ("source_col", pa.float64()),
     ("source_radius", pa.float64()),
 ]
 
-_DECODED = [
-    ("file", pa.string()),  # null for videos
-    ("pts", pa.int64()),  # in the stream's units; null for image files
-    ("time_s", pa.float64()),  # null where unknown
-    ("sha1", pa.string()),  # of the decoded pixels, row by row
-    ("look", pa.binary(32)),  # see capsieve.phash; null where there is too little to be seen
-    ("status", pa.string()),  # decoded | undecodable | unscreened: its worker died
-    ("problem", pa.string()),  # null where all is well
-    ("rows", pa.int32()),
-    ("cols", pa.int32()),
-]
-
-_RESULT = [
-    ("label", pa.string()),  # null where the frame could not be scored; so are all that follow
-    ("reason", pa.string()),
-    ("score", pa.float64()),
-    ("texture_max", pa.float64()),  # null for detectors that do not take the paper's steps
-    ("radius_max", pa.int32()),  # likewise
-    ("row", pa.float64()),  # best ball, or spot, in the source's pixels; null where there is none
-    ("col", pa.float64()),
-    ("radius", pa.float64()),
-    ("midpass_max", pa.float64()),
-    ("threshold", pa.float64()),
-    ("red", pa.float32()),  # mean colour inside the field of view, 0..255
-    ("green", pa.float32()),
-    ("blue", pa.float32()),
-    # What the detector looked at, named by "value_names" in exam.json; null for the paper's. Older
-    # results are without this column.
-    ("values", pa.list_(pa.float32())),
-]
-
-_NUMBERED = [("head", pa.int16()), ("frame", pa.int64())]
-
 FRAMES = pa.schema(
-    _NUMBERED
-    + _DECODED
-    + _RESULT
-    + [
-        ("event", pa.int32()),  # null where the frame is not flagged
-        ("repeats", pa.int64()),  # the flagged frame of which this one is nearly a copy, or null
+    [
+        *_KEY,
+        ("file", pa.string()),  # null for videos
+        ("packet", pa.int64()),  # number in stored order; null for images
+        ("time_s", pa.float64()),  # null if unknown
+        ("pixel_hash", pa.string()),  # see capsieve.frames.pixel_hash
+        ("phash", pa.binary(32)),  # see capsieve.phash; null if the frame shows too little
+        ("duplicate_of", pa.int64()),  # the earlier near-identical frame of the head, or null
+        ("status", pa.string()),  # decoded | undecodable | unscreened
+        ("problem", pa.string()),  # damage, or why there is no score; null if there is none
+        ("rows", pa.int32()),
+        ("cols", pa.int32()),
+        ("flagged", pa.bool_()),  # never null
+        ("event", pa.int32()),  # null if the frame is not flagged
+        ("reason", pa.string()),  # null if the frame could not be scored; so are all that follow
+        ("score", pa.float64()),
+        ("texture_max", pa.float64()),  # these four: null for detectors without the paper's steps
+        ("radius_max", pa.int32()),
+        ("segmentation_threshold", pa.float64()),
+        ("midpass_max", pa.float64()),
+        ("row", pa.float64()),  # best ball or place in pixels of the source; null if there is none
+        ("col", pa.float64()),
+        ("radius", pa.float64()),
+        ("red", pa.float32()),  # mean colour inside the field of view, 0 to 255
+        ("green", pa.float32()),
+        ("blue", pa.float32()),
+        ("sharpness", pa.float32()),  # variance of the Laplacian of the grey image, working size
+        ("values", pa.list_(pa.float32())),  # named by value_names in exam.json; null for the paper
     ]
 )
 """One row per frame, sorted by head and frame."""
 
-FEATURES = pa.schema(_NUMBERED + _FEATURE)
-"""One row per feature, sorted by head, frame and feature."""
+FEATURES = pa.schema([*_KEY, *_FEATURE])
+"""One row per feature, sorted by head, frame and number. See :class:`capsieve.results.Feature`."""
 
 EVENTS = pa.schema(
     [
-        ("event", pa.int32()),  # the rank, from 1
+        ("event", pa.int32()),  # rank, from 1
         ("head", pa.int16()),
         ("first_frame", pa.int64()),
         ("last_frame", pa.int64()),
         ("best_frame", pa.int64()),
         ("score", pa.float64()),  # of the best frame
         ("frames", pa.int32()),  # flagged frames of the event
-        ("to_read", pa.int32()),  # the same without near copies
+        ("to_read", pa.int32()),  # the same without near-duplicates
         ("first_time_s", pa.float64()),
         ("last_time_s", pa.float64()),
         ("best_time_s", pa.float64()),
         ("best_file", pa.string()),
-        ("row", pa.float64()),  # the best frame's ball, in the source's pixels
+        ("row", pa.float64()),  # ball of the best frame, pixels of the source
         ("col", pa.float64()),
         ("radius", pa.float64()),
     ]
 )
-"""One row per candidate polyp, best first."""
+"""One row per event (candidate polyp), best first."""
 
-SEGMENT = pa.schema(
-    _DECODED
-    + _RESULT
-    + [
-        ("features", pa.list_(pa.struct(_FEATURE))),
-        ("signature", pa.binary()),  # a tiny grey picture of a flagged frame, to find near copies
-        ("thumbnail", pa.binary()),  # JPEG of a flagged frame, for the report
-        ("evidence", pa.binary()),  # small grey PNG of a flagged frame's evidence map, or null
+PACKETS = pa.schema(
+    [
+        ("head", pa.int16()),
+        ("pts", pa.int64()),  # null if the packet has none
+        ("dts", pa.int64()),
+        ("size", pa.int64()),
+        ("crc32", pa.uint32()),
+        ("key", pa.bool_()),
+        ("hidden", pa.bool_()),
     ]
 )
-"""What a worker hands over: the rows of one segment in order, not yet numbered."""
+"""One row per packet, in stored order. See :class:`capsieve.sources.base.PacketTable`."""
 
+THUMBNAILS = pa.schema(
+    [
+        *_KEY,
+        ("thumbnail", pa.binary()),  # JPEG
+        ("evidence", pa.binary()),  # small grey PNG of the evidence map, or null
+    ]
+)
+"""Thumbnails of flagged frames, sorted by head and frame."""
 
-def described(schema: pa.Schema, table: str, exam: str) -> pa.Schema:
-    """Return the schema with the version, the table's name and the exam in its metadata."""
-    content = {"schema": SCHEMA, "table": table, "exam": exam}
-    return schema.with_metadata({b"capsieve": json.dumps(content).encode()})
+TABLES = {
+    "frames": FRAMES,
+    "features": FEATURES,
+    "events": EVENTS,
+    "packets": PACKETS,
+    "thumbnails": THUMBNAILS,
+}
+"""The tables of an exam by name; each is a file NAME.parquet."""
+
+_WHOLE_EXAM = {"head", "frame", "duplicate_of", "flagged", "event"}
+
+SEGMENT = pa.schema(
+    [
+        *(field for field in FRAMES if field.name not in _WHOLE_EXAM),
+        pa.field("features", pa.list_(pa.struct(_FEATURE))),
+    ]
+)
+"""What a worker returns: the frames of a segment, without what depends on the whole exam."""

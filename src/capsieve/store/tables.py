@@ -1,250 +1,308 @@
-"""From the segments of an exam to its three tables, in two passes and little memory."""
+"""From the segments of an exam to its tables and frame counts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from capsieve.events import Event, Flagged, group
-from capsieve.store.schema import EVENTS, FEATURES, FRAMES, described
-from capsieve.store.tally import COLUMNS, PAPER_REJECTIONS, Tally
+from capsieve.errors import file_errors
+from capsieve.events import Flagged, group
+from capsieve.sources.base import PacketTable
+from capsieve.store.record import FrameCounts, ProblemRecord
+from capsieve.store.schema import EVENTS, FEATURES, FRAMES, PACKETS, SCHEMA, SEGMENT, TABLES
 
-__all__ = ["MEASURED", "FirstPass", "first_pass", "write_tables"]
+__all__ = [
+    "frame_counts",
+    "group_events",
+    "intact",
+    "near_duplicates",
+    "number_frames",
+    "packet_table",
+    "problem_records",
+    "with_columns",
+    "write_tables",
+]
 
-MEASURED = ("texture_max", "red", "green", "blue")
-"""The columns whose values are compared with the detector's reference."""
-
-_GROUPED = ["score", "row", "col", "radius", "signature"]
-_ROW_GROUP = 4096  # rows written at once; few enough for little memory
-
-Rows = Callable[[int, int, list[str] | None], pa.Table]
-"""Returns the rows of a segment: of which head, which number, which columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class FirstPass:
-    """What is known of an exam once all of its segments have been looked at.
-
-    Attributes
-    ----------
-    tallies
-        By head.
-    events
-        Ranked, best first.
-    measured
-        All values of the columns :data:`MEASURED`, where a frame was scored.
-    """
-
-    tallies: Mapping[int, Tally]
-    events: Sequence[Event]
-    measured: Mapping[str, NDArray[np.float64]]
+_ROW_GROUP = 4096
 
 
-def first_pass(
-    segments: Mapping[int, int],
-    rows: Rows,
-    *,
-    rejections: Sequence[str] = PAPER_REJECTIONS,
-) -> FirstPass:
-    """Count, group and measure.
+def number_frames(segments: Mapping[int, Sequence[pa.Table]]) -> tuple[pa.Table, pa.Table]:
+    """Join the segments of an exam.
 
     Parameters
     ----------
     segments
-        For each head the number of its segments.
-    rows
-        Where their rows come from.
-    rejections
-        The detector's reasons to reject a frame, which are counted even where none met them.
+        For each head its segments in order, with the columns SEGMENT.
+
+    Returns
+    -------
+    frames : pyarrow.Table
+        With the columns FRAMES; no frame is flagged or a near-duplicate yet.
+    features : pyarrow.Table
+        With the columns FEATURES.
     """
-    tallies = {head: Tally(head, rejections) for head in sorted(segments)}
-    flagged: list[Flagged] = []
-    values: dict[str, list[NDArray[np.float64]]] = {name: [np.empty(0)] for name in MEASURED}
-    for head, tally in tallies.items():
-        for number in range(segments[head]):
-            table = rows(head, number, list(dict.fromkeys([*COLUMNS, *_GROUPED, *MEASURED])))
-            for name in MEASURED:
-                column = table[name].drop_null().to_numpy().astype(np.float64)
-                values[name].append(column)
-            first = tally.found
-            tally.add(table.select(COLUMNS).to_pylist())
-            labels = table["label"].to_pylist()
-            places = [place for place, label in enumerate(labels) if label == "polyp"]
-            chosen = table.take(pa.array(places, pa.int64()))  # an empty list has no type
-            for place, row in zip(places, chosen.to_pylist(), strict=True):
-                flagged.append(_flagged(head, first + place, row))
-    measured = {name: np.concatenate(parts) for name, parts in values.items()}
-    return FirstPass(tallies, group(flagged), measured)
+    ordered = [(head, table) for head in sorted(segments) for table in segments[head]]
+    rows = pa.concat_tables([SEGMENT.empty_table(), *(table for _, table in ordered)])
+    head = np.repeat(
+        np.array([head for head, _ in ordered], np.int16), [table.num_rows for _, table in ordered]
+    )
+    frame = np.arange(len(head)) - np.searchsorted(head, head)
+    columns: dict[str, Any] = {name: rows[name] for name in rows.column_names}
+    columns |= {"head": head, "frame": frame, "flagged": np.zeros(len(head), bool)}
+    columns |= {name: pa.nulls(len(head), FRAMES.field(name).type) for name in _FOUND_LATER}
+    frames = pa.table([columns[name] for name in FRAMES.names], FRAMES)
+
+    lists: Any = rows["features"].combine_chunks()
+    values, parents = lists.flatten(), lists.value_parent_indices().to_numpy()
+    columns = {name: values.field(name) for name in FEATURES.names if name not in _KEY}
+    columns |= {"head": head[parents], "frame": frame[parents]}
+    return frames, pa.table([columns[name] for name in FEATURES.names], FEATURES)
 
 
-def write_tables(
-    folder: Path,
-    exam: str,
-    segments: Mapping[int, int],
-    rows: Rows,
-    known: FirstPass,
-    *,
-    pictures: int,
-) -> dict[tuple[int, int], bytes]:
-    """Write frames.parquet, features.parquet and events.parquet into a folder.
+_KEY = ("head", "frame")
+_FOUND_LATER = ("duplicate_of", "event")
+
+
+def with_columns(table: pa.Table, **columns: ArrayLike | pa.Array) -> pa.Table:
+    """Return a table with other values in some of its columns."""
+    for name, values in columns.items():
+        position = table.schema.get_field_index(name)
+        field = table.schema.field(position)
+        table = table.set_column(position, field, pa.array(cast("Any", values), field.type))
+    return table
+
+
+def group_events(frames: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Group the flagged frames of an exam into events.
+
+    Parameters
+    ----------
+    frames
+        With the columns FRAMES; `flagged` and `duplicate_of` are final.
+
+    Returns
+    -------
+    frames : pyarrow.Table
+        The same with the column `event`.
+    events : pyarrow.Table
+        With the columns EVENTS.
+    """
+    places = np.flatnonzero(frames["flagged"].to_numpy())
+    columns = [*_KEY, "time_s", "score", "row", "col", "radius", "duplicate_of", "file"]
+    rows = frames.select(columns).take(pa.array(places)).to_pylist()
+    files = [row.pop("file") for row in rows]
+    flagged = [Flagged(time=row.pop("time_s"), **row) for row in rows]
+    place_of = {(one.head, one.frame): number for number, one in enumerate(flagged)}
+
+    ranks = np.zeros(frames.num_rows, np.int32)
+    events: list[dict[str, Any]] = []
+    for rank, event in enumerate(group(flagged), 1):
+        members = [place_of[member.head, member.frame] for member in event.members]
+        ranks[places[members]] = rank
+        first, last, best = event.members[0], event.members[-1], event.best
+        events.append(
+            {
+                "event": rank,
+                "head": first.head,
+                "first_frame": first.frame,
+                "last_frame": last.frame,
+                "best_frame": best.frame,
+                "score": best.score,
+                "frames": len(members),
+                "first_time_s": first.time,
+                "last_time_s": last.time,
+                "best_time_s": best.time,
+                "best_file": files[place_of[best.head, best.frame]],
+                "row": best.row,
+                "col": best.col,
+                "radius": best.radius,
+            }
+        )
+    frames = with_columns(frames, event=pa.array(ranks, mask=ranks == 0))
+    to_read = np.bincount(
+        ranks[frames["flagged"].to_numpy() & ~near_duplicates(frames)], minlength=len(events) + 1
+    )
+    table = pa.Table.from_pylist(events, EVENTS)
+    return frames, with_columns(table, to_read=to_read[1:])
+
+
+def near_duplicates(frames: pa.Table) -> NDArray[np.bool_]:
+    """Return which flagged frames need not be read.
+
+    `duplicate_of` leads to a flagged frame of the same event, which is read instead. The best
+    frame of an event is always read.
+
+    Parameters
+    ----------
+    frames
+        Rows of whole heads with head, event, score and duplicate_of.
+    """
+    head, score = frames["head"].to_numpy(), frames["score"].to_numpy()
+    event = frames["event"].fill_null(0).to_numpy()
+    first = frames["duplicate_of"].fill_null(-1).to_numpy()
+    # Frames are numbered from 0 in each head.
+    first = np.where(first < 0, -1, first + np.searchsorted(head, head))
+    found = (first >= 0) & (event > 0) & (event[first] == event)
+    flagged = np.flatnonzero(event)
+    by_score = flagged[np.lexsort((flagged, -score[flagged], event[flagged]))]
+    _, best = np.unique(event[by_score], return_index=True)
+    found[by_score[best]] = False
+    return found
+
+
+def frame_counts(
+    frames: pa.Table,
+    declared: Mapping[int, int | None],
+    rejections: Collection[str] = (),
+) -> tuple[FrameCounts, dict[str, FrameCounts]]:
+    """Count the frames of an exam and of each head.
+
+    Parameters
+    ----------
+    frames
+        With the columns FRAMES, complete.
+    declared
+        For each head the number of frames that its source declares; None if it declares nothing.
+    rejections
+        Reasons that are counted even if no frame has them.
+
+    Returns
+    -------
+    total : FrameCounts
+        `declared` is None if one of the heads declares nothing.
+    heads : dict
+        The counts of each head, by its number as text.
+    """
+    duplicates, column = near_duplicates(frames), frames["head"].to_numpy()
+    heads: dict[str, FrameCounts] = {}
+    for head in sorted(declared):
+        start, stop = np.searchsorted(column, [head, head + 1])
+        part = frames.slice(start, stop - start)
+        heads[str(head)] = _count(part, duplicates[start:stop], declared[head], rejections)
+    known = [count for count in declared.values() if count is not None]
+    all_declared = sum(known) if len(known) == len(declared) else None
+    total = _count(frames, duplicates, all_declared, rejections)
+    total["missing"] = sum(counts["missing"] for counts in heads.values())
+    return total, heads
+
+
+def _count(
+    frames: pa.Table,
+    duplicates: NDArray[np.bool_],
+    declared: int | None,
+    rejections: Collection[str],
+) -> FrameCounts:
+    statuses = Counter(frames["status"].to_pylist())
+    scored = frames["reason"].is_valid().to_numpy()
+    flagged = frames["flagged"].to_numpy()
+    damaged = frames["problem"].is_valid().to_numpy() & scored
+    reasons = Counter(frames["reason"].filter(pa.array(scored & ~flagged)).to_pylist())
+    return FrameCounts(
+        declared=declared,
+        missing=max(0, (declared or 0) - frames.num_rows),
+        found=frames.num_rows,
+        decoded=statuses["decoded"],
+        undecodable=statuses["undecodable"],
+        unscreened=statuses["unscreened"],
+        damaged=int(damaged.sum()),
+        unscorable=statuses["decoded"] - int(scored.sum()),
+        scored=int(scored.sum()),
+        rejected=dict.fromkeys(rejections, 0) | dict(sorted(reasons.items())),
+        flagged=int(flagged.sum()),
+        near_duplicates=int(duplicates.sum()),
+        to_read=int((flagged & ~duplicates).sum()),
+        events=len(frames["event"].drop_null().unique()),
+    )
+
+
+def problem_records(frames: pa.Table) -> list[ProblemRecord]:
+    """Return the problems of frames; consecutive frames with the same problem are one record."""
+    columns = frames.select([*_KEY, "problem", "time_s", "file"])
+    found: list[ProblemRecord] = []
+    for row in columns.filter(columns["problem"].is_valid()).to_pylist():
+        before = row["problem"], row["head"], row["frame"] - 1
+        if found and before == (found[-1]["what"], found[-1]["head"], found[-1]["last_frame"]):
+            found[-1]["frames"] += 1
+            found[-1]["last_frame"], found[-1]["last_time_s"] = row["frame"], row["time_s"]
+            continue
+        found.append(
+            ProblemRecord(
+                what=row["problem"],
+                head=row["head"],
+                frames=1,
+                first_frame=row["frame"],
+                last_frame=row["frame"],
+                first_time_s=row["time_s"],
+                last_time_s=row["time_s"],
+                file=row["file"],
+            )
+        )
+    return found
+
+
+def packet_table(packets: Mapping[int, PacketTable | None]) -> pa.Table:
+    """Return the packets of all heads, with the columns PACKETS; heads with images have none."""
+    tables = [PACKETS.empty_table()]
+    for head, one in sorted(packets.items()):
+        if one is not None:
+            table = one.to_arrow().add_column(0, "head", pa.array(np.full(len(one), head)))
+            tables.append(table.select(PACKETS.names).cast(PACKETS))
+    return pa.concat_tables(tables)
+
+
+def write_tables(folder: Path, exam: str, tables: Mapping[str, pa.Table]) -> dict[str, str]:
+    """Write the tables of an exam.
+
+    The bytes depend on the rows alone, not on how the rows arrived.
+
+    Parameters
+    ----------
+    folder
+        The folder of the files.
+    exam
+        Name of the exam, for the metadata.
+    tables
+        Every table of :data:`~capsieve.store.schema.TABLES`.
 
     Returns
     -------
     dict
-        Thumbnails by head and frame, not more than `pictures`: of the best frames of the events
-        first, best event first, then of their other frames to read.
+        The SHA-256 of each file, by its name.
     """
-    ranks, repeats = _by_frame(known.events)
-    best = {(event.best.head, event.best.frame) for event in known.events}
-    wanted = _to_be_shown(known.events, pictures)
-    files: dict[tuple[int, int], str | None] = {}
-    thumbnails: dict[tuple[int, int], bytes] = {}
-    frames = _Writer(folder / "frames.parquet", described(FRAMES, "frames", exam))
-    features = _Writer(folder / "features.parquet", described(FEATURES, "features", exam))
-    with frames, features:
-        for head, first, table in _numbered(segments, rows):
-            count = table.num_rows
-            keys = [(head, first + place) for place in range(count)]
-            columns = {name: table[name] for name in FRAMES.names if name in table.column_names}
-            columns |= {
-                "head": pa.array([head] * count, pa.int16()),
-                "frame": pa.array([frame for _, frame in keys], pa.int64()),
-                "event": pa.array([ranks.get(key) for key in keys], pa.int32()),
-                "repeats": pa.array([repeats.get(key) for key in keys], pa.int64()),
-            }
-            frames.add(pa.table([columns[name] for name in FRAMES.names], frames.schema))
-            features.add(_exploded(table["features"], head, first, features.schema))
-            for place, key in enumerate(keys):
-                if key in best:
-                    files[key] = table["file"][place].as_py()
-                if key in wanted:
-                    thumbnails[key] = table["thumbnail"][place].as_py()
-    events = [_event_row(rank, event, files) for rank, event in enumerate(known.events, 1)]
-    schema = described(EVENTS, "events", exam)
-    pq.write_table(pa.Table.from_pylist(events, schema), folder / "events.parquet", **_OPTIONS)
-    return thumbnails
+    hashes: dict[str, str] = {}
+    for name, schema in TABLES.items():
+        content = json.dumps({"schema": SCHEMA, "table": name, "exam": exam})
+        described = schema.with_metadata({"capsieve": content})
+        path = folder / f"{name}.parquet"
+        table = tables[name].cast(described)
+        with (
+            file_errors("write", path),
+            pq.ParquetWriter(path, described, compression="zstd") as file,
+        ):
+            # Each row group from one chunk: pages would otherwise end where chunks end.
+            for start in range(0, table.num_rows, _ROW_GROUP):
+                file.write_table(table.slice(start, _ROW_GROUP).combine_chunks())
+        hashes[path.name] = _sha256(path)
+    return hashes
 
 
-_OPTIONS: dict[str, Any] = {"compression": "zstd"}
+def intact(folder: Path, hashes: Mapping[str, str]) -> bool:
+    """Return whether a folder has all tables with the hashes that its record states."""
+    try:
+        return dict(hashes) == {
+            f"{name}.parquet": _sha256(folder / f"{name}.parquet") for name in TABLES
+        }
+    except OSError:
+        return False
 
 
-class _Writer:
-    """A Parquet file whose row groups do not depend on how the rows arrive."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self.schema = schema
-        self._file = pq.ParquetWriter(path, schema, **_OPTIONS)
-        self._waiting: list[pa.Table] = []
-        self._count = 0
-
-    def add(self, table: pa.Table) -> None:
-        self._waiting.append(table)
-        self._count += table.num_rows
-        if self._count >= _ROW_GROUP:
-            self._flush(self._count - self._count % _ROW_GROUP)
-
-    def _flush(self, count: int) -> None:
-        """Write the first so many of the waiting rows."""
-        if count:
-            waiting = pa.concat_tables(self._waiting).combine_chunks()
-            self._file.write_table(waiting.slice(0, count), row_group_size=_ROW_GROUP)
-            self._waiting, self._count = [waiting.slice(count)], self._count - count
-
-    def __enter__(self) -> "_Writer":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._flush(self._count)
-        self._file.close()
-
-
-def _numbered(segments: Mapping[int, int], rows: Rows) -> Iterator[tuple[int, int, pa.Table]]:
-    """Yield head, number of the first frame, and rows of every segment."""
-    for head in sorted(segments):
-        first = 0
-        for number in range(segments[head]):
-            table = rows(head, number, None)
-            yield head, first, table
-            first += table.num_rows
-
-
-def _exploded(lists: pa.ChunkedArray, head: int, first: int, schema: pa.Schema) -> pa.Table:
-    """One row per feature, with the number of its frame."""
-    column: Any = lists.combine_chunks()
-    values = column.flatten()
-    parents = column.value_parent_indices().to_numpy()
-    numbered = {
-        "head": pa.array([head] * len(values), pa.int16()),
-        "frame": pa.array(parents + first, pa.int64()),
-    }
-    columns = [numbered[name] if name in numbered else values.field(name) for name in schema.names]
-    return pa.table(columns, schema)
-
-
-def _flagged(head: int, frame: int, row: dict[str, Any]) -> Flagged:
-    return Flagged(
-        head=head,
-        frame=frame,
-        time=row["time_s"],
-        score=row["score"],
-        row=row["row"],
-        col=row["col"],
-        radius=row["radius"],
-        signature=row["signature"],
-    )
-
-
-def _to_be_shown(events: Sequence[Event], pictures: int) -> set[tuple[int, int]]:
-    """Choose the frames of which the report gets a picture."""
-    best = ((event.best.head, event.best.frame) for event in events)
-    others = (
-        (member.head, member.frame)
-        for event in events
-        for member in event.members
-        if member.frame not in event.duplicates and member is not event.best
-    )
-    return set(islice(chain(best, others), pictures))
-
-
-def _by_frame(
-    events: Sequence[Event],
-) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
-    """Return the event's rank of every flagged frame, and the frame that a near copy repeats."""
-    ranks: dict[tuple[int, int], int] = {}
-    repeats: dict[tuple[int, int], int] = {}
-    for rank, event in enumerate(events, 1):
-        for member in event.members:
-            ranks[member.head, member.frame] = rank
-            if member.frame in event.duplicates:
-                repeats[member.head, member.frame] = event.duplicates[member.frame]
-    return ranks, repeats
-
-
-def _event_row(
-    rank: int, event: Event, files: Mapping[tuple[int, int], str | None]
-) -> dict[str, Any]:
-    first, last, best = event.members[0], event.members[-1], event.best
-    return {
-        "event": rank,
-        "head": first.head,
-        "first_frame": first.frame,
-        "last_frame": last.frame,
-        "best_frame": best.frame,
-        "score": best.score,
-        "frames": len(event.members),
-        "to_read": len(event.members) - len(event.duplicates),
-        "first_time_s": first.time,
-        "last_time_s": last.time,
-        "best_time_s": best.time,
-        "best_file": files[best.head, best.frame],
-        "row": best.row,
-        "col": best.col,
-        "radius": best.radius,
-    }
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

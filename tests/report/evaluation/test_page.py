@@ -1,6 +1,7 @@
 import base64
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
@@ -8,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from capsieve.report.evaluation.galleries import choose
-from capsieve.report.evaluation.gallery_pictures import draw
+from capsieve.report.evaluation.gallery_pictures import Place, draw
 from capsieve.report.evaluation.page import evaluation_page
 from capsieve.report.evaluation.sections import Drawn
 from capsieve.statistics.evaluation import Evaluation, OperatingPoint
@@ -30,8 +32,8 @@ def a_page(evaluation: Evaluation) -> str:
     drawn = {name: Drawn(f"data:image/svg+xml;base64,{SVG}", 10, 10) for name in NAMES}
     frame = np.full((64, 64, 3), 90, np.uint8)
 
-    def fetch(exam: str, head: int, number: int) -> Any:
-        return None if number % 2 else frame
+    def fetch(places: Iterable[Place]) -> dict[Place, NDArray[np.uint8]]:
+        return {place: frame for place in places if place[2] % 2 == 0}
 
     shown = [(gallery, draw(gallery, fetch)) for gallery in choose(evaluation)]
     return evaluation_page(evaluation, drawn=drawn, galleries=shown, files=["metrics.json"])

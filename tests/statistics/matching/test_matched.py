@@ -6,7 +6,7 @@ from capsieve.errors import FileError
 from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.statistics.labels.label_set import LABELS
 from capsieve.statistics.matching import match, pixel_codes
-from capsieve.store.reader import exam_folders
+from capsieve.store.exam import exam_folders
 from reference.matching import frame_labels
 from support.label_sets import label_set
 from support.matched_problems import examples_of, problems_of
@@ -29,7 +29,7 @@ def test_the_columns_of_the_results_arrive(tmp_path):
     folder = write_results(
         tmp_path / "exam",
         score=[40.0, None, 0.0],
-        label=["polyp", None, "normal"],
+        flagged=[True, False, False],
         reason=["polyp", None, "texture-low"],
         status=["decoded", "undecodable", "decoded"],
         time_s=[0.5, None, 1.5],
@@ -143,8 +143,8 @@ def test_a_screened_exam_is_read(tmp_path):
 
 
 def test_equal_pixels_have_equal_codes(tmp_path):
-    one = write_results(tmp_path / "a", sha1=["aa", "bb", None])
-    two = write_results(tmp_path / "b", sha1=["bb", "cc"])
+    one = write_results(tmp_path / "a", pixel_hash=["aa", "bb", None])
+    two = write_results(tmp_path / "b", pixel_hash=["bb", "cc"])
     codes = pixel_codes([one, two]).tolist()
     assert codes[1] == codes[3]
     assert codes[2] == -1

@@ -1,4 +1,4 @@
-"""Masks in folders and tables, the phantom's truth, and the boxes of Kvasir-Capsule."""
+"""Masks in folders and tables, and the boxes of Kvasir-Capsule."""
 
 from pathlib import Path
 
@@ -9,10 +9,8 @@ from PIL import Image
 from capsieve.statistics.regions.kvasir_boxes import read_kvasir_boxes
 from capsieve.statistics.regions.mask_folder import read_mask_folder
 from capsieve.statistics.regions.mask_table import read_mask_table
-from capsieve.statistics.regions.phantom_truth import read_phantom_truth
 from capsieve.statistics.regions.region import Box, MaskFile
 
-SIGHTINGS = "head,frame,polyp,pixels,share,row0,col0,row1,col1,distance_mm,counts\n"
 KVASIR = "filename;video_id;frame_number;finding_category;finding_class;x1;y1;x2;y2;x3;y3;x4;y4\n"
 
 
@@ -46,37 +44,6 @@ def test_images_beside_masks_are_no_masks(tmp_path: Path) -> None:
     assert region.where == str(Path("masks") / "001.png")
 
 
-def phantom(tmp_path: Path, rows: str, mask: str = "000003.png") -> Path:
-    touch(tmp_path / "study" / "truth" / "patient-1" / "masks" / mask)
-    (tmp_path / "study" / "truth" / "patient-1" / "sightings.csv").write_text(SIGHTINGS + rows)
-    return tmp_path / "study"
-
-
-@pytest.mark.parametrize("below", ["", "truth", "truth/patient-1"])
-def test_the_phantoms_polyps_are_numbered_in_its_masks(tmp_path: Path, below: str) -> None:
-    study = phantom(tmp_path, "0,3,2,9,1,0,0,3,3,10,1\n0,3,1,9,1,0,0,3,3,90,0\n")
-    regions = read_phantom_truth(study / below)
-    (region,) = regions.regions
-    assert (region.exam, region.head, region.frame, region.polyp) == (
-        "patient-1",
-        0,
-        3,
-        "patient-1/2",
-    )
-    assert isinstance(region.shape, MaskFile)
-    assert region.shape.value == 2
-    assert Path(region.shape.path).name == "000003.png"
-    assert [problem.rows for problem in regions.problems] == [1]  # the one that does not count
-
-
-def test_the_phantoms_masks_of_two_heads(tmp_path: Path) -> None:
-    study = phantom(tmp_path, "1,3,2,9,1,0,0,3,3,10,1\n", mask="000003-head-1.png")
-    (region,) = read_phantom_truth(study).regions
-    assert isinstance(region.shape, MaskFile)
-    assert Path(region.shape.path).is_file()
-    assert region.head == 1
-
-
 def test_a_table_pairs_frames_and_masks(tmp_path: Path) -> None:
     table = tmp_path / "frames.csv"
     table.write_text("file,mask,sequence\nframes/1.jpg,masks/1.png,4\nframes/2.jpg,,4\n,m.png,1\n")
@@ -87,7 +54,8 @@ def test_a_table_pairs_frames_and_masks(tmp_path: Path) -> None:
     assert [problem.rows for problem in regions.problems] == [1]
 
 
-def test_a_table_may_name_frames_of_a_video_and_grey_levels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_table_may_name_frames_of_a_video_and_grey_levels(tmp_path: Path, folder: bool) -> None:
     table = tmp_path / "masks.csv"
     table.write_text(
         "exam,head,frame,file,polyp,mask,value\n"
@@ -95,7 +63,7 @@ def test_a_table_may_name_frames_of_a_video_and_grey_levels(tmp_path: Path) -> N
         "a,1,x,,a/2,m/8.png,2\n"
         "a,1,,,a/2,m/9.png,2\n"
     )
-    regions = read_mask_table(table)
+    regions = read_mask_table(tmp_path if folder else table)
     (region,) = regions.regions
     assert (region.exam, region.head, region.frame, region.file) == ("a", 1, 7, None)
     assert region.shape == MaskFile(str(tmp_path / "m/7.png"), 2)

@@ -1,11 +1,10 @@
 """Hit rates and FROC, counted by hand."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -18,7 +17,7 @@ from capsieve.statistics.regions.marks import Marks, read_marks
 from capsieve.statistics.regions.placing import place_regions
 from capsieve.statistics.regions.pointing import Pointed, point_at
 from capsieve.statistics.regions.region import Box, MaskFile, Region, RegionSet
-from capsieve.store.schema import FEATURES, described
+from support.results import COLUMNS, exam_record, frame_counts, write_table
 from support.small_judged import small_judged
 
 BOX, FAR = Box(10, 10, 20, 20), Box(60, 60, 80, 80)
@@ -156,10 +155,10 @@ def test_the_froc_grows_with_falling_thresholds() -> None:
 
 def write_features(folder: Path, rows: list[dict[str, Any]]) -> None:
     folder.mkdir()
-    blank = {field.name: "" if field.name == "rejected" else 0 for field in FEATURES}
-    schema = described(FEATURES, "features", folder.name)
-    table = pa.Table.from_pylist([blank | row for row in rows], schema=schema)
-    pq.write_table(table, folder / "features.parquet")
+    blank = {name: "" if name == "rejected" else 0 for name in COLUMNS["features"]}
+    write_table(folder, "features", [blank | row for row in rows])
+    record = exam_record(folder.name, [frame_counts(10)])
+    (folder / "exam.json").write_text(json.dumps(record), encoding="utf-8")
 
 
 def test_marks_are_the_balls_that_passed(tmp_path: Path) -> None:

@@ -25,15 +25,10 @@ def make(layout: str, folder: Path) -> Path:
         (folder / "frames.csv").write_text("file,mask\n1.jpg,1.png\n")
     elif layout == "Kvasir-Capsule":
         (folder / "metadata.csv").write_text("filename;x1;y1;x2;y2;x3;y3;x4;y4;finding_class\n")
-    elif layout == "phantom":
-        (folder / "truth" / "e" / "masks").mkdir(parents=True)
-        (folder / "truth" / "e" / "sightings.csv").write_text("head,frame,polyp,counts\n")
     return folder
 
 
-@pytest.mark.parametrize(
-    "layout", ["COCO", "YOLO", "masks", "table of masks", "Kvasir-Capsule", "phantom"]
-)
+@pytest.mark.parametrize("layout", ["COCO", "YOLO", "masks", "table of masks", "Kvasir-Capsule"])
 def test_every_layout_is_recognised(tmp_path: Path, layout: str) -> None:
     assert read_regions(make(layout, tmp_path)).layout == layout
 

@@ -1,7 +1,7 @@
 // Requests to the server, and errors as sentences.
 
 import { parseColumns, type Columns } from "./columns.ts";
-import { packQuery, parsePack, type Packed } from "./pack.ts";
+import { parsePack, type Packed } from "./pack.ts";
 import type {
   Action,
   Agreement,
@@ -9,7 +9,6 @@ import type {
   Evidence,
   Exam,
   ExamRow,
-  Preparing,
   Reading,
   Room,
 } from "./types.ts";
@@ -76,7 +75,6 @@ export const api = {
   agreement: (exam: string) => json<Agreement>(`${examPath(exam)}/agreement`),
   evidence: (exam: string, head: number, frame: number, signal?: AbortSignal) =>
     json<Evidence>(`${examPath(exam)}/evidence/${head}/${frame}`, signal ? { signal } : {}),
-  preparing: (exam: string) => json<Preparing>(`${examPath(exam)}/preparing`),
   seen: (exam: string) =>
     json<Record<string, { milliseconds: string }>>(`${examPath(exam)}/seen`),
 
@@ -88,10 +86,16 @@ export const api = {
     exam: string,
     head: number,
     numbers: readonly number[],
-    signal?: AbortSignal,
+    signal: AbortSignal,
   ): Promise<Packed[]> {
-    const path = `${examPath(exam)}/frames/${head}?${packQuery(numbers)}`;
-    return parsePack(await (await request(path, signal ? { signal } : {})).arrayBuffer());
+    const path = `${examPath(exam)}/frames/${head}?numbers=${numbers.join(",")}`;
+    return parsePack(await (await request(path, { signal })).arrayBuffer());
+  },
+  /** The nearest key frame at or before a frame; its number is in the result. */
+  async keyFrame(exam: string, head: number, frame: number, signal: AbortSignal): Promise<Packed> {
+    const path = `${examPath(exam)}/frames/${head}?numbers=${frame}&snap=key`;
+    const [found] = parsePack(await (await request(path, { signal })).arrayBuffer());
+    return found ?? { number: frame, type: "", bytes: new Uint8Array() };
   },
   async thumbnails(exam: string, head: number, numbers: readonly number[]): Promise<Packed[]> {
     const path = `${examPath(exam)}/thumbnails/${head}?numbers=${numbers.join(",")}`;

@@ -5,13 +5,13 @@ export interface Columns {
   reasons: string[];
   time_s: Float64Array;
   score: Float32Array;
-  /** 0 normal, 1 polyp, 255 not scored. */
-  label: Uint8Array;
+  /** 1: flagged; 0: not flagged, or not scored. */
+  flagged: Uint8Array;
   reason: Uint8Array;
   /** -1: of no event. */
   event: Int32Array;
-  /** Of which frame it is nearly a copy; -1: of none. */
-  repeats: Int32Array;
+  /** Of which frame it is a near-duplicate; -1: of none. */
+  duplicate_of: Int32Array;
   /** Mean colour, three bytes a frame; 0, 0, 0 where it is unknown. */
   rgb: Uint8Array;
   /** 0 decoded, 1 undecodable, 2 unscreened. */
@@ -53,10 +53,10 @@ export function parseColumns(buffer: ArrayBuffer): Columns {
     reasons: header.reasons ?? [],
     time_s: new Float64Array(buffer, place("time_s"), count),
     score: new Float32Array(buffer, place("score"), count),
-    label: new Uint8Array(buffer, place("label"), count),
+    flagged: new Uint8Array(buffer, place("flagged"), count),
     reason: new Uint8Array(buffer, place("reason"), count),
     event: new Int32Array(buffer, place("event"), count),
-    repeats: new Int32Array(buffer, place("repeats"), count),
+    duplicate_of: new Int32Array(buffer, place("duplicate_of"), count),
     rgb: new Uint8Array(buffer, place("rgb"), 3 * count),
     status: new Uint8Array(buffer, place("status"), count),
   };

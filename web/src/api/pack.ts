@@ -1,14 +1,14 @@
-// Several pictures in one answer: for each one its number, its length, its kind, its bytes.
+// Several images in one response: for each one its number, its length, its kind, its bytes.
 
 export interface Packed {
   number: number;
-  /** Empty where the frame cannot be decoded. */
-  type: "" | "image/jpeg" | "image/png" | "image/webp";
+  /** Empty if the frame cannot be shown. */
+  type: "" | "image/jpeg" | "image/png";
   bytes: Uint8Array<ArrayBuffer>;
 }
 
 const HEADER = 12;
-const TYPES = ["", "image/jpeg", "image/png", "image/webp"] as const;
+const TYPES = ["", "image/jpeg", "image/png"] as const;
 
 /** Take a pack apart. The bytes are copied, so that one picture does not keep the whole pack. */
 export function parsePack(buffer: ArrayBuffer): Packed[] {
@@ -27,14 +27,4 @@ export function parsePack(buffer: ArrayBuffer): Packed[] {
     at += length;
   }
   return pictures;
-}
-
-/** The query for these frames: a run where they are one, a list otherwise. */
-export function packQuery(numbers: readonly number[]): string {
-  const first = numbers[0];
-  if (first === undefined) throw new Error("A pack needs at least one frame.");
-  const step = numbers.length > 1 ? (numbers[1] as number) - first : 1;
-  const run = Math.abs(step) === 1 && numbers.every((n, i) => n === first + i * step);
-  if (!run) return `numbers=${numbers.join(",")}`;
-  return `first=${first}&count=${numbers.length}${step === -1 ? "&step=-1" : ""}`;
 }

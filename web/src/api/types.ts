@@ -63,14 +63,6 @@ export interface ExamRow {
   readable: boolean;
 }
 
-/** How far the index of an exam is. */
-export interface Preparing {
-  state: "waiting" | "working" | "ready" | "failed";
-  words: string;
-  done: number;
-  of: number;
-}
-
 export interface Head {
   head: number;
   frames: number;
@@ -101,6 +93,8 @@ export interface Exam {
   exam: string;
   heads: Head[];
   threshold: number | null;
+  reading_list: boolean;
+  flagging: string;
   score: { name: string; words: string; low: number; high: number; probability: boolean };
   detector: string;
   events: SieveEvent[];

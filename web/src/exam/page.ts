@@ -5,7 +5,6 @@ import { dialogOpen, toast } from "../dialog.ts";
 import { h } from "../dom.ts";
 import { cleaner, watched } from "../emitter.ts";
 import { commandOf, keyName } from "../keymap.ts";
-import { followPreparing, preparingLine } from "../preparing.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
 import { filterElement, makeAdjustment } from "./adjust.ts";
@@ -77,10 +76,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   clean.add(watchScreening(session));
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
-  const preparing = preparingLine(name);
-  clean.add(preparing.close);
-  followPreparing(name);
-  const bar = topBar(session, deciding, [preparing.element, late], {
+  const bar = topBar(session, deciding, [late], {
     save: save.element,
     sign: () => commands["sign"]?.(false),
     differences: () => commands["differences"]?.(false),

@@ -36,6 +36,8 @@ export interface Screen {
   target(): Target | null;
   /** Jump; a frame that the mode leaves out is shown in the mode "all". */
   jump(head: number, frame: number, exact?: boolean): void;
+  /** While the pointer drags: the key frame nearest before a frame. `jump` ends it. */
+  drag(head: number, frame: number): void;
   setMode(mode: Mode): void;
   setHead(head: number): void;
   setBoth(both: boolean): void;
@@ -129,19 +131,25 @@ export function makeScreen(
     const shown = playing.heads.includes(to) ? stepOf(playing, to, frame) : -1;
     const at = shown < 0 ? -1 : playing.frames[playing.heads.indexOf(to)]?.[shown];
     if (shown >= 0 && (at === frame || !exact)) return player.go(shown);
-    if (exact && at !== frame && mode.get() !== "all" && columns.get(to)?.label[frame] !== 1) {
+    if (exact && at !== frame && mode.get() !== "all" && columns.get(to)?.flagged[frame] !== 1) {
       mode.set("all");
       toast("Showing all frames: this one is not flagged.");
     }
     rebuild(frame);
   };
 
+  // Modes other than "all" leave out most key frames, and have few frames.
+  const drag = (to: number, frame: number): void => {
+    if (mode.get() !== "all" || to !== head.get()) return jump(to, frame, false);
+    player.drag(stepOf(player.sequence(), to, frame));
+  };
+
   player.shown.watch((shown) => {
     if (shown === null) return;
     // Who goes through flagged frames alone is led to the head that was flagged.
-    const flagged = shown.spots.find((spot) => columns.get(spot.head)?.label[spot.frame] === 1);
+    const flagged = shown.spots.find((spot) => columns.get(spot.head)?.flagged[spot.frame] === 1);
     const mine = here();
-    if (mode.get() !== "all" && flagged && columns.get(mine.head)?.label[mine.frame] !== 1) head.set(flagged.head);
+    if (mode.get() !== "all" && flagged && columns.get(mine.head)?.flagged[mine.frame] !== 1) head.set(flagged.head);
     lookUp();
     select();
   });
@@ -161,6 +169,7 @@ export function makeScreen(
       return found === undefined ? null : ({ event: found, frame: here().frame } as Target);
     },
     jump,
+    drag,
     setMode,
     setHead,
     setBoth(next) {

@@ -63,7 +63,7 @@ export function makeStage(
   const caption = ({ head, frame }: Spot): string => {
     const time = session.hasTimes ? `${clock(session.positions.get(head)?.[frame] ?? NaN)}  ` : "";
     const name = session.exam.heads.length > 1 ? `head ${head}  ` : "";
-    const flagged = session.columns.get(head)?.label[frame] === 1 ? "  ● flagged" : "";
+    const flagged = session.columns.get(head)?.flagged[frame] === 1 ? "  ● flagged" : "";
     return `${name}${time}frame ${count(frame)}${flagged}`;
   };
 

@@ -20,7 +20,7 @@ export interface Transport {
 const MODES: readonly (readonly [Mode, string, string])[] = [
   ["all", "All", withKeys("Every frame of the exam", "mode")],
   ["flagged", "Flagged", withKeys("Frames that the sieve flagged", "mode")],
-  ["to read", "No copies", withKeys("Flagged frames without near copies of others", "mode")],
+  ["to read", "To read", withKeys("Flagged frames without near-duplicates", "mode")],
 ];
 
 export function makeTransport(session: Session, screen: Screen, picture: HTMLElement): Transport {

@@ -9,7 +9,6 @@ import { withKeys } from "../keymap.ts";
 import { whoReads } from "../leaving.ts";
 import { rankExams } from "../model/rank.ts";
 import { clock, count, plural, readerWords } from "../model/words.ts";
-import { preparingLine } from "../preparing.ts";
 import type { Saver } from "../saving/saver.ts";
 import { themeButton } from "../theme.ts";
 import { announce } from "../announce.ts";
@@ -85,21 +84,11 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
     h("td", {}, progress(row.decided_events, row.events)),
     h("td", { class: "number" }, row.readable ? count(row.findings) : "–"),
     h("td", { class: "number" }, row.duration_s === null ? "–" : clock(row.duration_s)),
-    h("td", { class: "soft small remarks" }, remarks(row), prepared(row.exam)),
+    h("td", { class: "soft small remarks" }, remarks(row)),
   ];
-
-  // What is told of an exam's index changes while the list stands, and the row is made anew at times.
-  const lines: (() => void)[] = [];
-  const prepared = (exam: string): HTMLElement => {
-    const line = preparingLine(exam);
-    lines.push(line.close);
-    return line.element;
-  };
-  clean.add(() => lines.forEach((close) => close()));
 
   const show = (rows: ExamRow[]): void => {
     const focused = (document.activeElement as HTMLElement | null)?.dataset?.["exam"];
-    for (const close of lines.splice(0)) close();
     fill(
       body,
       ...rankExams(rows).map((row) =>

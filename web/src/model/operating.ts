@@ -18,9 +18,7 @@ const BEFORE_SCORE = new Set(["texture-low", "texture-high", "uninformative", "n
 export function reach(columns: Columns): Float32Array {
   const never = columns.reasons.map((reason) => BEFORE_SCORE.has(reason));
   return Float32Array.from(columns.score, (score, i) =>
-    Number.isNaN(score) || columns.label[i] === 255 || never[columns.reason[i] as number]
-      ? -Infinity
-      : score,
+    Number.isNaN(score) || never[columns.reason[i] as number] ? -Infinity : score,
   );
 }
 

@@ -40,6 +40,12 @@ export function paired(heads: [number, number], a: Float64Array, b: Float64Array
   return { length: left.length, heads, frames: [Int32Array.from(left), Int32Array.from(right)] };
 }
 
+/** Whether a flagged frame is a near-duplicate of another flagged frame of its event. */
+function isNearDuplicate(table: Columns, frame: number): boolean {
+  const earlier = table.duplicate_of[frame] as number;
+  return earlier >= 0 && table.flagged[earlier] === 1 && table.event[earlier] === table.event[frame];
+}
+
 /** The steps at which some head shows a frame that the mode asks for. */
 export function filtered(all: Sequence, mode: Mode, columns: ReadonlyMap<number, Columns>): Sequence {
   if (mode === "all") return all;
@@ -48,8 +54,8 @@ export function filtered(all: Sequence, mode: Mode, columns: ReadonlyMap<number,
     const wanted = all.heads.some((head, i) => {
       const table = columns.get(head);
       const frame = all.frames[i]?.[step] as number;
-      if (table === undefined || table.label[frame] !== 1) return false;
-      return mode === "flagged" || (table.repeats[frame] as number) < 0;
+      if (table === undefined || table.flagged[frame] !== 1) return false;
+      return mode === "flagged" || !isNearDuplicate(table, frame);
     });
     if (wanted) steps.push(step);
   }

@@ -1,4 +1,4 @@
-// Frames on their way to the screen: asked for in packs, kept as bytes, decoded shortly before use.
+// Loading of frames: requested in packs, kept as bytes, decoded shortly before use.
 //
 // Two bounded stores: bytes (small, many, so that going back is quick) and bitmaps (large, few).
 
@@ -21,6 +21,10 @@ export interface Frames {
   want(spots: readonly Spot[]): void;
   /** Called whenever a picture became ready. */
   onready: () => void;
+  /** Load the nearest earlier key frames, which decode at once. While a request runs, only the last call counts. */
+  drag(spots: readonly Spot[]): void;
+  /** Called with the key frames, under their own numbers. */
+  ondragged: (spots: Spot[], pictures: Picture[]) => void;
   /** Called when the server could not be reached, and with null when it could again. */
   ontrouble: (sentence: string | null) => void;
   close(): void;
@@ -37,6 +41,15 @@ const REQUESTS = 2;
 const name = ({ head, frame }: Spot): string => `${head}/${frame}`;
 const UNDECODABLE = "This frame cannot be decoded.";
 
+async function toPicture({ type, bytes }: Packed): Promise<Picture> {
+  try {
+    if (type !== "") return { bitmap: await createImageBitmap(new Blob([bytes], { type })) };
+  } catch {
+    // The browser cannot decode the file.
+  }
+  return { bitmap: null, sentence: UNDECODABLE };
+}
+
 export function makeFrames(exam: string): Frames {
   const bytes = makeRing<Packed>(BYTES, (p) => p.bytes.length + 64, () => {});
   const pictures = makeRing<Picture>(BITMAPS, () => 1, (picture) => picture.bitmap?.close());
@@ -44,6 +57,8 @@ export function makeFrames(exam: string): Frames {
   const asked = new Map<string, AbortController>();
   const alone = new Set<string>(); // asked for in no pack, and not ready yet
   let wanted: readonly Spot[] = [];
+  let dragged: readonly Spot[] | null = null; // the last place of a drag, not requested yet
+  let dragRequest: AbortController | null = null;
   let requests = 0;
   let closed = false;
   let rest: ReturnType<typeof setTimeout> | undefined; // after a failure, before the next try
@@ -52,21 +67,43 @@ export function makeFrames(exam: string): Frames {
     const key = name(spot);
     if (decoding.has(key) || pictures.has(key)) return;
     decoding.add(key);
-    let picture: Picture;
-    try {
-      picture =
-        packed.type === ""
-          ? { bitmap: null, sentence: UNDECODABLE }
-          : { bitmap: await createImageBitmap(new Blob([packed.bytes], { type: packed.type })) };
-    } catch {
-      picture = { bitmap: null, sentence: UNDECODABLE };
-    }
+    const picture = await toPicture(packed);
     decoding.delete(key);
     alone.delete(key);
     if (closed) return void picture.bitmap?.close();
     pictures.put(key, picture);
     frames.onready();
     pump();
+  };
+
+  const keyFrame = async (spot: Spot, signal: AbortSignal): Promise<[Spot, Picture]> => {
+    const packed = await api.keyFrame(exam, spot.head, spot.frame, signal);
+    const found = { head: spot.head, frame: packed.number };
+    bytes.put(name(found), packed);
+    if (!pictures.has(name(found))) {
+      const picture = await toPicture(packed);
+      if (pictures.has(name(found))) picture.bitmap?.close(); // decoded meanwhile as a wanted frame
+      else pictures.put(name(found), picture);
+    }
+    return [found, pictures.get(name(found)) as Picture];
+  };
+
+  const fetchDragged = async (): Promise<void> => {
+    if (dragged === null || dragRequest !== null || closed) return;
+    const controller = (dragRequest = new AbortController());
+    const spots = dragged;
+    dragged = null;
+    try {
+      const found = await Promise.all(spots.map((spot) => keyFrame(spot, controller.signal)));
+      if (!controller.signal.aborted) {
+        frames.ondragged(found.map(([spot]) => spot), found.map(([, picture]) => picture));
+        frames.ontrouble(null);
+      }
+    } catch (error) {
+      if (!controller.signal.aborted) frames.ontrouble(error instanceof Error ? error.message : String(error));
+    }
+    dragRequest = null;
+    void fetchDragged();
   };
 
   const fetchPack = async (head: number, numbers: number[]): Promise<void> => {
@@ -130,6 +167,8 @@ export function makeFrames(exam: string): Frames {
   const frames: Frames = {
     ready: (spot) => pictures.get(name(spot)),
     want(spots) {
+      dragged = null;
+      dragRequest?.abort();
       wanted = spots;
       const keys = new Set(spots.slice(0, 200).map(name));
       for (const controller of new Set(asked.values())) {
@@ -138,10 +177,17 @@ export function makeFrames(exam: string): Frames {
       }
       pump();
     },
+    drag(spots) {
+      if (wanted.length > 0) frames.want([]);
+      dragged = spots;
+      void fetchDragged();
+    },
     onready: () => {},
+    ondragged: () => {},
     ontrouble: () => {},
     close() {
       closed = true;
+      dragRequest?.abort();
       clearTimeout(rest);
       for (const controller of asked.values()) controller.abort();
       pictures.clear();

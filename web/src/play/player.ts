@@ -2,7 +2,7 @@
 // slows down.
 
 import { watched } from "../emitter.ts";
-import type { Sequence } from "../model/sequence.ts";
+import { stepOf, type Sequence } from "../model/sequence.ts";
 import { makeClock } from "./clock.ts";
 import type { Frames, Picture, Spot } from "./frames.ts";
 
@@ -19,6 +19,8 @@ export interface Player {
   setSequence(sequence: Sequence, step: number): void;
   /** Show a step. */
   go(step: number): void;
+  /** Show the key frames nearest before a step, under their own numbers, until `go` is called. */
+  drag(step: number): void;
   /** Go on by so many steps, unless the last asked for is not yet drawn: nothing is skipped. */
   by(steps: number): void;
   play(direction: Direction): void;
@@ -46,6 +48,7 @@ export function makePlayer(
   let sequence: Sequence = { length: 0, heads: [], frames: [] };
   let target = 0;
   let pending = false;
+  let dragging = false;
   let asked = 0; // since when the pending step is waited for
   let request = 0;
   let stopped = false;
@@ -85,7 +88,7 @@ export function makePlayer(
         want();
       }
     }
-    if (pending) {
+    if (pending && !dragging) {
       const spots = spotsAt(target);
       const pictures = spots.map((spot) => frames.ready(spot));
       if (pictures.every((picture) => picture !== undefined)) {
@@ -96,25 +99,36 @@ export function makePlayer(
         shown.set({ step: target, spots });
       } else if (now - asked > LATE_AFTER) late.set(true);
     }
-    if (pending || playing.get() !== 0) schedule();
+    if ((pending && !dragging) || playing.get() !== 0) schedule();
   };
 
   const schedule = (): void => {
     if (request === 0 && !stopped) request = requestAnimationFrame(tick);
   };
 
-  const go = (step: number): void => {
-    if (sequence.length === 0) return;
+  const aim = (step: number): void => {
     const next = Math.min(Math.max(step, 0), sequence.length - 1);
     if (next !== target) heading = next < target ? -1 : 1;
     target = next;
     pending = true;
     asked = performance.now();
+  };
+
+  const go = (step: number): void => {
+    if (sequence.length === 0) return;
+    aim(step);
+    dragging = false;
     want();
     schedule();
   };
 
   frames.onready = schedule;
+  frames.ondragged = (spots, pictures) => {
+    const [first] = spots;
+    if (!dragging || stopped || first === undefined) return;
+    draw(spots, pictures);
+    shown.set({ step: stepOf(sequence, first.head, first.frame), spots });
+  };
 
   return {
     sequence: () => sequence,
@@ -127,6 +141,14 @@ export function makePlayer(
       clock.start(performance.now());
       go(step);
     },
+    drag(step) {
+      if (sequence.length === 0) return;
+      playing.set(0);
+      aim(step);
+      dragging = true;
+      late.set(false);
+      frames.drag(spotsAt(target));
+    },
     by(steps) {
       if (!pending) go(target + steps);
     },
@@ -136,6 +158,7 @@ export function makePlayer(
         clock.start(performance.now());
       }
       playing.set(direction);
+      dragging = false;
       if (sequence.length > 0) want();
       schedule();
     },

@@ -4,7 +4,23 @@ import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["dome_points", "dome_radii", "write_curvatures"]
+__all__ = ["curvatures", "dome_points", "dome_radii"]
+
+
+@compiled
+def curvatures(surface):
+    """Return H, K and sqrt(w) of every pixel; the surface is mirrored at its border."""
+    rows, last = surface.shape[0], surface.shape[1] - 1
+    mean, gaussian, area = np.empty_like(surface), np.empty_like(surface), np.empty_like(surface)
+    for i in range(rows):
+        above, row, below = surface[max(i - 1, 0)], surface[i], surface[min(i + 1, rows - 1)]
+        means, gaussians, areas = mean[i], gaussian[i], area[i]
+        for j in range(1, last):
+            means[j], gaussians[j], areas[j] = _curvatures(above, row, below, j - 1, j, j + 1)
+        for j in (0, last):
+            left, right = max(j - 1, 0), min(j + 1, last)
+            means[j], gaussians[j], areas[j] = _curvatures(above, row, below, left, j, right)
+    return mean, gaussian, area
 
 
 @compiled
@@ -21,68 +37,37 @@ def _curvatures(above, row, below, left, j, right):
 
 
 @compiled
-def write_curvatures(surface, mean, gaussian, area):
-    """Write H, K and sqrt(w) of every pixel; the surface is mirrored at its border."""
-    rows, cols = surface.shape
-    last = cols - 1
-    for i in range(rows):
-        above, row, below = surface[max(i - 1, 0)], surface[i], surface[min(i + 1, rows - 1)]
-        means, gaussians, areas = mean[i], gaussian[i], area[i]
-        for j in range(1, last):
-            means[j], gaussians[j], areas[j] = _curvatures(above, row, below, j - 1, j, j + 1)
-        for j in (0, last):
-            left, right = max(j - 1, 0), min(j + 1, last)
-            means[j], gaussians[j], areas[j] = _curvatures(above, row, below, left, j, right)
-
-
-@compiled
-def dome_points(mean, gaussian, mask, squared_tangent, least_squared, points):
-    """Write 1 for each point of a dome, else 0. All arrays are flat.
+def dome_points(mean, gaussian, mask, squared_tangent, least_squared):
+    """Return 1 for each point of a dome, else 0; `least_squared` is a bound of its c^2.
 
     s >= a for a > 1/2 is the same as H >= 0 and H^2 >= t^2 (H^2 - K) with t = tan(pi a / 2).
-
-    Parameters
-    ----------
-    mean, gaussian
-        H and K.
-    mask
-        Pixels to search.
-    squared_tangent
-        t^2.
-    least_squared
-        Smallest square of the curvedness.
-    points
-        Output, uint8.
     """
-    for n in range(points.size):
-        h, k = mean[n], gaussian[n]
-        inside = mask[n] & (k > 0.0) & (h > 0.0)
-        inside &= squared_tangent * k >= (squared_tangent - 1.0) * h * h
-        points[n] = inside & (2.0 * h * h - k >= least_squared)
+    points = np.empty(mask.shape, np.uint8)
+    for i in range(mask.shape[0]):
+        for j in range(mask.shape[1]):
+            h, k = mean[i, j], gaussian[i, j]
+            inside = mask[i, j] & (k > 0.0) & (h > 0.0)
+            inside &= squared_tangent * k >= (squared_tangent - 1.0) * h * h
+            points[i, j] = inside & (2.0 * h * h - k >= least_squared)
+    return points
 
 
 @compiled
-def dome_radii(labels, count, mean, gaussian, area, least_pixels, density):
-    """Write H dA / (2 pi) at the points of domes with enough pixels, else 0. All arrays are flat.
+def dome_radii(labels, count, mean, gaussian, area, least_pixels):
+    """Return H dA / (2 pi) at the points of domes with enough pixels, its sums, and the largest K.
 
-    Returns
-    -------
-    radii
-        Sum of the density for each of `count` labels; label 0 is the background.
-    highest
-        Largest K of any dome, also of small ones.
+    There is a sum for each of `count` labels; label 0 is the background. K is of all domes.
     """
-    pixels = np.zeros(count, np.int64)
-    for n in range(labels.size):
-        pixels[labels[n]] += 1
-    radii = np.zeros(count)
-    highest = 0.0
-    for n in range(labels.size):
-        label = labels[n]
-        density[n] = 0.0
-        if label > 0:
-            highest = max(highest, gaussian[n])
-            if pixels[label] >= least_pixels:
-                density[n] = mean[n] * area[n] / (2.0 * np.pi)
-                radii[label] += density[n]
-    return radii, highest
+    pixels, radii, highest = np.zeros(count, np.int64), np.zeros(count), 0.0
+    for label in labels.flat:
+        pixels[label] += 1
+    density = np.zeros(labels.shape, np.float32)
+    for i in range(labels.shape[0]):
+        for j in range(labels.shape[1]):
+            label = labels[i, j]
+            if label > 0:
+                highest = max(highest, gaussian[i, j])
+                if pixels[label] >= least_pixels:
+                    density[i, j] = mean[i, j] * area[i, j] / (2.0 * np.pi)
+                    radii[label] += density[i, j]
+    return density, radii, highest

@@ -31,7 +31,7 @@ class Examples:
         Features that a doctor would understand, see :mod:`capsieve.learned.features`; all finite.
     crops
         The field of view of each frame, S x S RGB bytes, see
-        :func:`capsieve.learned.image_input.crop`; None where the model does not look at images.
+        :func:`capsieve.learned.crop.crop`; None where the model does not look at images.
     """
 
     truth: NDArray[np.int8]

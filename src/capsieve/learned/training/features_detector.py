@@ -9,7 +9,7 @@ from capsieve.curvature.domes import Constants
 from capsieve.detector import ReferenceRange, demo_range, score_each
 from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView, FrameLike
-from capsieve.learned.features.registry import NAMES, VERSION
+from capsieve.learned.features import NAMES, VERSION, frame_features
 from capsieve.paper.detector import PaperDetector
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
@@ -38,7 +38,6 @@ class FeaturesDetector:
             # Of the domes among the features; a list, as JSON gives it back.
             "constants": constants | {"scales": list(constants["scales"])},
             "parameters": PaperDetector(self.parameters).identity["parameters"],
-            "threshold": self.score_threshold,
         }
 
     @property
@@ -63,8 +62,6 @@ class FeaturesDetector:
 
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the paper's outcome for one frame, with its features."""
-        from capsieve.learned.features.vector import frame_features
-
         measured = frame_features(frame, field_of_view)
         return replace(measured.result, values=tuple(measured.values.tolist()))
 

@@ -24,7 +24,7 @@ class GraphPart:
     """A piece of an ONNX graph that ends in one logit per frame.
 
     It reads the tensors ``image`` (float32, N x 3 x S x S, RGB, 0..255, as
-    :func:`capsieve.learned.image_input.crop` gives it) or ``values`` (float32, N x F). Every other
+    :func:`capsieve.learned.crop.crop` gives it) or ``values`` (float32, N x F). Every other
     name in it begins with a prefix.
 
     Attributes

@@ -9,16 +9,9 @@ from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import exp2, largest, log2
 
 __all__ = [
-    "extend",
-    "filter_separable",
-    "gray",
-    "mask_maximum",
-    "positive_ratio",
-    "power",
-    "resample",
-    "texture",
-    "variations",
-]
+    "extend", "filter_separable", "gray", "mask_maximum", "positive_ratio", "power", "resample",
+    "texture", "variations",
+]  # fmt: skip
 
 _ZERO, _ONE, _UNIT = np.float32(0), np.float32(1), np.uint64(1)
 _LEAST_TEXTURE = np.float32(1e-30)  # grey levels
@@ -53,10 +46,10 @@ def resample(source, channels, row_firsts, row_weights, col_firsts, col_weights,
 
 
 @compiled
-def gray(pixels, out):
-    """Write 0.2989 R + 0.5870 G + 0.1140 B."""
-    rows, cols = out.shape
-    flat = pixels.reshape(rows, 3 * cols)
+def gray(pixels):
+    """Return 0.2989 R + 0.5870 G + 0.1140 B."""
+    rows, cols = pixels.shape[:2]
+    out, flat = np.empty((rows, cols), np.float32), pixels.reshape(rows, 3 * cols)
     for row in range(rows):
         colours, values = flat[row], out[row]
         for col in range(cols):
@@ -65,10 +58,11 @@ def gray(pixels, out):
                 + np.float32(0.5870) * np.float32(colours[3 * col + 1])
                 + np.float32(0.1140) * np.float32(colours[3 * col + 2])
             )
+    return out
 
 
 @compiled
-def extend(flat, places, first, second, first_weight, second_weight, lift, slope):
+def extend(flat, slope, places, first, second, first_weight, second_weight, lift):
     """Fill the pixels `places` in their order, each from two pixels that are known by then."""
     for n in range(places.size):
         flat[places[n]] = (
@@ -77,7 +71,7 @@ def extend(flat, places, first, second, first_weight, second_weight, lift, slope
 
 
 @compiled
-def filter_separable(frame, taps, starts, stops, out):
+def filter_separable(frame, taps, starts, stops):
     """Filter with a symmetric kernel and mirrored borders, in columns starts to stops - 1.
 
     `taps` is a tuple k_0 .. k_half; the other side of the kernel is the same. A row is first
@@ -86,7 +80,7 @@ def filter_separable(frame, taps, starts, stops, out):
     (rows, cols), half = frame.shape, len(taps) - 1
     line = np.empty(cols + 2 * half, np.float32)
     inner = line[half : half + cols]
-    mirrored = np.empty((2 * half + 1, cols), np.float32)
+    mirrored, out = np.empty((2 * half + 1, cols), np.float32), np.empty_like(frame)
     for row in range(rows):
         start, stop = starts[row], stops[row]
         if start >= stop:
@@ -111,12 +105,14 @@ def filter_separable(frame, taps, starts, stops, out):
             for m in range(1, len(taps)):
                 total += taps[m] * (near[n + half - m] + near[n + half + m])
             result[n] = total
+    return out
 
 
 @compiled
-def variations(frame, detail, before, after):
-    """Write |Df| and |D(f - detail)|, except in the one-pixel border."""
+def variations(frame, detail):
+    """Return |Df| and |D(f - detail)|, 0 in the one-pixel border."""
     rows, cols = frame.shape
+    before, after = np.zeros_like(frame), np.zeros_like(frame)
     for row in range(1, rows - 1):
         for col in range(_UNIT, np.uint64(cols - 1)):
             left, right = col - _UNIT, col + _UNIT
@@ -126,26 +122,31 @@ def variations(frame, detail, before, after):
             across -= detail[row, right] - detail[row, left]
             down -= detail[row + 1, col] - detail[row - 1, col]
             after[row, col] = np.sqrt(across * across + down * down)
+    return before, after
 
 
 @compiled
-def texture(detail, before, after, starts, stops, out):
-    """Write t = clip(4 lambda - 1, 0, 1) detail inside the mask; lambda = 0 if before <= 1."""
+def texture(detail, before, after, starts, stops):
+    """Return t = clip(4 lambda - 1, 0, 1) detail inside the mask; lambda = 0 if before <= 1."""
+    out = np.zeros_like(detail)
     for row in range(detail.shape[0]):
         for col in range(starts[row], stops[row]):
             lost = (before[row, col] - after[row, col]) / max(before[row, col], _ONE)
             weight = min(max(np.float32(4) * (lost - np.float32(0.25)), _ZERO), _ONE)
             out[row, col] = weight * detail[row, col] if before[row, col] > _ONE else _ZERO
+    return out
 
 
 @compiled
-def power(values, starts, stops, exponent, out):
-    """Write |value|^exponent inside the mask."""
+def power(values, starts, stops, exponent):
+    """Return |value|^exponent inside the mask, 0 outside."""
+    out = np.zeros_like(values)
     for row in range(values.shape[0]):
         for col in range(starts[row], stops[row]):
             value = np.abs(values[row, col])
             raised = exp2(exponent * log2(max(value, _LEAST_TEXTURE)))
             out[row, col] = raised if value > _LEAST_TEXTURE else _ZERO
+    return out
 
 
 @compiled
@@ -161,10 +162,12 @@ def mask_maximum(values, starts, stops):
 
 
 @compiled
-def positive_ratio(fine, coarse, starts, stops, out):
-    """Write max(fine / coarse - 1, 0) inside the mask, 0 where coarse is dark."""
+def positive_ratio(fine, coarse, starts, stops):
+    """Return max(fine / coarse - 1, 0) inside the mask, 0 if coarse is dark and outside."""
+    out = np.zeros_like(fine)
     for row in range(out.shape[0]):
         for col in range(starts[row], stops[row]):
             below = coarse[row, col]
             ratio = max(fine[row, col] / max(below, _DARK) - _ONE, _ZERO)
             out[row, col] = ratio if below > _DARK else _ZERO
+    return out

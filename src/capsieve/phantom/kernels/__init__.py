@@ -1,4 +1,1 @@
-"""Compiled loops of the synthetic colon.
-
-A kernel calls only kernels of its own file, because numba notices changes of that file only.
-"""
+"""Compiled loops of the synthetic colon."""

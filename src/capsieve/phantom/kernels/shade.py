@@ -1,8 +1,8 @@
 """Colour and light of every pixel: texture, lamps, reflections, stool, liquid, bubbles, sensor.
 
-Tables of numbers: `look` (`capsieve.phantom.light.APPEARANCE`), `solids`
-(`capsieve.phantom.polyps.SOLID`), `water` and `stool` (`capsieve.phantom.spoilers.liquid_at` and
-`stool_at`). A tile is a tuple of samples, size and width in mm (`capsieve.phantom.textures`).
+`look` is a `capsieve.phantom.light.Appearance`, `scene` a `capsieve.phantom.polyps.Surfaces`,
+`tiles` a `capsieve.phantom.textures.Tiles`; `water` and `stool` are results of `liquid_at` and
+`stool_at` in `capsieve.phantom.spoilers`.
 """
 
 import math
@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from capsieve.compiling import compiled
+from capsieve.phantom.kernels.trace import cell
 
 __all__ = ["develop", "draw_bubbles", "shade"]
 
@@ -18,9 +19,6 @@ F = np.float32
 _TURN = 6.28318531
 _WORD = np.uint64(0xFFFFFFFF)
 _BYTE = np.uint64(0xFF)
-# Columns of `look` after the two colours.
-_AMBER, _PATCHES, _GRAIN, _VESSELS, _WET, _RELIEF, _POWER, _RING = range(6, 14)
-_SHARPNESS, _AROUND, _SHIFT_ROW, _SHIFT_COL = range(15, 19)
 
 # A call with that many arrays for every pixel would take half as long as the work itself.
 _inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
@@ -28,24 +26,21 @@ _inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
 
 @compiled
 def shade(
-    origin, axes, rays, pixel, surface, polyps, line, tint, per_mm, solids, faces,
-    wall_tile, polyp_tile, look, water, stool, out, stained, veil,
-):  # fmt: skip
-    """Write linear RGB of every pixel, and where stool and liquid cover it.
+    origin, axes, rays, pixel, surface, polyps, scene, tint, faces, tiles, look, water, stool
+):
+    """Return linear RGB of every pixel, and the number of pixels that liquid and stool cover.
 
     `axes` are the camera's right and down, `pixel` is the angle of a pixel, `surface` and `polyps`
-    are results of `trace_pixels`. `tint` is the flat map of the two slow fields of the wall and its
-    number of columns. A row of `faces` is redness, roughness and texture offset of a polyp.
+    are results of `trace`. `tint` is the flat map of the two slow fields of the wall and its number
+    of columns. A row of `faces` is redness, roughness and texture offset of a polyp.
     """
-    rows, cols = polyps.shape
-    for row in range(rows):
-        for col in range(cols):
+    solids, ring = scene[3], look.ring_mm2
+    image = np.zeros(rays.shape, np.float32)
+    veiled, stained = 0, 0
+    for row in range(rays.shape[0]):
+        for col in range(rays.shape[1]):
             t = surface[row, col, 0]
-            stained[row, col] = 0
-            veil[row, col] = 0
             if t <= 0:
-                for c in range(3):
-                    out[row, col, c] = F(0)
                 continue
             vx, vy, vz = rays[row, col, 0], rays[row, col, 1], rays[row, col, 2]
             nx, ny, nz = surface[row, col, 3], surface[row, col, 4], surface[row, col, 5]
@@ -53,20 +48,17 @@ def shade(
             footprint = t * pixel / math.sqrt(max(facing, F(0.1)))  # mm
             point = (origin[0] + t * vx, origin[1] + t * vy, origin[2] + t * vz)
             which = polyps[row, col]
-            wet = look[_WET]
+            wet = look.wet
             if which == 0:
                 s, theta = surface[row, col, 1], surface[row, col, 2]
                 red, green, blue, bx, by, bz, dirt = _wall(
-                    point, (nx, ny, nz), s, theta, footprint, line, tint, per_mm, solids,
-                    wall_tile, look, stool,
-                )  # fmt: skip
-                if dirt > 0:
-                    wet *= F(1) - F(0.5) * dirt
-                if dirt > F(0.5):
-                    stained[row, col] = 1
+                    point, (nx, ny, nz), s, theta, footprint, scene, tint, tiles[0], look, stool
+                )
+                wet *= F(1) - F(0.5) * dirt
+                stained += dirt > F(0.5)
             else:
                 red, green, blue, bx, by, bz = _polyp(
-                    point, footprint, solids[which - 1], faces[which - 1], polyp_tile, look
+                    point, footprint, solids[which - 1], faces[which - 1], tiles[1], look
                 )
             nx, ny, nz = nx - bx, ny - by, nz - bz
             scale = F(1) / math.sqrt(nx * nx + ny * ny + nz * nz)
@@ -75,13 +67,13 @@ def shade(
             # The lamps are a ring, not a point: very near, the light no longer increases. Wet
             # tissue is less matte than chalk: the cosine to the power 3/4.
             root = math.sqrt(cosine)
-            light = look[_POWER] / (t * t + look[_RING]) * root * math.sqrt(root)
+            light = look.power / (t * t + ring) * root * math.sqrt(root)
             shine = F(0)
             if cosine > F(0.93):
-                shine = wet * look[_POWER] / (t * t + look[_RING])
-                shine *= _reflection(nx, ny, nz, vx, vy, vz, t, axes, look[_SHARPNESS])
+                shine = wet * look.power / (t * t + ring)
+                shine *= _reflection(nx, ny, nz, vx, vy, vz, t, axes, look.sharpness)
             # Light from all sides falls off slowly and takes the colour of the mucosa.
-            around = look[_AROUND] * look[_POWER] / (t * F(24) + look[_RING])
+            around = look.around * look.power / (t * F(24) + ring)
             red = red * (light + around * red) + shine
             green = green * (light + around * green) + shine
             blue = blue * (light + around * blue) + F(0.9) * shine
@@ -91,23 +83,25 @@ def shade(
                     clear = math.exp(-path * water[0])
                     above = origin[2] - water[1] >= 0
                     middle = t - F(0.75) * path if above else F(0.25) * path
-                    glow = look[_POWER] / (middle * middle + look[_RING]) * F(0.8)
+                    glow = look.power / (middle * middle + ring) * F(0.8)
                     glow *= F(1) - clear
                     red = red * clear + water[2] * glow
                     green = green * clear + water[3] * glow
                     blue = blue * clear * math.exp(-path * water[0] * F(0.5)) + water[4] * glow
-                    veil[row, col] = np.uint8(F(255) * (F(1) - clear))
-            out[row, col, 0] = red
-            out[row, col, 1] = green
-            out[row, col, 2] = blue
+                    veiled += F(255) * (F(1) - clear) >= F(128)
+            image[row, col, 0] = red
+            image[row, col, 1] = green
+            image[row, col, 2] = blue
+    return image, veiled, stained
 
 
 @_inlined
-def _wall(point, normal, s, theta, footprint, line, tint, per_mm, solids, tile, look, stool):
+def _wall(point, normal, s, theta, footprint, scene, tint, tile, look, stool):
     """Return colour and relief (slopes in the world) of the wall, and the amount of stool."""
+    line, _, per_mm, solids = scene
     nx, ny, nz = normal
-    u = s / tile[2] + look[_SHIFT_ROW]
-    v = theta * (F(1) / F(_TURN)) + look[_SHIFT_COL]
+    u = s / tile[2] + look.shift_row
+    v = theta * (F(1) / F(_TURN)) + look.shift_col
     level = _level(footprint, tile)
     vessel, grain, rise, swing = _sample(tile, level, u, v)
     if level == 0:
@@ -116,10 +110,10 @@ def _wall(point, normal, s, theta, footprint, line, tint, per_mm, solids, tile, 
         rise += F(0.5) * rise2
         swing += F(0.5) * swing2
     first, second = _tint(tint, s * per_mm, theta * (F(tint[1]) / F(_TURN)))
-    mix = min(max(look[_AMBER] + F(0.2) * first, F(0)), F(1))
-    bright = F(1) + look[_PATCHES] * second + look[_GRAIN] * grain
+    mix = min(max(look.amber_share + F(0.2) * first, F(0)), F(1))
+    bright = F(1) + look.patches * second + look.grain * grain
     red, green, blue = _mucosa(look, mix, bright)
-    blood = look[_VESSELS] * vessel * (F(1) + F(0.35) * first)
+    blood = look.vessels * vessel * (F(1) + F(0.35) * first)
     blood = min(max(blood, F(0)), F(0.8))
     red *= F(1) - F(0.35) * blood
     green *= F(1) - blood
@@ -134,23 +128,23 @@ def _wall(point, normal, s, theta, footprint, line, tint, per_mm, solids, tile, 
             red, green, blue = red * dim, green * dim, blue * dim
     # Rows of the relief go along the tangent, columns around the colon.
     p = line[min(int(s), line.shape[0] - 1)]
-    rise *= look[_RELIEF]
-    swing *= look[_RELIEF]
+    rise *= look.relief
+    swing *= look.relief
     bx = rise * p[3] + swing * (p[4] * nz - p[5] * ny)
     by = rise * p[4] + swing * (p[5] * nx - p[3] * nz)
     bz = rise * p[5] + swing * (p[3] * ny - p[4] * nx)
     dirt = F(0)
-    if stool[0] > 0:
+    if stool[1] > 0:
         _, lump, _, _ = _sample(tile, 3, F(0.9) * u, v)
-        near = (s - stool[1]) / stool[2]
-        dirt = lump * F(0.045) + F(0.5) * first + stool[3] * math.exp(-near * near)
+        near = (s - stool[0]) / stool[1]
+        dirt = lump * F(0.045) + F(0.5) * first + stool[2] * math.exp(-near * near)
         dirt = (dirt + F(0.015) * grain) * F(2.2) - F(2.2)
-        dirt = min(max(dirt, F(0)), F(1)) * stool[0]
+        dirt = min(max(dirt, F(0)), F(1))
         if dirt > 0:
             tone = F(1) + F(0.006) * grain + F(0.004) * lump
-            red += dirt * (stool[4] * tone - red)
-            green += dirt * (stool[5] * tone - green)
-            blue += dirt * (stool[6] * tone - blue)
+            red += dirt * (stool[3] * tone - red)
+            green += dirt * (stool[4] * tone - green)
+            blue += dirt * (stool[5] * tone - blue)
             rough = F(1) + F(2.5) * dirt
             bx, by, bz = bx * rough, by * rough, bz * rough
     return red, green, blue, bx, by, bz, dirt
@@ -169,15 +163,15 @@ def _polyp(point, footprint, solid, face, tile, look):
     arc *= solid[12] / max(flat, F(1e-4)) / tile[2]
     level = _level(footprint, tile)
     vessel, grain, rise, swing = _sample(tile, level, a * arc + face[2], b * arc + face[3])
-    bright = F(1.38) + look[_GRAIN] * (F(0.7) + F(1.5) * face[1]) * grain
-    red, green, blue = _mucosa(look, look[_AMBER], bright)
+    bright = F(1.38) + look.grain * (F(0.7) + F(1.5) * face[1]) * grain
+    red, green, blue = _mucosa(look, look.amber_share, bright)
     red *= F(1) + F(0.14) * face[0]
     green *= F(1) - F(0.11) * face[0]
     blue *= F(1) - F(0.06) * face[0]
-    blood = min(F(0.8) * look[_VESSELS] * vessel, F(0.6))
+    blood = min(F(0.8) * look.vessels * vessel, F(0.6))
     green *= F(1) - blood
     blue *= F(1) - F(0.8) * blood
-    bump = look[_RELIEF] * (F(0.7) + F(0.7) * face[1])
+    bump = look.relief * (F(0.7) + F(0.7) * face[1])
     bx = bump * (rise * solid[3] + swing * solid[6])
     by = bump * (rise * solid[4] + swing * solid[7])
     bz = bump * (rise * solid[5] + swing * solid[8])
@@ -187,10 +181,11 @@ def _polyp(point, footprint, solid, face, tile, look):
 @compiled
 def _mucosa(look, mix, bright):
     """Return a colour between pink and amber."""
+    (r, g, b), (red, green, blue) = look.pink, look.amber
     return (
-        (look[0] + mix * (look[3] - look[0])) * bright,
-        (look[1] + mix * (look[4] - look[1])) * bright,
-        (look[2] + mix * (look[5] - look[2])) * bright,
+        (r + mix * (red - r)) * bright,
+        (g + mix * (green - g)) * bright,
+        (b + mix * (blue - b)) * bright,
     )
 
 
@@ -235,16 +230,7 @@ def _sample(tile, level, u, v):
 def _tint(tint, row, col):
     """Return the two slow fields of the wall by interpolation."""
     table, cols = tint
-    rows = table.shape[0] // cols
-    row = min(max(row, F(0)), F(rows) - F(1.001))
-    i = int(row)
-    a = row - F(i)
-    floor = int(col) if col >= 0 else int(col) - 1
-    b = col - F(floor)
-    j = floor + cols if floor < 0 else floor
-    if j >= cols:
-        j -= cols
-    k = j + 1 if j + 1 < cols else 0
+    i, j, k, a, b = cell(table.shape[0] // cols, cols, row, col)
     weights = ((F(1) - a) * (F(1) - b), (F(1) - a) * b, a * (F(1) - b), a * b)
     i *= cols
     corners = (i + j, i + k, i + cols + j, i + cols + k)
@@ -288,16 +274,19 @@ def _path_in_liquid(t, start, end):
 
 
 @compiled
-def draw_bubbles(image, behind, distance, bubbles, covered):
-    """Draw bubbles on a linear RGB image, in the given order, and mark `covered`.
+def draw_bubbles(behind, surface, bubbles, look):
+    """Return a linear RGB image with bubbles, and the number of pixels that they cover.
 
-    A row of `bubbles`: row, column, radius (pixels), distance (mm), light, foam (0 clear, 1 white).
-    A bubble is drawn if the surface behind it is not nearer. `behind` is the image without bubbles.
+    A row of `bubbles`: row, column, radius (pixels), distance (mm), foam (0 clear, 1 white). They
+    are drawn in this order, each if the surface behind it is not nearer.
     """
-    rows, cols = covered.shape
+    image = behind.copy()
+    rows, cols, _ = image.shape
+    covered = np.zeros((rows, cols), np.uint8)
     for k in range(bubbles.shape[0]):
         r0, c0, radius = bubbles[k, 0], bubbles[k, 1], bubbles[k, 2]
-        away, light, foam = bubbles[k, 3], bubbles[k, 4], bubbles[k, 5]
+        away, foam = bubbles[k, 3], bubbles[k, 4]
+        light = look.power / (away * away + look.ring_mm2)
         top, bottom = max(int(r0 - radius), 0), min(int(r0 + radius) + 2, rows)
         left, right = max(int(c0 - radius), 0), min(int(c0 + radius) + 2, cols)
         rim = max(F(0.09), F(1.1) / radius)
@@ -305,14 +294,14 @@ def draw_bubbles(image, behind, distance, bubbles, covered):
             for col in range(left, right):
                 dy, dx = (F(row) - r0) / radius, (F(col) - c0) / radius
                 rho = math.sqrt(dx * dx + dy * dy)
-                if rho >= F(1) or distance[row, col, 0] < away:
+                if rho >= F(1) or surface[row, col, 0] < away:
                     continue
                 covered[row, col] = 1
                 # The middle is transparent; the rim refracts.
                 squeeze = F(1) - F(0.5) * rho * rho
                 back_row = min(max(int(r0 + squeeze * dy * radius), 0), rows - 1)
                 back_col = min(max(int(c0 + squeeze * dx * radius), 0), cols - 1)
-                if distance[back_row, back_col, 0] <= 0:
+                if surface[back_row, back_col, 0] <= 0:
                     back_row, back_col = row, col
                 edge = (rho - (F(1) - F(1.6) * rim)) / rim
                 bright = math.exp(-edge * edge)
@@ -335,17 +324,19 @@ def draw_bubbles(image, behind, distance, bubbles, covered):
                 for c in range(3):
                     tone = F(1) if c == 0 else F(1.06) - F(0.12) * F(c)
                     image[row, col, c] = dark * behind[back_row, back_col, c] + tone * add
+    return image, covered.sum()
 
 
 @compiled
-def develop(image, inside, falloff, gain, glare, curve, noise, key, surround, out):
-    """Write the frame as uint8: glare, tone curve, noise and surround.
+def develop(image, inside, falloff, gain, glare, curve, noise, key, surround):
+    """Return the frame as uint8: glare, tone curve, noise and surround.
 
     `glare` is light that the dome spreads over the whole field. `curve` is the tone curve over the
     square root of light from 0 to 2. `noise` is its standard deviation in grey levels, in the dark
     and in full light. The noise of a pixel is a hash of `key`, row, column and channel.
     """
     rows, cols = inside.shape
+    out = np.empty(image.shape, np.uint8)
     top = F(curve.shape[0] - 1)
     scale = top / F(2)
     for row in range(rows):
@@ -373,3 +364,4 @@ def develop(image, inside, falloff, gain, glare, curve, noise, key, surround, ou
                 value += size * (F(total) - F(510)) * F(1 / 147.8)
                 state = (state + np.uint64(0x9E3779B9)) & _WORD
                 out[row, col, c] = np.uint8(min(max(value, F(0)), F(255)))
+    return out

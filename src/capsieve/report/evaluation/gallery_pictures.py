@@ -1,11 +1,12 @@
-"""The frames of a gallery as pictures, each exactly the frame that was scored."""
+"""Galleries of frames as figures. Frames are read from the sources and verified by their hash."""
 
 import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,19 @@ from capsieve.report.evaluation.drawing import drawing_style, mathematical
 from capsieve.report.evaluation.galleries import Gallery, Tile, left_out_words
 from capsieve.report.formats import plain
 from capsieve.report.style import INK, SOFT_INK, YELLOW
-from capsieve.store.recall import recall
+from capsieve.store.exam import Exam
 from capsieve.store.record import RECORD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Fetch", "Picture", "draw", "gallery_figure", "recalling"]
+__all__ = ["Fetch", "Picture", "Place", "draw", "gallery_figure", "recalling"]
 
-Fetch = Callable[[str, int, int], "NDArray[Any] | None"]
-"""Exam, head, frame -> the frame's pixels, or None where the source is not there."""
+Place: TypeAlias = tuple[str, int, int]
+"""Exam, head and frame."""
+
+Fetch = Callable[[Iterable[Place]], Mapping[Place, NDArray[np.uint8]]]
+"""Frames -> their images, scaled down; without those that cannot be read."""
 
 _WIDTH = 240  # columns of a picture
 _QUALITY = 85
@@ -42,7 +46,7 @@ _MOST_WHERE = 3  # lines: the number of the frame stands behind the name of the 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A tile with its frame, scaled down; pixels are None where the source is not there."""
+    """A tile with its frame, scaled down; pixels are None if the frame cannot be read."""
 
     tile: Tile
     pixels: NDArray[np.uint8] | None
@@ -53,31 +57,40 @@ class Picture:
 
 
 def recalling(results: Path) -> Fetch:
-    """Return a way to fetch frames of screened exams from their sources, verified.
+    """Return a function that reads frames of screened exams from their sources.
 
-    What is not there, or is not what was screened any more, gives None.
+    Each head is opened once per call, and its frames are read in stored order. If a source is
+    missing or has changed, its frames are left out.
 
     Parameters
     ----------
     results
-        The folder with a folder per exam, or an exam's own.
+        The folder with one folder per exam, or the folder of one exam.
     """
 
-    def fetch(exam: str, head: int, frame: int) -> NDArray[Any] | None:
-        folder = results if (results / RECORD).is_file() else results / exam
-        try:
-            return recall(folder, frame, head=head).pixels
-        except CapsieveError:
-            return None
+    def fetch(places: Iterable[Place]) -> dict[Place, NDArray[np.uint8]]:
+        wanted: dict[tuple[str, int], set[int]] = {}
+        for exam, head, frame in places:
+            wanted.setdefault((exam, head), set()).add(frame)
+        images: dict[Place, NDArray[np.uint8]] = {}
+        for (exam, head), frames in wanted.items():
+            folder = results if (results / RECORD).is_file() else results / exam
+            with suppress(CapsieveError), Exam(folder).reader(head) as reader:
+                for frame in reader.in_stored_order(sorted(frames)):
+                    with suppress(CapsieveError):
+                        small = shrink(rgb(reader.pixels(frame)), width=_WIDTH)
+                        images[exam, head, frame] = small
+        return images
 
     return fetch
 
 
 def draw(gallery: Gallery, fetch: Fetch | None) -> tuple[Picture, ...]:
-    """Fetch the frames of a gallery and scale them down."""
+    """Return the tiles of a gallery with their images."""
+    places = [(tile.exam, tile.head, tile.frame) for tile in gallery.tiles]
+    images = {} if fetch is None else fetch(places)
     return tuple(
-        Picture(tile, None if fetch is None else _small(fetch(tile.exam, tile.head, tile.frame)))
-        for tile in gallery.tiles
+        Picture(tile, images.get(place)) for tile, place in zip(gallery.tiles, places, strict=True)
     )
 
 
@@ -140,11 +153,6 @@ def _draw_tile(
         for color, line in (("#101418", 3.4), (YELLOW, 1.7)):
             centre = scale * (col + 0.5) - 0.5, scale * (row + 0.5) - 0.5
             axes.add_patch(Circle(centre, scale * radius, fill=False, color=color, linewidth=line))
-
-
-def _small(pixels: NDArray[Any] | None) -> NDArray[np.uint8] | None:
-    """Eight bits, three colours, at most so many columns."""
-    return None if pixels is None else shrink(rgb(pixels), width=_WIDTH)
 
 
 def _caption(gallery: Gallery) -> str:

@@ -14,6 +14,7 @@ __all__ = ["distinct_points", "is_paper", "place_of", "point_words", "threshold_
 _KINDS = {
     "stated": "as stated",
     "screened": "as screened",
+    "instead": "instead of the reading lists",
     "chosen": "chosen on the training part",
     "fitted": "fitted to these very frames",
 }

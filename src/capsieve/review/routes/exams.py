@@ -47,7 +47,6 @@ def get_exams(room: Here, who: Who) -> list[messages.ExamRow]:
 @router.get("/exams/{exam}")
 def get_exam(facts: Chosen, room: Here) -> messages.Exam:
     """One exam: its heads, its events best first, and what it was screened with."""
-    room.frames.prepare(facts)  # whoever asks for an exam will soon ask for its frames
     with reading_results():
         return exam_view(facts, read_head_facts(facts.folder, facts.heads))
 

@@ -1,4 +1,4 @@
-"""Pairs of looks that differ in few bits, among those whose bits of one band nearly agree."""
+"""Pairs of hashes that differ in few bits, among those whose bits of one band nearly agree."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def join_band(a, a_starts, b, b_starts, band, limit, found, count):
     a, b
         Looks as columns of four words, sorted by the band's 16 bits.
     a_starts, b_starts
-        Where the looks with each value of these bits begin; one more at the end.
+        Where the hashes with each value of these bits begin; one more at the end.
     band
         Which one, from 0.
     limit

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from capsieve.errors import FileError
-from capsieve.sources.natural_order import natural_key
+from capsieve.sources.base import natural_key
 
 __all__ = ["images_in", "subfolders"]
 
@@ -21,7 +21,7 @@ def subfolders(folder: Path) -> list[str]:
 
 def images_in(folder: Path) -> list[str]:
     """Return the names of the images directly in a folder."""
-    from capsieve.sources.image_folder import list_images  # it brings decoders along
+    from capsieve.sources.image_source import list_images  # it brings decoders along
 
     try:
         return list_images(folder)

@@ -89,7 +89,7 @@ def match(folders: Sequence[Path], labels: LabelSet, *, splits: Splits | None = 
     Parameters
     ----------
     folders
-        The exams' folders, from :func:`capsieve.store.reader.exam_folders`.
+        The exams' folders, from :func:`capsieve.store.exam.exam_folders`.
     labels
         From :func:`capsieve.statistics.labels.read_labels`.
     splits

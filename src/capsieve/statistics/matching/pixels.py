@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from capsieve.store.reader import read_frames
+from capsieve.store.exam import Exam
 
 __all__ = ["pixel_codes"]
 
@@ -27,7 +27,7 @@ def pixel_codes(folders: Sequence[Path]) -> NDArray[np.int32]:
     It is read apart from all else: a study of two million frames has 80 MB of checksums, which
     only the search for leaks needs.
     """
-    parts = [read_frames(Path(folder), ["sha1"])["sha1"] for folder in folders]
+    parts = [Exam(folder).columns("pixel_hash")["pixel_hash"] for folder in folders]
     chunks = [chunk for part in parts for chunk in part.chunks]
     if not chunks:
         return np.empty(0, dtype=np.int32)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.statistics.codes import as_codes
-from capsieve.store.reader import read_frames
-from capsieve.store.record import Record, read_record
+from capsieve.store.exam import Exam
+from capsieve.store.record import Record
 
 __all__ = ["Screened", "folder_root", "read_screened"]
 
@@ -33,7 +33,7 @@ _NUMBERS: dict[str, tuple[str, Any, float]] = {
     "col": ("col", np.float64, np.nan),
     "radius": ("radius", np.float64, np.nan),
 }
-_TEXTS = ("file", "status", "label", "reason")
+_OTHERS = ("file", "status", "flagged", "reason")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ def read_screened(folders: Sequence[Path]) -> Screened:
     Parameters
     ----------
     folders
-        One per exam, from :func:`capsieve.store.reader.exam_folders`.
+        One per exam, from :func:`capsieve.store.exam.exam_folders`.
 
     Raises
     ------
@@ -95,15 +95,15 @@ def read_screened(folders: Sequence[Path]) -> Screened:
     """
     if not folders:
         raise FileError("no screened exam was named; give a folder that capsieve screen wrote")
-    records = [read_record(Path(folder)) for folder in folders]
-    exams = tuple(record["exam"] for record in records)
+    read = [Exam(folder) for folder in folders]
+    exams = tuple(exam.record["exam"] for exam in read)
     for place, exam in enumerate(exams):
         if exam in exams[:place]:
             raise FileError(
                 f"two exams are named {exam!r}: {folders[exams.index(exam)]} and "
                 f"{folders[place]}; evaluate them apart, or screen one under another name"
             )
-    parts = [_read_exam(Path(folder)) for folder in folders]
+    parts = [_read_exam(exam) for exam in read]
     sizes = [len(part.flagged) for part in parts]
     heads = tuple(tuple(np.unique(part.numbers["head"]).tolist()) for part in parts)
     has_files = [part.texts["file"].null_count < len(part.flagged) for part in parts]
@@ -126,7 +126,7 @@ def read_screened(folders: Sequence[Path]) -> Screened:
         decoded=np.concatenate([part.decoded for part in parts]),
         file=file,
         has_files=np.array(has_files),
-        roots=tuple(map(_root, records)),
+        roots=tuple(_root(exam.record) for exam in read),
     )
 
 
@@ -136,8 +136,7 @@ def folder_root(path: str) -> str:
 
 
 def _root(record: Record) -> str:
-    sources = record.get("sources", [])
-    paths = {source["path"] for source in sources if source["kind"] == "folder"}
+    paths = {source["path"] for source in record["sources"] if source["kind"] == "folder"}
     return folder_root(paths.pop()) if len(paths) == 1 else record["exam"]
 
 
@@ -149,9 +148,9 @@ class _Part:
     decoded: NDArray[np.bool_]
 
 
-def _read_exam(folder: Path) -> _Part:
-    wanted = [*(column for column, _, _ in _NUMBERS.values()), *_TEXTS]
-    table = read_frames(folder, list(dict.fromkeys(wanted)))
+def _read_exam(exam: Exam) -> _Part:
+    wanted = [*(column for column, _, _ in _NUMBERS.values()), *_OTHERS]
+    table = exam.columns(*dict.fromkeys(wanted))
     numbers = {
         name: _filled(table[column], kind, null) for name, (column, kind, null) in _NUMBERS.items()
     }
@@ -159,13 +158,13 @@ def _read_exam(folder: Path) -> _Part:
     later = (np.diff(head) > 0) | ((np.diff(head) == 0) & (np.diff(frame) > 0))
     if not later.all():
         raise FileError(
-            f"the frames in {folder / 'frames.parquet'} are not sorted by head and frame; screen "
-            "the exam again, with --fresh"
+            f"the frames in {exam.folder / 'frames.parquet'} are not sorted by head and frame; "
+            "screen the exam again, with --overwrite"
         )
     return _Part(
         numbers=numbers,
         texts={name: _whole(table[name]) for name in ("file", "reason")},
-        flagged=_equal(table["label"], "polyp"),
+        flagged=np.asarray(table["flagged"].to_numpy(), dtype=bool),
         decoded=_equal(table["status"], "decoded"),
     )
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.statistics.judged import NORMAL, POLYP, Judged
-from capsieve.store.reader import read_features
+from capsieve.store.exam import Exam
 
 __all__ = ["Marks", "best_balls", "read_marks"]
 
@@ -63,7 +63,8 @@ def read_marks(judged: Judged, folders: Mapping[str, Path]) -> Marks:
     FileError
         A table is absent or damaged.
     """
-    if "score-low" in judged.reasons:
+    paper = {"texture-low", "texture-high", "no-feature"} & set(judged.reasons)
+    if "score-low" in judged.reasons and not paper:  # else it is a reading list of the paper's
         shown = (judged.truth == POLYP) | (judged.truth == NORMAL)
         frame = np.flatnonzero(shown & ~np.isnan(judged.row) & ~np.isnan(judged.col))
         return Marks(frame, judged.row[frame], judged.col[frame], judged.score[frame])
@@ -82,7 +83,7 @@ def _exams(judged: Judged) -> list[int]:
 
 
 def _read_exam(judged: Judged, exam: int, folder: Path) -> Marks:
-    table = read_features(folder, _COLUMNS)
+    table = Exam(folder).columns(*_COLUMNS, table="features")
     table = table.filter((pc.field("rejected") == "") & (pc.field("radius") > 0))
     column = {name: table[name].to_numpy() for name in _COLUMNS if name != "rejected"}
     own = np.flatnonzero(

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from capsieve.sources.image_names import is_image_name
-from capsieve.sources.natural_order import natural_key
+from capsieve.sources.base import natural_key
+from capsieve.sources.image_source import is_image_name
 from capsieve.statistics.regions.region import MaskFile, Region, RegionSet
 
 __all__ = ["parse_number", "read_mask_folder", "recognises_mask_folder"]

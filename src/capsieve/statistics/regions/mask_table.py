@@ -9,11 +9,11 @@ from capsieve.statistics.regions.region import MaskFile, Region, RegionSet
 
 __all__ = ["read_mask_table", "recognises_mask_table"]
 
-_NAME = "frames.csv"
+_NAMES = ("masks.csv", "frames.csv")
 
 
 def recognises_mask_table(path: Path) -> bool:
-    """Whether this is such a table, or a folder with a frames.csv that is one."""
+    """Whether this is such a table, or a folder with a masks.csv or frames.csv that is one."""
     return _table(path) is not None
 
 
@@ -53,6 +53,8 @@ def read_mask_table(path: Path) -> RegionSet:
 
 
 def _table(path: Path) -> Path | None:
-    table = path / _NAME if path.is_dir() else path
-    fits = table.is_file() and table.suffix.lower() == ".csv"
-    return table if fits and {"file", "mask"} <= columns_of(table) else None
+    for table in (path / name for name in _NAMES) if path.is_dir() else (path,):
+        fits = table.is_file() and table.suffix.lower() == ".csv"
+        if fits and {"file", "mask"} <= columns_of(table):
+            return table
+    return None

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from capsieve.sources.image_names import is_image_name
+from capsieve.sources.image_source import is_image_name
 from capsieve.statistics.judged import POLYP, Judged
 from capsieve.statistics.labels.label_set import LabelProblem
 from capsieve.statistics.matching.keys import Why, find_frames

@@ -10,10 +10,6 @@ from capsieve.statistics.regions.coco import read_coco, recognises_coco
 from capsieve.statistics.regions.kvasir_boxes import read_kvasir_boxes, recognises_kvasir_boxes
 from capsieve.statistics.regions.mask_folder import read_mask_folder, recognises_mask_folder
 from capsieve.statistics.regions.mask_table import read_mask_table, recognises_mask_table
-from capsieve.statistics.regions.phantom_truth import (
-    read_phantom_truth,
-    recognises_phantom_truth,
-)
 from capsieve.statistics.regions.region import RegionSet
 from capsieve.statistics.regions.yolo import read_yolo, recognises_yolo
 
@@ -28,7 +24,6 @@ class _Layout(NamedTuple):
 # What has names of its own is asked first. The last three share a rank: a folder that could be
 # two of them is not guessed at.
 _CERTAIN = {
-    "phantom": _Layout(recognises_phantom_truth, read_phantom_truth),
     "mask-table": _Layout(recognises_mask_table, read_mask_table),
     "kvasir-capsule": _Layout(recognises_kvasir_boxes, read_kvasir_boxes),
 }

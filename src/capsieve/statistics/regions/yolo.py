@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from capsieve.errors import FileError
-from capsieve.sources.natural_order import natural_key
+from capsieve.sources.base import natural_key
 from capsieve.statistics.regions.class_names import NAME_FILES, read_class_names
 from capsieve.statistics.regions.polyp_words import polyp_classes
 from capsieve.statistics.regions.problem_list import ProblemList

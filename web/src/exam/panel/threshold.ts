@@ -14,10 +14,11 @@ export function thresholdPanel(
   session: Session,
   changed: (threshold: number | null) => void,
 ): { element: HTMLElement; close(): void } {
-  const { score, threshold: set } = session.exam;
+  const { score, threshold: set, reading_list: listed, flagging } = session.exam;
   if (set === null) {
-    return { element: h("p", { class: "soft" }, "This detector has no single threshold."), close: () => {} };
+    return { element: h("p", { class: "soft" }, flagging || "This detector has no single threshold."), close: () => {} };
   }
+  const inUse = listed ? "the last listed score" : "the threshold in use";
   const heads = session.exam.heads.map(({ head }) => {
     const table = session.columns.get(head);
     return table ? { reach: reach(table), times: table.time_s } : null;
@@ -35,11 +36,12 @@ export function thresholdPanel(
   slider.value = String(set);
   const numbers = h("div", { class: "work" });
   const place = h("div", { class: "curve", "aria-hidden": "true" });
-  const reset = h("button", { type: "button", onclick: () => ((slider.value = String(set)), show()) }, "Back to the threshold in use");
+  const reset = h("button", { type: "button", onclick: () => ((slider.value = String(set)), show()) }, `Back to ${inUse}`);
   const element = h(
     "div",
     { class: "threshold" },
-    h("p", {}, `${score.words}. A frame is flagged from the threshold on.`),
+    flagging ? h("p", {}, flagging) : null,
+    h("p", {}, `${score.words}. ${listed ? "The slider shows what a threshold would flag instead of the list." : "A frame is flagged from the threshold on."}`),
     slider,
     numbers,
     place,
@@ -47,7 +49,7 @@ export function thresholdPanel(
     h(
       "p",
       { class: "small soft" },
-      "Counted from the stored scores. Events are flagged frames at most one second or three frames apart; the screening also looks at where the balls lie, and may split them further. Nothing is changed: to use another threshold, screen the exam with it.",
+      "Counted from the stored scores. Events are flagged frames at most one second or three frames apart; the screening also looks at where the balls lie, and may split them further. Nothing is changed: to use another threshold or reading list, run capsieve flag.",
     ),
   );
 
@@ -108,7 +110,7 @@ export function thresholdPanel(
       numbers,
       h("div", { class: "big" }, h("b", {}, plural(work.frames, "frame")), h("span", { class: "soft" }, ` ${share(work.frames, frames)} of all`)),
       h("div", { class: "big" }, h("b", {}, plural(work.events, "event")), h("span", { class: "soft" }, " by time alone")),
-      h("div", { class: "soft" }, `at ${value(same ? set : at)}${same ? ", the threshold in use" : `: ${change >= 0 ? "+" : "−"}${plural(Math.abs(change), "frame")} against ${value(set)}`}`),
+      h("div", { class: "soft" }, `at ${value(same ? set : at)}${same ? `, ${inUse}` : `: ${change >= 0 ? "+" : "−"}${plural(Math.abs(change), "frame")} against ${value(set)}`}`),
     );
     reset.disabled = same;
     plot?.redraw(false);

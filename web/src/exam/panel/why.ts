@@ -80,9 +80,10 @@ function summary(session: Session, head: number, frame: number): string {
   if (table.status[frame] === 1) return "This frame cannot be decoded.";
   if (table.status[frame] === 2) return "This frame was not screened.";
   const reason = table.reasons[table.reason[frame] as number] ?? "";
-  const words = REASONS[reason] ?? reason;
-  const copy = table.repeats[frame] as number;
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.${copy >= 0 ? ` Nearly a copy of frame ${copy}.` : ""}`;
+  const unlisted = reason === "score-low" && session.exam.reading_list;
+  const words = unlisted ? "not on the reading list" : (REASONS[reason] ?? reason);
+  const earlier = table.duplicate_of[frame] as number;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.${earlier >= 0 ? ` Near-duplicate of frame ${earlier}.` : ""}`;
 }
 
 function valueTable(values: Evidence["values"]): HTMLElement {

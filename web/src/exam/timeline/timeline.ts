@@ -101,11 +101,10 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     later();
   };
 
-  const goTo = (clientX: number): void => {
+  const frameAt = (clientX: number): number => {
     const x = clientX - element.getBoundingClientRect().left - GUTTER;
     const wanted = toPosition(view, Math.min(Math.max(x, 0), width), width);
-    const head = screen.head.get();
-    screen.jump(head, nearest(session.positions.get(head) as Float64Array, wanted), false);
+    return nearest(session.positions.get(screen.head.get()) as Float64Array, wanted);
   };
 
   element.addEventListener("pointerdown", (event) => {
@@ -115,12 +114,25 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     const box = element.getBoundingClientRect();
     const place = eventUnder(event.clientX - box.left - GUTTER, event.clientY - box.top);
     if (place >= 0) return screen.choose(place);
-    goTo(event.clientX);
-    const drag = (move: PointerEvent): void => goTo(move.clientX);
+    let wanted = frameAt(event.clientX);
+    let dragged = false;
+    screen.jump(screen.head.get(), wanted, false);
+    const drag = (move: PointerEvent): void => {
+      const next = frameAt(move.clientX);
+      if (next === wanted) return;
+      dragged = true;
+      wanted = next;
+      screen.drag(screen.head.get(), wanted);
+    };
     element.addEventListener("pointermove", drag);
-    const drop = (): void => element.removeEventListener("pointermove", drag);
-    element.addEventListener("pointerup", drop, { once: true });
-    element.addEventListener("pointercancel", drop, { once: true });
+    const drop = (): void => {
+      element.removeEventListener("pointermove", drag);
+      element.removeEventListener("pointerup", drop);
+      element.removeEventListener("pointercancel", drop);
+      if (dragged) screen.jump(screen.head.get(), wanted, false);
+    };
+    element.addEventListener("pointerup", drop);
+    element.addEventListener("pointercancel", drop);
   });
 
   const eventUnder = (x: number, y: number): number => {

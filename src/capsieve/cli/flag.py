@@ -1,0 +1,72 @@
+"""``capsieve flag``: flag the frames of screened exams by another rule."""
+
+from pathlib import Path
+
+import click
+
+from capsieve.cli.options import json_option
+from capsieve.cli.reader_entries import database_option, exams_with_entries
+from capsieve.cli.screen import exams_json, say_found
+from capsieve.cli.settings_options import PathType
+from capsieve.errors import ParameterError
+
+__all__ = ["command"]
+
+_EXAMPLE = """\b
+Example:
+  capsieve flag results --read 5%
+  capsieve flag results/patient-7 --threshold 40
+  capsieve flag results --read 300 -o shorter
+"""
+
+
+@click.command("flag", epilog=_EXAMPLE)
+@click.argument("results", type=PathType(), metavar="OUT")
+@click.option(
+    "--read",
+    metavar="10%|300",
+    help="Flag the frames with the highest scores: a share of the frames, or a number.",
+)
+@click.option(
+    "--threshold", type=float, metavar="SCORE", help="Flag the frames with at least this score."
+)
+@click.option(
+    "-o",
+    "--out",
+    type=PathType(file_okay=False),
+    metavar="OUT2",
+    help="Write the results there and leave those in OUT unchanged.",
+)
+@database_option
+@json_option()
+def command(
+    results: Path,
+    read: str | None,
+    threshold: float | None,
+    out: Path | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Change the flags, events and report of finished exams without scoring them again.
+
+    OUT is the folder that capsieve screen -o wrote, or the folder of one exam in it. Exams with
+    entries of readers are not changed; write their new flags to another folder with -o.
+    """
+    from capsieve.screening.flagging import flag
+    from capsieve.store.exam import exam_folders
+
+    if (read is None) == (threshold is None):
+        raise click.UsageError("Give either --read or --threshold.")
+    protected: frozenset[str] = frozenset()
+    if out is None:
+        protected = exams_with_entries(exam_folders(results)[0].absolute().parent, database)
+    try:
+        exams = flag(results, read=read, threshold=threshold, to=out, protected=protected)
+    except ParameterError as error:
+        raise click.BadParameter(error.args[1], param_hint=f"'--{error.field}'") from error
+    if as_json:
+        click.echo(exams_json(exams))
+    else:
+        say_found(exams, out or results)
+    if any(exam.error is not None for exam in exams):
+        click.get_current_context().exit(1)

@@ -1,1 +1,0 @@
-"""Where tasks run: here, in processes, on a cluster; one file each."""

@@ -1,1 +1,0 @@
-"""Features of a frame that a doctor would understand. See docs/features.md."""

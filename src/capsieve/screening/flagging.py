@@ -1,0 +1,156 @@
+"""Flag the frames of screened exams by another rule, without scoring them again."""
+
+import os
+from collections.abc import Collection
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from capsieve.detector import Detector
+from capsieve.detectors import load_detector, same_detector
+from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
+from capsieve.screening.finish import FlaggedExam, flag_exam, write_results
+from capsieve.screening.flags import FlagRule, flag_rule
+from capsieve.screening.plan import stored_fields
+from capsieve.screening.screen import ScreenedExam
+from capsieve.screening.thumbnails import Thumbnails, ThumbnailTask, read_thumbnails, split
+from capsieve.store.exam import Exam, exam_folders
+from capsieve.store.record import RECORD
+from capsieve.store.segments import locked
+from capsieve.store.tables import intact
+
+__all__ = ["flag"]
+
+PathLike = str | os.PathLike[str]
+
+_DRAWS = ("learned", "curvature")  # detectors with evidence maps that are found by their name
+
+
+def flag(
+    out: PathLike,
+    *,
+    read: str | int | None = None,
+    threshold: float | None = None,
+    to: PathLike | None = None,
+    protected: Collection[str] = (),
+) -> list[ScreenedExam]:
+    """Flag the frames of screened exams by another rule.
+
+    Flags, events, thumbnails, report and the record's `flagging` change; the scores stay. If the
+    source of an exam is missing, its new thumbnails are missing, with a warning in the record.
+
+    Parameters
+    ----------
+    out
+        The output folder of :func:`capsieve.screen`, or the folder of one exam in it.
+    read, threshold
+        The rule: a reading list such as ``"10%"`` or 300, or the lowest score of a flagged frame.
+    to
+        Write the results to this folder and leave those in `out` unchanged.
+    protected
+        Names of exams that readers have begun to read: they are not changed in place.
+
+    Returns
+    -------
+    list of ScreenedExam
+        One per exam. A protected exam has an error, unless `to` is given.
+
+    Raises
+    ------
+    CapsieveError
+        The rule is wrong, or there is no screened exam.
+    """
+    rule = flag_rule(read, threshold)
+    if rule is None:
+        raise ParameterError("read", "is missing; give a reading list or a threshold")
+    if "" in (os.fspath(out), to):
+        raise ParameterError("out", "is empty; give a folder")
+    folders = [folder.absolute() for folder in exam_folders(out)]
+    if to is not None:
+        _check_target(Path(to), folders)
+    flagged: list[ScreenedExam] = []
+    for folder in folders:
+        target = folder if to is None else Path(to).absolute() / folder.name
+        try:
+            if to is None and folder.name in protected:
+                raise OccupiedError(
+                    f"{folder} has entries of readers, which refer to its flags; write the new "
+                    "flags to another folder with -o"
+                )
+            flagged.append(_flag_again(folder, target, rule))
+        except CapsieveError as error:
+            flagged.append(ScreenedExam(folder.name, target, None, error))
+    return flagged
+
+
+def _check_target(to: Path, folders: list[Path]) -> None:
+    """Refuse to write the results of exams into the folders that they are read from."""
+    target, results = to.resolve(), folders[0].resolve().parent
+    if target == results:
+        raise FileError(f"{to} has the results of these exams; to change them, do not give -o")
+    if any((folder / RECORD).exists() for folder in (target, *target.parents)):
+        raise FileError(f"cannot write to {to}: it is the folder of an exam; choose another folder")
+    if any(target / folder.name == results for folder in folders):
+        raise FileError(f"cannot write to {results}: it has other results; choose another folder")
+
+
+def _flag_again(folder: Path, target: Path, rule: FlagRule) -> ScreenedExam:
+    with ExitStack() as stack:
+        stack.enter_context(locked(folder))
+        if target != folder:
+            with file_errors("create", target, "choose another folder with -o"):
+                target.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(target))
+            if (target / RECORD).exists():
+                raise OccupiedError(f"{target} already has results; choose another folder")
+        exam = Exam(folder)
+        if not intact(folder, exam.record["tables"]):
+            raise FileError(
+                f"the tables in {folder} are missing or damaged; screen again with --overwrite"
+            )
+        flagged = flag_exam(
+            exam.columns(),
+            rule,
+            detector=str(exam.record["detector"].get("name")),
+            score_threshold=exam.record["flagging"]["score_threshold"],
+        )
+        tables = {name: exam.columns(table=name) for name in ("features", "packets")}
+        record = write_results(target, exam.record, flagged, _thumbnails(exam, flagged), tables)
+        return ScreenedExam(folder.name, target, record)
+
+
+def _thumbnails(exam: Exam, flagged: FlaggedExam) -> Thumbnails:
+    """Return thumbnails of the frames to read: existing ones, and new ones of the others."""
+    rows = exam.columns(table="thumbnails").to_pylist()
+    there = {(row["head"], row["frame"]): (row["thumbnail"], row["evidence"]) for row in rows}
+    thumbnails = Thumbnails({key: there[key] for key in flagged.shown if key in there})
+    detector = _drawing_detector(exam)
+    maps = set() if detector is None else set(flagged.explained)
+    missing = [
+        key for key in flagged.shown if key not in there or (key in maps and there[key][1] is None)
+    ]
+    for head in exam.heads:
+        task = ThumbnailTask(
+            exam=exam.record["exam"],
+            head=head,
+            open_reader=partial(exam.reader, head),
+            fields=stored_fields(exam.record, head),
+            frames=[frame for number, frame in missing if number == head],
+            explained={frame for number, frame in maps if number == head},
+            detector=detector,
+        )
+        for part in split(task, 1):
+            thumbnails.add(read_thumbnails(part))
+    return thumbnails
+
+
+def _drawing_detector(exam: Exam) -> Detector | None:
+    """Return the detector that scored the exam if it draws evidence maps and is installed."""
+    name = exam.record["detector"].get("name")
+    if name not in _DRAWS:
+        return None
+    try:
+        detector = load_detector(name, parameters=exam.parameters)
+    except CapsieveError:
+        return None
+    return detector if same_detector(detector.identity, exam.record["detector"]) else None

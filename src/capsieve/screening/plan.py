@@ -1,0 +1,357 @@
+"""The plan of an exam: its identity, its fields of view, and the segments to score."""
+
+import json
+import shlex
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NoReturn
+
+from numpy.typing import NDArray
+
+from capsieve._version import __version__
+from capsieve.detector import Detector
+from capsieve.errors import FrameError, OccupiedError, ParameterError
+from capsieve.field_of_view import find_field_of_view
+from capsieve.frames import FieldOfView
+from capsieve.screening.flags import FlagRule
+from capsieve.screening.segment import FieldsOfView, SegmentTask, score_frames
+from capsieve.screening.settings import FieldChoice
+from capsieve.sources.base import Place, Source, Survey, open_source
+from capsieve.store.record import (
+    RECORD,
+    FieldOfViewRecord,
+    Record,
+    SourceRecord,
+    read_record,
+)
+from capsieve.store.segments import Segments
+from capsieve.store.tables import intact
+
+__all__ = [
+    "SAMPLES",
+    "Head",
+    "SurveyTask",
+    "check_folder",
+    "check_rule",
+    "differences",
+    "field_of_view_records",
+    "find_fields",
+    "finished_exam",
+    "identity",
+    "segment_tasks",
+    "stored_fields",
+    "survey_exam",
+    "versions",
+]
+
+SAMPLES = 30
+"""Number of frames for the search of a field of view."""
+
+_PACKAGES = ("av", "numba", "numpy", "opencv-python-headless", "pillow", "pyarrow", "onnxruntime")
+_LIBRARIES = ("libavcodec", "libavformat", "libswscale")
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyTask:
+    """An exam to survey: its sources are read once, and only some frames are decoded.
+
+    Attributes
+    ----------
+    exam
+        Name of the exam.
+    places
+        One per head.
+    field_of_view
+        See :data:`~capsieve.screening.settings.FieldChoice`.
+    """
+
+    exam: str
+    places: tuple[Place, ...]
+    field_of_view: FieldChoice
+
+    def __str__(self) -> str:
+        return f"the survey of {self.exam}"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A surveyed source.
+
+    Attributes
+    ----------
+    place
+        Path and kind.
+    stamp
+        :meth:`~capsieve.sources.base.Source.stamp` from before the survey.
+    survey
+        What reading it once found.
+    fields
+        Its fields of view, the most frequent size of frames first.
+    """
+
+    place: Place
+    stamp: str
+    survey: Survey
+    fields: FieldsOfView
+
+
+def survey_exam(task: SurveyTask) -> tuple[Head, ...]:
+    """Survey the sources of an exam and find their fields of view.
+
+    Raises
+    ------
+    FileError
+        A source cannot be read.
+    """
+    heads: list[Head] = []
+    for place in task.places:
+        source = open_source(place)
+        stamp = source.stamp()  # before the survey: a later change must not be missed
+        survey = source.survey()
+        fields = find_fields(source, survey, task.field_of_view)
+        heads.append(Head(place, stamp, survey, fields))
+    return tuple(heads)
+
+
+def find_fields(source: Source, survey: Survey, choice: FieldChoice) -> FieldsOfView:
+    """Return the field of view for each size of frame, the most frequent size first."""
+    by_size: dict[tuple[int, int], list[NDArray[Any]]] = defaultdict(list)
+    for frame in source.samples(survey, SAMPLES):
+        by_size[frame.shape[0], frame.shape[1]].append(frame)
+    most_frequent = sorted(by_size.items(), key=lambda item: -len(item[1]))
+    return {size: _field(frames, choice) for size, frames in most_frequent}
+
+
+def _field(frames: list[NDArray[Any]], choice: FieldChoice) -> FieldOfView:
+    if isinstance(choice, FieldOfView):
+        return choice
+    if choice == "auto":
+        # A folder may contain grey and colour images; the search needs one kind.
+        kinds = {frame.ndim for frame in frames}
+        with suppress(FrameError):  # one image that is too small does not stop the exam
+            return find_field_of_view([frame for frame in frames if frame.ndim == max(kinds)])
+    rows, cols = frames[0].shape[:2]
+    return FieldOfView("full", (rows - 1) / 2, (cols - 1) / 2, min(rows, cols) / 2, 0.0)
+
+
+def field_of_view_records(heads: Sequence[Head], choice: FieldChoice) -> list[FieldOfViewRecord]:
+    """Return the entries of the record for the fields of view of all heads."""
+    return [
+        FieldOfViewRecord(
+            head=head.place.head,
+            rows=rows,
+            cols=cols,
+            shape=field.shape,
+            row=field.row,
+            col=field.col,
+            radius=field.radius,
+            confidence=field.confidence,
+            found_by="search" if choice == "auto" else "choice",
+        )
+        for head in heads
+        for (rows, cols), field in head.fields.items()
+    ]
+
+
+def stored_fields(record: Record, head: int) -> FieldsOfView:
+    """Return the fields of view of a head from the record of an exam."""
+    return {
+        (one["rows"], one["cols"]): FieldOfView(
+            one["shape"], one["row"], one["col"], one["radius"], one["confidence"]
+        )
+        for one in record["fields_of_view"]
+        if one["head"] == head
+    }
+
+
+def identity(
+    detector: Detector, sources: Mapping[Place, str], field_of_view: FieldChoice
+) -> dict[str, Any]:
+    """Return everything that determines the scores of an exam, as plain values.
+
+    The rule that flags frames does not belong to it: it uses the scores.
+
+    Parameters
+    ----------
+    detector
+        The detector.
+    sources
+        SHA-256 of each source.
+    field_of_view
+        See :data:`~capsieve.screening.settings.FieldChoice`.
+
+    Raises
+    ------
+    ParameterError
+        The identity of the detector cannot be stored.
+    """
+    chosen: Any = field_of_view
+    if isinstance(field_of_view, FieldOfView):
+        chosen = [field_of_view.row, field_of_view.col, field_of_view.radius]
+    try:  # as it is read again: with lists instead of tuples
+        detected = json.loads(json.dumps(detector.identity, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        message = f"its identity must consist of plain texts and finite numbers ({error})"
+        raise ParameterError("detector", message) from error
+    return {
+        "detector": detected,
+        "source": {
+            f"head {place.head}": {
+                "sha256": sha256,
+                "kind": place.kind,
+                "stream": place.stream,
+                "names": place.names,
+            }
+            for place, sha256 in sources.items()
+        },
+        "settings": {"field_of_view": chosen},
+    }
+
+
+def finished_exam(
+    folder: Path, places: Sequence[Place], detector: Detector, field_of_view: FieldChoice
+) -> Record | None:
+    """Return the record of a finished exam if its sources have not changed since, else None.
+
+    Only sizes and modification times are compared: no source is read.
+
+    Raises
+    ------
+    OccupiedError
+        The results have other settings, or their tables are damaged.
+    """
+    if not (folder / RECORD).exists() or Segments(folder).plan() is not None:
+        return None
+    record = read_record(folder)
+    known = {_place(source): source for source in record["sources"]}
+    hashes = {place: known[place]["sha256"] if place in known else "" for place in places}
+    wanted = identity(detector, hashes, field_of_view)
+    for part in ("detector", "settings"):  # known before any source is read
+        if record["identity"].get(part) != wanted[part]:
+            _refuse(folder, "results", record["identity"], wanted)
+    for place in places:
+        if place not in known or open_source(place).stamp() != known[place]["stamp"]:
+            return None
+    return _checked(folder, record, wanted)
+
+
+def _place(source: SourceRecord) -> Place:
+    return Place(source["kind"], source["path"], source["head"], source["stream"], source["names"])
+
+
+def check_folder(folder: Path, wanted: dict[str, Any]) -> Record | None:
+    """Compare an identity with what a folder contains; return the record of a finished exam.
+
+    Raises
+    ------
+    OccupiedError
+        The folder contains results or unfinished work with other settings, or damaged tables.
+    """
+    segments = Segments(folder)
+    record = read_record(folder) if (folder / RECORD).exists() else None
+    if record is not None:
+        _checked(folder, record, wanted)
+        if not record["frame_counts"]["unscreened"]:
+            segments.remove()
+            return record
+    begun = segments.plan()
+    if begun is None:
+        return record
+    if begun != _with_version(wanted):
+        _refuse(folder, "unfinished work", begun, _with_version(wanted))
+    return None  # the rest is screened, also what workers could not screen before
+
+
+def segment_tasks(
+    exam: str, folder: Path, heads: Sequence[Head], detector: Detector, wanted: dict[str, Any]
+) -> list[SegmentTask[dict[str, Any]]]:
+    """Start or continue the work on an exam; return the segments that are not yet stored."""
+    segments = Segments(folder)
+    segments.begin(_with_version(wanted))
+    function = partial(score_frames, detector)
+    return [
+        SegmentTask(exam, head.place, segment, head.fields, function)
+        for head in heads
+        for segment in head.survey.segments
+        if not segments.has(head.place.head, segment.number)
+    ]
+
+
+def _with_version(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return the identity of unfinished work: another version may compute other scores."""
+    return wanted | {"capsieve": __version__}
+
+
+def _checked(folder: Path, record: Record, wanted: dict[str, Any]) -> Record:
+    if record["identity"] != wanted:
+        _refuse(folder, "results", record["identity"], wanted)
+    if not intact(folder, record["tables"]):
+        raise OccupiedError(
+            f"the tables in {folder} are missing or damaged; start again with --overwrite, or "
+            "choose another output folder"
+        )
+    return record
+
+
+def _refuse(
+    folder: Path, what: str, there: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> NoReturn:
+    different = differences(there, wanted)
+    shown = "; ".join(different[:3]) + ("; and more" if len(different) > 3 else "")
+    raise OccupiedError(
+        f"{folder} contains {what} with other settings ({shown}); start again with --overwrite, or "
+        "choose another output folder"
+    )
+
+
+def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
+    """Refuse a finished exam if its frames were flagged by another rule.
+
+    Raises
+    ------
+    OccupiedError
+        The rule differs.
+    """
+    used = FlagRule(record["flagging"]["rule"], record["flagging"]["value"])
+    if used != rule:
+        raise OccupiedError(
+            f"{folder} is finished and was flagged with {used}; to change its flags, run "
+            f"capsieve flag {shlex.quote(str(folder))} {rule}"
+        )
+
+
+def differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = "") -> list[str]:
+    """Return a text for each entry that differs: ``size_low: 1 there, 2 now``."""
+    found: list[str] = []
+    for name in sorted(there.keys() | here.keys()):
+        one, other = there.get(name), here.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += differences(one, other, f"{path}{name} ")
+        elif one != other:
+            found.append(f"{path}{name}: {_brief(one)} there, {_brief(other)} now")
+    return found
+
+
+def _brief(value: object) -> str:
+    if value is None:
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:16]}..."
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of capsieve and of the libraries that compute, for the record."""
+    import av
+
+    found = {"capsieve": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):  # onnxruntime is optional
+            found[name] = version(name)
+    libraries = {name: av.library_versions[name] for name in _LIBRARIES}
+    return found | {name: ".".join(map(str, numbers)) for name, numbers in libraries.items()}

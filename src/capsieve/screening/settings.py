@@ -1,0 +1,152 @@
+"""Options of a screening run and its progress; only the standard library is imported."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from capsieve.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from capsieve.detector import Detector
+    from capsieve.frames import FieldOfView
+    from capsieve.parameters import Parameters
+
+__all__ = ["FieldChoice", "Listener", "Progress", "ScreenSettings"]
+
+FieldChoice: TypeAlias = "FieldOfView | Literal['auto', 'whole']"
+"""Search the field of view in the frames, use the whole frames, or use this one for all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenSettings:
+    """Options of :func:`capsieve.screen`.
+
+    Attributes
+    ----------
+    detector
+        Name, model file or object; see :func:`capsieve.load_detector`.
+    parameters
+        Parameters of the paper's steps; None for the paper's table.
+    provider
+        Execution provider of onnxruntime for models, such as ``"cuda"``; see
+        :func:`capsieve.load_detector`.
+    read
+        Flag the frames with the highest scores: a share such as ``"10%"``, or a count such as 300.
+    threshold
+        Flag the frames with at least this score. By default the detector decides.
+    field_of_view
+        ``"auto"`` searches it in each exam, ``"whole"`` takes whole frames, and a
+        :class:`~capsieve.FieldOfView` is used for all frames.
+    workers
+        Number of processes; 1 works in this process, None uses one per core.
+    cluster
+        A Dask cluster: ``"tcp://HOST:PORT"``, ``"tls://HOST:PORT"``, or ``"local:N"`` for N workers
+        on this machine.
+    overwrite
+        Remove earlier results of these exams first.
+    full_names
+        Include the names of the folders in the names of the exams as far as they differ.
+    """
+
+    detector: "str | Path | Detector" = field(
+        default="paper",
+        metadata={
+            "help": "What scores the frames: paper, curvature, learned, or a model file.",
+            "metavar": "NAME|FILE.onnx",
+        },
+    )
+    parameters: "Parameters | None" = field(
+        default=None,
+        metadata={
+            "help": "Parameters other than the paper's; see capsieve parameters.",
+            "metavar": "FILE.toml",
+        },
+    )
+    provider: str = field(
+        default="cpu",
+        metadata={
+            "help": "Where a model runs: cpu, or another execution provider that onnxruntime has "
+            "here, such as cuda.",
+            "metavar": "NAME",
+        },
+    )
+    read: str | int | None = field(
+        default=None,
+        metadata={
+            "help": "Flag the frames with the highest scores: a share such as 10% (the default of "
+            "learned detectors) or a number such as 300.",
+            "metavar": "SHARE|NUMBER",
+        },
+    )
+    threshold: float | None = field(
+        default=None,
+        metadata={
+            "help": "Flag the frames with at least this score. By default the detector decides.",
+            "metavar": "SCORE",
+        },
+    )
+    field_of_view: FieldChoice = field(
+        default="auto",
+        metadata={
+            "help": "The circle that shows the gut: searched in each exam, the whole frame, or in "
+            "pixels of the frame.",
+            "metavar": "auto|whole|ROW,COL,RADIUS",
+        },
+    )
+    workers: int | None = field(
+        default=None, metadata={"help": "Processes; by default one per core.", "min": 1}
+    )
+    cluster: str | None = field(
+        default=None,
+        metadata={
+            "help": "Work on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, or local:N for N "
+            "workers on this machine.",
+            "metavar": "ADDRESS",
+        },
+    )
+    overwrite: bool = field(
+        default=False, metadata={"help": "Remove earlier results of these exams first."}
+    )
+    full_names: bool = field(
+        default=False,
+        metadata={
+            "help": "Include the names of folders in the names of exams: Polyp/KID is Polyp-KID."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.field_of_view, str) and self.field_of_view not in ("auto", "whole"):
+            raise ParameterError(
+                "field_of_view",
+                f"must be 'auto', 'whole' or a FieldOfView, not {self.field_of_view!r}",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """State of a run.
+
+    Attributes
+    ----------
+    exam
+        Name of the exam.
+    number, exams
+        Its position, from 1, and the number of exams.
+    done, total
+        Frames that are finished, also by an earlier run, and all frames.
+    resumed
+        Frames that an earlier run finished.
+    """
+
+    exam: str
+    number: int
+    exams: int
+    done: int
+    total: int
+    resumed: int
+
+
+Listener: TypeAlias = Callable[[Progress], None]
+"""Called whenever frames are finished."""

@@ -1,0 +1,360 @@
+"""Values and the protocol that all sources of frames share.
+
+A source is one head of one exam: a video stream, or a folder or archive of images. It consists of
+segments, which any process can decode without the others.
+"""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from io import FileIO
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError, file_errors
+
+__all__ = [
+    "MAX_PIXELS",
+    "NO_STAMP",
+    "Kind",
+    "PacketTable",
+    "Place",
+    "Problem",
+    "Segment",
+    "Source",
+    "SourceFrame",
+    "Survey",
+    "file_stamp",
+    "natural_key",
+    "open_regular",
+    "open_source",
+    "split_head",
+]
+
+Kind = Literal["video", "folder", "zip"]
+
+MAX_PIXELS = 4096 * 4096
+"""Largest frame that is decoded: a detector takes about 100 bytes of memory per pixel."""
+
+NO_STAMP = -(2**63)
+"""Value of a time stamp that a packet does not have."""
+
+_LARGEST_HOLE = 2**30  # bytes
+_DIGITS = re.compile(r"([0-9]+)")
+_HEAD = re.compile(r"(?:(?P<rest>.*)[-_ .])?head[-_ ]?(?P<head>[01])", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What any process needs to open one head of an exam.
+
+    Attributes
+    ----------
+    kind
+        ``"video"``, ``"folder"`` (of images) or ``"zip"`` (of images).
+    path
+        Absolute path of the file or folder.
+    head
+        Camera of the capsule, from 0.
+    stream
+        Videos: index of the stream in the container.
+    names
+        Images that share a folder or archive with another head: the ending of the stems of this
+        head, such as ``"-head-0"``, or the name of its folder inside; otherwise "".
+    """
+
+    kind: Kind
+    path: str
+    head: int = 0
+    stream: int = 0
+    names: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault of a source.
+
+    Attributes
+    ----------
+    what
+        The fault, without a final stop.
+    time, file
+        Presentation time in seconds, or the image file; None if unknown.
+    """
+
+    what: str
+    time: float | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Consecutive frames of one head that can be decoded without any other segment.
+
+    Attributes
+    ----------
+    number
+        Position among the segments of the head, from 0.
+    frames
+        Number of frames.
+    digest
+        Checksum of the stored bytes; it shows whether the source has changed.
+    span
+        What the source needs to find the segment again.
+    """
+
+    number: int
+    frames: int
+    digest: str
+    span: Any = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFrame:
+    """A frame of a source.
+
+    Attributes
+    ----------
+    pixels
+        RGB or grey, as stored; None if the frame could not be decoded.
+    time
+        Presentation time in seconds; None if unknown.
+    file
+        Images: name of the file below the folder or in the archive.
+    packet
+        Videos: number of the packet in stored order, from 0.
+    problem
+        Why the frame could not be decoded, or how it is damaged; otherwise "". A frame with
+        pixels and a problem is damaged: the decoder replaced lost parts.
+    """
+
+    pixels: NDArray[np.uint8] | NDArray[np.uint16] | None
+    time: float | None = None
+    file: str | None = None
+    packet: int | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PacketTable:
+    """The packets of a video stream in stored order, which is the order of decoding.
+
+    Attributes
+    ----------
+    pts, dts
+        Time stamps of presentation and decoding; :data:`NO_STAMP` if there is none.
+    size, crc32
+        Number of bytes and their CRC-32.
+    key
+        Whether decoding can start here.
+    hidden
+        Whether the frame is decoded but not shown (edit lists, MPEG-4 "not coded").
+    """
+
+    pts: NDArray[np.int64]
+    dts: NDArray[np.int64]
+    size: NDArray[np.int64]
+    crc32: NDArray[np.uint32]
+    key: NDArray[np.bool_]
+    hidden: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.pts)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the columns; missing time stamps are null."""
+        columns: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name in ("pts", "dts"):
+            columns[name] = pa.array(columns[name], mask=columns[name] == NO_STAMP)
+        return pa.table(columns)
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> "PacketTable":
+        """Return the packets of a table made by :meth:`to_arrow`; other columns are ignored."""
+        columns: dict[str, Any] = {}
+        for item in fields(cls):
+            column = table[item.name]
+            if column.null_count:
+                column = column.fill_null(NO_STAMP)
+            columns[item.name] = column.to_numpy()
+        return cls(**columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Properties of a source that are found by reading it once without decoding.
+
+    Attributes
+    ----------
+    sha256
+        Of the file; for images of the list ``<sha256 of the file>  <name>``, one line per image.
+    size
+        Number of bytes.
+    declared
+        Number of frames that the source declares, without those that are not to be shown; None if
+        it declares nothing. Not trusted.
+    segments
+        All segments, in order.
+    description
+        Codec, container, rows, cols, time base, colour conversion; plain values. ``warnings``, if
+        present, is a list of possible faults, such as an interrupted recording.
+    problems
+        Faults that were found while reading: truncated, unreadable stretches.
+    packets
+        Videos: all packets of the stream.
+    """
+
+    sha256: str
+    size: int
+    declared: int | None
+    segments: tuple[Segment, ...]
+    description: dict[str, Any] = field(hash=False)
+    problems: tuple[Problem, ...] = ()
+    packets: PacketTable | None = field(default=None, compare=False, repr=False)
+
+
+class Source(Protocol):
+    """One head of one exam."""
+
+    place: Place
+
+    def stamp(self) -> str:
+        """Return a text that changes with sizes or modification times, without reading content."""
+        ...
+
+    def survey(self) -> Survey:
+        """Read the source once without decoding it."""
+        ...
+
+    def frames(self, segment: Segment) -> Iterator[SourceFrame]:
+        """Yield every frame of a segment in order, including those that cannot be decoded.
+
+        Raises
+        ------
+        FileError
+            The source has changed since it was surveyed.
+        """
+        ...
+
+    def expected(self, segment: Segment) -> Iterator[SourceFrame]:
+        """Yield the same frames without decoding: no pixels, no problem."""
+        ...
+
+    def samples(self, survey: Survey, count: int) -> list[NDArray[Any]]:
+        """Return pixels of about `count` frames that are spread evenly over the source."""
+        ...
+
+
+def open_source(place: Place) -> Source:
+    """Return the source at a place; nothing is read yet."""
+    if place.kind == "video":
+        from capsieve.sources.video_source import VideoSource
+
+        return VideoSource(place)
+    from capsieve.sources.image_source import ImageSource
+
+    return ImageSource(place)
+
+
+def open_regular(path: str | os.PathLike[str]) -> FileIO:
+    """Open a regular file that is not empty.
+
+    Raises
+    ------
+    FileError
+        The file is missing, unreadable, empty, a folder or a pipe, or ends in a hole.
+    """
+    try:
+        # Opening a pipe would wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise FileError(f"cannot read {path}: there is no such file; check the name") from error
+    except PermissionError as error:
+        reason = f"{error.strerror}; change the file's permissions"
+        raise FileError(f"cannot read {path}: {reason}") from error
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {os.fspath(path)!r}: {error}; check the name") from error
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise FileError(f"cannot read {path}: it is a folder; give a file")
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError(f"cannot read {path}: it is not a regular file; copy it to a file")
+        if status.st_size == 0:
+            raise FileError(f"cannot read {path}: the file is empty; get a whole copy")
+        hole = status.st_size - _end_of_data(descriptor, status.st_size)
+        if hole > _LARGEST_HOLE:
+            raise FileError(
+                f"cannot read {path}: its last {hole} of {status.st_size} bytes were never "
+                "written; get a whole copy"
+            )
+        return os.fdopen(descriptor, "rb", buffering=0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _end_of_data(descriptor: int, size: int) -> int:
+    """Return the start of the hole at the end of a sparse file; otherwise its size."""
+    end = 0
+    try:
+        while end < size:
+            end = os.lseek(descriptor, os.lseek(descriptor, end, os.SEEK_DATA), os.SEEK_HOLE)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # it means "no more data"; others: holes are not reported
+            end = size
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return end
+
+
+def file_stamp(path: str | os.PathLike[str]) -> str:
+    """Return size and modification time of a file."""
+    with file_errors("read", path, "check the name"):
+        status = os.stat(path)
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def natural_key(name: str) -> tuple[tuple[str | tuple[int, str], ...], str]:
+    """Return a key that sorts numbers inside names by value and letters without regard to case.
+
+    Names that are then equal (``frame1`` and ``frame01``) are sorted by their characters.
+
+    Examples
+    --------
+    >>> sorted(["frame10.png", "frame2.png", "Frame1.png"], key=natural_key)
+    ['Frame1.png', 'frame2.png', 'frame10.png']
+    """
+    # natsort fails with a TypeError on numbers of more than 4300 digits, which Python does not
+    # convert. Texts are at even positions and numbers at odd ones, so the types never mix.
+    parts = _DIGITS.split(name)
+    return tuple(
+        (len(part.lstrip("0")), part.lstrip("0")) if position % 2 else part.casefold()
+        for position, part in enumerate(parts)
+    ), name
+
+
+def split_head(stem: str) -> tuple[str, int | None]:
+    """Split the head off a name without its ending.
+
+    Returns
+    -------
+    rest
+        The name without the head; "" if it contains nothing else.
+    head
+        0 or 1, or None if the name contains no head.
+
+    Examples
+    --------
+    >>> split_head("exam-head-1"), split_head("overhead0")
+    (('exam', 1), ('overhead0', None))
+    """
+    match = _HEAD.fullmatch(stem)
+    if match is None:
+        return stem, None
+    return match["rest"] or "", int(match["head"])

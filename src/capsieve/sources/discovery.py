@@ -1,0 +1,417 @@
+"""Find exams: videos, ZIP archives and folders of images that a user named, and their heads."""
+
+import glob
+import os
+import re
+import shlex
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path, PurePosixPath
+
+from capsieve.errors import CapsieveError, FileError, file_errors
+from capsieve.sources.base import Kind, Place, natural_key, open_regular, split_head
+from capsieve.sources.image_source import ImageSource, is_image_name, list_images
+from capsieve.sources.video_container import is_video_name, video_streams
+
+__all__ = ["ExamInput", "find_exams"]
+
+_ACCEPTED = "a video, a ZIP archive of images, a folder of images, or a folder of such exams"
+_MOST_HEADS = 2
+_PATTERN = re.compile(r"[*?\[]")
+# Separators of paths and lines, control characters, those of bidirectional text, and surrogates.
+_NOT_IN_NAMES = re.compile(
+    "[/\\\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+# Classes of data sets, in lower case and without spaces.
+_CLASS = re.compile(
+    "(ab)?normal(cleanmucosa)?|(no|non)?polyps?|angio?ectasia|bleeding|blood(fresh|hematin)?|"
+    "erosions?|erythema|foreignbody|lymphangiectasia|lymphoidhyperplasia|ulcers?|worms?|"
+    "pylorus|ileocecalvalve|ampullaofvater|reducedmucosalview|positive|negative"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExamInput:
+    """An exam that the user named, or an input that is not an exam.
+
+    Attributes
+    ----------
+    name
+        Name of the exam, which can be the name of a folder.
+    places
+        Its heads; () if it cannot be opened.
+    error
+        Why it cannot be opened; otherwise None.
+    warning
+        Why it may not be an exam: its name is that of a class of a data set. Otherwise "".
+    """
+
+    name: str
+    places: tuple[Place, ...]
+    error: CapsieveError | None = None
+    warning: str = ""
+
+
+def find_exams(paths: Sequence[str | Path], *, full_names: bool = False) -> list[ExamInput]:
+    """Find the exams in files, folders and patterns.
+
+    A video, a ZIP archive of images and a folder of images are one exam each; any other folder is
+    a folder of exams. Two exams with names that differ only in ``-head-0`` and ``-head-1`` are
+    the heads of one exam, and so are two streams of one video.
+
+    Parameters
+    ----------
+    paths
+        Files, folders, and patterns such as ``study/*.mp4``.
+    full_names
+        Include in the names of exams the folders that they do not have in common: Polyp/KID and
+        Ulcer/KID become Polyp-KID and Ulcer-KID.
+
+    Returns
+    -------
+    list of ExamInput
+        In the order of the paths, and in natural order inside folders. Exams that cannot be opened
+        have an error, so the others can be screened; inputs that are not exams are at the end.
+
+    Raises
+    ------
+    FileError
+        There is no such file, nothing matches a pattern, or two exams have the same name.
+    """
+    given = [_resolved(path) for typed in paths for path in _matches(typed)]
+    if not given:
+        raise FileError("no input; give a video or a folder of images")
+    found = {one.path: _with_text_path(one) for path in given for one in _find(path, given)}
+    exams = _join_heads([one for one in found.values() if one.is_exam])
+    parts = _name_parts(exams, full_names=full_names)
+    names = [_folder_name("-".join(part)) for part in parts]
+    _check_names(names, exams, full_names=full_names)
+    inputs = [
+        ExamInput(name, exam.places, exam.error, _warning(exam, part))
+        for name, exam, part in zip(names, exams, parts, strict=True)
+    ]
+    taken = {_folded(name) for name in names}
+    for other in found.values():
+        if not other.is_exam:
+            stem = _folder_name(other.stem)
+            # It has no results, so its name only needs to differ from the others.
+            unique = (f"{stem} ({number})" if number > 1 else stem for number in count(1))
+            name = next(name for name in unique if _folded(name) not in taken)
+            taken.add(_folded(name))
+            inputs.append(ExamInput(name, (), other.error))
+    return inputs
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An exam or one head of an exam, or an input that is not an exam."""
+
+    path: Path
+    stem: str  # name without an ending
+    places: tuple[Place, ...] = ()
+    error: CapsieveError | None = None
+    is_exam: bool = True
+
+
+def _matches(typed: str | Path) -> list[Path]:
+    """Return the paths that match a pattern, or the path itself."""
+    text = os.fspath(typed)
+    if not text:
+        raise FileError("an input is empty; give a video or a folder of images")
+    if os.path.lexists(text) or not _PATTERN.search(text) or "\0" in text:
+        return [Path(text)]
+    matches = sorted(glob.glob(text, recursive=True), key=natural_key)
+    if not matches:
+        raise FileError(f"nothing matches {text}; check the pattern")
+    return [Path(match) for match in matches]
+
+
+def _resolved(path: Path) -> Path:
+    """Return an absolute path, which is the same for all spellings; links to files are kept."""
+    with file_errors("read", path):
+        if path.is_dir():
+            return path.resolve()
+        if os.path.lexists(path):
+            return path.parent.resolve() / path.name
+    raise FileError(f"cannot read {path}: there is no such file or folder; check the name")
+
+
+def _find(path: Path, given: Collection[Path]) -> list[_Found]:
+    """Return the exams at a path in natural order."""
+    if not path.is_dir():
+        try:
+            _check_is_exam(path)
+        except FileError as error:
+            return [_Found(path, path.stem, error=error, is_exam=False)]
+        return [_file_exam(path)]
+    try:
+        content = _list(path)
+        exam = _image_exam(path, content)
+    except FileError as error:
+        return [_Found(path, path.name, error=error)]
+    if exam is not None:
+        return [exam]
+    found = [*map(_file_exam, content.files), *_folder_exams(content.folders, given)]
+    if not any(one.is_exam for one in found):
+        return [_Found(path, path.name, error=_no_exam(path), is_exam=False)]
+    return sorted(found, key=lambda one: natural_key(one.path.name))
+
+
+def _check_is_exam(path: Path) -> None:
+    """Raise FileError if a file is neither a video nor an archive."""
+    if is_video_name(path) or _is_zip(path):
+        return
+    start = _first_bytes(path)
+    if is_image_name(path.name) or _is_image(start):
+        raise FileError(
+            f"{path} is a single image; use capsieve explain, or give the folder of an exam"
+        )
+    if start[128:] == b"DICM":
+        raise FileError(f"{path} is a DICOM object, which this version cannot screen")
+    try:
+        video_streams(path)
+    except FileError as error:
+        raise FileError(f"{path} is not an exam ({error}); give {_ACCEPTED}") from error
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return file.read(132)
+    except (FileError, OSError):
+        return b""
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix.lower() == ".zip" or _first_bytes(path).startswith(b"PK\x03\x04")
+
+
+def _is_image(start: bytes) -> bool:
+    signatures = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"II*\0", b"MM\0*", b"GIF8")
+    return start.startswith(signatures) or (start[:4] == b"RIFF" and start[8:12] == b"WEBP")
+
+
+def _file_exam(path: Path) -> _Found:
+    """Return the exam in a video or archive, with an error if it is broken."""
+    try:
+        if _is_zip(path):
+            names = ImageSource(Place("zip", str(path))).names()
+            return _Found(path, path.stem, _image_places("zip", path, _heads(names, path)))
+        streams = video_streams(path)
+        if len(streams) > _MOST_HEADS:
+            raise FileError(
+                f"{path} contains {len(streams)} video streams, but a capsule has at most "
+                f"{_MOST_HEADS} heads; extract the streams of the exam"
+            )
+    except FileError as error:
+        return _Found(path, path.stem, error=error)
+    places = [Place("video", str(path), head, stream) for head, stream in enumerate(streams)]
+    return _Found(path, path.stem, tuple(places))
+
+
+@dataclass(slots=True)
+class _Content:
+    """The direct content of a folder in natural order."""
+
+    images: list[str]
+    files: list[Path] = field(default_factory=list)  # videos and archives
+    folders: list[Path] = field(default_factory=list)
+
+
+def _list(folder: Path) -> _Content:
+    content = _Content(list_images(folder))
+    with file_errors("list", folder), os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: natural_key(entry.name)):
+            path = Path(entry.path)
+            if entry.name.startswith(".") or entry.name == "__MACOSX":
+                continue
+            # Links to folders are not followed, because they can form circles.
+            if entry.is_dir(follow_symlinks=False):
+                content.folders.append(path)
+            elif is_video_name(path) or path.suffix.lower() == ".zip":
+                content.files.append(path)
+    return content
+
+
+def _folder_exams(folders: Sequence[Path], given: Collection[Path]) -> Iterator[_Found]:
+    """Yield the exams among folders, and an error for folders with exams further inside."""
+    for folder in folders:
+        try:
+            exam = _image_exam(folder, _list(folder))
+        except FileError as error:
+            yield _Found(folder, folder.name, error=error)
+            continue
+        if exam is not None:
+            yield exam
+        elif folder not in given and _nearest_exams(folder):
+            error = FileError(f"{folder} contains exams, which were not screened; give it as input")
+            yield _Found(folder, folder.name, error=error, is_exam=False)
+
+
+def _nearest_exams(folder: Path) -> list[Path]:
+    """Return the possible exams in a folder that are the fewest levels below it."""
+    level = [folder]
+    while level:
+        found: list[Path] = []
+        deeper: list[Path] = []
+        for inner in level:
+            try:
+                content = _list(inner)
+            except FileError:
+                found.append(inner)  # it may contain exams
+                continue
+            found += [inner] if content.images else []
+            found += content.files
+            deeper += content.folders
+        if found:
+            return found
+        level = deeper
+    return []
+
+
+def _no_exam(folder: Path) -> FileError:
+    """Return the error for a folder without exams, with advice if there are any further inside."""
+    nearest = _nearest_exams(folder)
+    parents = {path.parent for path in nearest}
+    if not nearest:
+        return FileError(f"{folder} contains no exam; give {_ACCEPTED}")
+    if len(parents) == 1:
+        advice = shlex.quote(str(*parents))
+    else:
+        levels = len(nearest[0].relative_to(folder).parts)
+        advice = shlex.quote(os.path.join(folder, *["*"] * levels))
+        if len({_folded(path.stem) for path in nearest}) < len(nearest):
+            advice += " --full-names"
+    return FileError(f"{folder} contains no exam, but folders inside it do; give {advice}")
+
+
+def _image_exam(folder: Path, content: _Content) -> _Found | None:
+    """Return the exam of the images in a folder, or in its folders head-0 and head-1."""
+    inside = {split_head(path.name): path.name for path in content.folders if _has_images(path)}
+    heads = {head: inside["", head] for head in range(_MOST_HEADS) if ("", head) in inside}
+    if content.images:
+        others = [*(path.name for path in content.files), *heads.values()]
+        if others:
+            raise FileError(
+                f"{folder} contains images and also {others[0]}; move them to separate folders, or "
+                "give the path of one of them"
+            )
+        names = _heads(content.images, folder)
+    elif heads and not content.files and len(content.folders) == len(heads):
+        names = {head: f"{name}/" for head, name in heads.items()}
+    else:
+        return None
+    return _Found(folder, folder.name, _image_places("folder", folder, names))
+
+
+def _has_images(folder: Path) -> bool:
+    try:
+        return split_head(folder.name)[1] is not None and bool(list_images(folder))
+    except FileError:
+        return False
+
+
+def _image_places(kind: Kind, path: Path, names: dict[int, str]) -> tuple[Place, ...]:
+    return tuple(Place(kind, str(path), head, names=name) for head, name in names.items())
+
+
+def _heads(names: Sequence[str], where: Path) -> dict[int, str]:
+    """Return ``Place.names`` for each head of the images in one folder or archive."""
+    folders = {name.rpartition("/")[0] for name in names}
+    if len(folders) > 1:
+        split = {folder: split_head(PurePosixPath(folder).name) for folder in folders}
+        heads = {split[folder][1]: f"{folder}/" for folder in folders}
+        exams = {(PurePosixPath(folder).parent, split[folder][0]) for folder in folders}
+        if len(folders) == _MOST_HEADS and heads.keys() == {0, 1} and len(exams) == 1:
+            return {0: heads[0], 1: heads[1]}
+        raise FileError(
+            f"{where} contains images in {len(folders)} folders; an archive is one exam, with all "
+            "images in one folder or in the folders head-0 and head-1"
+        )
+    counts = Counter(split_head(PurePosixPath(name).stem)[1] for name in names)
+    if not (counts[0] and counts[1]):
+        return {0: ""}
+    if counts[None]:
+        raise FileError(
+            f"{where} contains images of two heads and {counts[None]} images without a head in "
+            "their names; rename or move these"
+        )
+    return {0: "-head-0", 1: "-head-1"}
+
+
+def _with_text_path(one: _Found) -> _Found:
+    """Refuse a path that is not UTF-8, because records contain text."""
+    try:
+        str(one.path).encode()
+    except UnicodeEncodeError:
+        error = FileError(f"cannot read {one.path}: its name is not UTF-8 text; rename it")
+        return replace(one, places=(), error=error)
+    return one
+
+
+def _join_heads(found: Sequence[_Found]) -> list[_Found]:
+    """Return the exams with their two heads joined."""
+    pairs: dict[tuple[Path, str], dict[int, _Found]] = {}
+    for one in found:
+        rest, head = split_head(one.stem)
+        if head is not None and len(one.places) <= 1:
+            pairs.setdefault((one.path.parent, rest), {}).setdefault(head, one)
+    exams: dict[object, _Found] = {}
+    for one in found:
+        key = one.path.parent, split_head(one.stem)[0]
+        pair = pairs.get(key, {})
+        if len(pair) == _MOST_HEADS and one in pair.values():
+            error = pair[0].error or pair[1].error
+            heads = [replace(place, head=head) for head in (0, 1) for place in pair[head].places]
+            places = () if error else tuple(heads)
+            exams[key] = _Found(one.path, key[1] or one.path.parent.name, places, error)
+        else:
+            exams[one.path] = one
+    return list(exams.values())
+
+
+def _name_parts(exams: Sequence[_Found], *, full_names: bool) -> list[list[str]]:
+    """Return the parts of the names of exams: folders (if requested) and stem."""
+    if not (full_names and exams):
+        return [[exam.stem] for exam in exams]
+    shared = os.path.commonpath([exam.path.parent for exam in exams])
+    return [[*exam.path.parent.relative_to(shared).parts, exam.stem] for exam in exams]
+
+
+def _check_names(names: Sequence[str], exams: Sequence[_Found], *, full_names: bool) -> None:
+    """Refuse names that a file system may treat as equal: they are the folders of the results."""
+    first: dict[str, _Found] = {}
+    for name, exam in zip(names, exams, strict=True):
+        other = first.setdefault(_folded(name), exam)
+        if other is not exam:
+            same_folder = other.path.parent == exam.path.parent
+            advice = "rename one of them" if full_names or same_folder else "use --full-names"
+            raise FileError(
+                f"{other.path} and {exam.path} have the same exam name {name}; {advice}, or screen "
+                "them into different output folders"
+            )
+
+
+def _folder_name(stem: str) -> str:
+    """Return a name that a folder can have, and that is not hidden."""
+    return re.sub(r"^\.+", "_", _NOT_IN_NAMES.sub("_", stem).strip()) or "exam"
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _warning(exam: _Found, parts: Sequence[str]) -> str:
+    """Return a warning if the images seem to be a class of a data set instead of an exam."""
+    if any(place.kind == "video" for place in exam.places):
+        return ""
+    for part in parts:
+        if _CLASS.fullmatch(re.sub(r"[\W_]", "", part.casefold())):
+            return (
+                f"{part} seems to be a class of a data set, not an exam; its reading list and "
+                "counts cannot be compared with those of exams"
+            )
+    return ""
