@@ -1,1 +1,1 @@
-"""How good a sieve is, how sure that is, and how much reading it saves."""
+"""Statistics: pure functions on arrays, and the types of their results."""

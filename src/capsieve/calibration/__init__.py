@@ -1,1 +1,0 @@
-"""Calibration: the choice of the operating point."""

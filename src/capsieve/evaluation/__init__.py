@@ -1,0 +1,1 @@
+"""Evaluate, compare and calibrate detectors; check for leaks; study and search parameters."""

@@ -1,0 +1,1 @@
+"""Labels of frames: formats, matching with screened frames, outlines."""

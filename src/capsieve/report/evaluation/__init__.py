@@ -1,1 +1,0 @@
-"""An evaluation as files: numbers, tables, figures, pictures and a page."""

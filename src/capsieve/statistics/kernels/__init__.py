@@ -1,1 +1,0 @@
-"""Compiled loops of the statistics. Importing this package imports numba; do it late."""

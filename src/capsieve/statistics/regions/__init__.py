@@ -1,1 +1,0 @@
-"""Where polyps lie on frames: boxes and masks, and whether a detector points at them."""

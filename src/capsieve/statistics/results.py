@@ -1,0 +1,452 @@
+"""Types of the results: metrics, tables, curves, operating points, comparisons and evaluations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from capsieve.statistics.frames import LabelledFrames
+
+__all__ = [
+    "DEFINITIONS",
+    "LEVEL",
+    "Column",
+    "Comparison",
+    "Definition",
+    "EffortCurve",
+    "Evaluation",
+    "EvaluationOptions",
+    "FrocCurve",
+    "Histogram",
+    "Interval",
+    "Metric",
+    "OperatingPoint",
+    "RocCurve",
+    "Table",
+]
+
+LEVEL = 0.95
+"""Confidence level of every interval."""
+
+Unit = Literal["share", "area", "frames", "events", "score"]
+Kind = Literal["text", "count", "share", "number", "seconds", "flag"]
+
+
+class Definition(NamedTuple):
+    """Name, unit and definition of a metric, for people."""
+
+    name: str
+    unit: Unit
+    text: str
+
+
+# {polyp} is "polyp", or "run" if runs of frames stand in for polyps; {target} is the target
+# specificity in percent.
+DEFINITIONS: dict[str, Definition] = {
+    "frames.sensitivity": Definition(
+        "Sensitivity per frame", "share", "Flagged polyp frames among all polyp frames."
+    ),
+    "frames.specificity": Definition(
+        "Specificity", "share", "Normal frames that are not flagged among all scored normal frames."
+    ),
+    "polyps.sensitivity": Definition(
+        "Sensitivity per {polyp}",
+        "share",
+        "{polyp}s with at least one flagged frame among all {polyp}s.",
+    ),
+    "polyps.sensitivity_long": Definition(
+        "Sensitivity per {polyp} of 5 frames or more",
+        "share",
+        "{polyp}s with at least one flagged frame among all {polyp}s of 5 frames or more.",
+    ),
+}
+"""Every metric by its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes
+    ----------
+    method
+        "Wilson", "bootstrap over patients", ...
+    low, high
+        The bounds; None if no interval can be given.
+    why
+        Why there is none, or a caution; one sentence without a final stop, or "".
+    units
+        Number of independent units that it is based on: frames, polyps, patients.
+    """
+
+    method: str
+    low: float | None
+    high: float | None
+    why: str = ""
+    units: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number with its counts and intervals.
+
+    Attributes
+    ----------
+    key
+        A key of :data:`DEFINITIONS`.
+    value
+        None if it is not defined, for instance without a polyp frame; `note` says why.
+    numerator, denominator
+        Counts of a proportion or of a mean per exam; else None.
+    intervals
+        The one to quote first.
+    note
+        A caution, or why there is no value; or "".
+    subset
+        The frames that it is about: "all", "train", "test", "cross-fitted", "source: NAME".
+    name, text
+        Of the definition, with the words of this evaluation filled in.
+    """
+
+    key: str
+    value: float | None
+    numerator: int | None = None
+    denominator: int | None = None
+    intervals: tuple[Interval, ...] = ()
+    note: str = ""
+    subset: str = "all"
+    name: str = ""
+    text: str = ""
+
+    @property
+    def unit(self) -> Unit:
+        """What the value is: a share of 1, an area, a count."""
+        return DEFINITIONS[self.key].unit
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval to quote."""
+        return self.intervals[0] if self.intervals else None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its name in files, its heading, and how its cells are shown."""
+
+    key: str
+    label: str
+    kind: Kind = "text"
+    digits: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of plain values; None for an empty cell.
+
+    Attributes
+    ----------
+    key
+        Name of its file without the ending.
+    title, caption
+        Heading, and one or two sentences about what is counted.
+    columns, rows
+        The content.
+    total
+        A last row, or None.
+    """
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    caption: str = ""
+    total: tuple[Any, ...] | None = None
+
+    def column(self, key: str) -> list[Any]:
+        """Return the cells of a column."""
+        place = [column.key for column in self.columns].index(key)
+        return [row[place] for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocCurve:
+    """A ROC curve, with a pointwise bootstrap band if there are enough groups.
+
+    Attributes
+    ----------
+    thresholds, false_positive_rate, true_positive_rate
+        One point per threshold, the strictest first. A frame that a rule rejected before it was
+        scored has the score -inf, so the curve ends where pre-selection stops it; the area is
+        that of the curve with a straight line from there to (1, 1).
+    positives, negatives
+        Counts.
+    unit
+        "frame", "polyp" or "run".
+    band_rate, band_low, band_high
+        Bounds of the sensitivity at fixed false positive rates, or None.
+    """
+
+    thresholds: NDArray[np.float64]
+    false_positive_rate: NDArray[np.float64]
+    true_positive_rate: NDArray[np.float64]
+    positives: int
+    negatives: int
+    unit: str = "frame"
+    band_rate: NDArray[np.float64] | None = None
+    band_low: NDArray[np.float64] | None = None
+    band_high: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EffortCurve:
+    """Polyps and polyp frames found against the share of each exam that is read.
+
+    Attributes
+    ----------
+    share
+        Share of the frames of every exam that is read, rising.
+    frames
+        Mean number of flagged frames per exam at each share.
+    polyps_found, frames_found
+        Shares of 1.
+    exams, polyps
+        Counts.
+    unit
+        "polyp" or "run".
+    """
+
+    share: NDArray[np.float64]
+    frames: NDArray[np.float64]
+    polyps_found: NDArray[np.float64]
+    frames_found: NDArray[np.float64]
+    exams: int
+    polyps: int
+    unit: str = "polyp"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrocCurve:
+    """Outlines hit against false marks per normal frame."""
+
+    thresholds: NDArray[np.float64]
+    false_marks_per_frame: NDArray[np.float64]
+    sensitivity: NDArray[np.float64]
+    outlines: int
+    normal_frames: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """Distribution of a quantity in both classes.
+
+    Attributes
+    ----------
+    key, label
+        "texture_max", and its name for people.
+    edges
+        Of the bins; the last bin also counts what lies beyond it.
+    polyp, normal
+        Frames per bin.
+    bounds
+        Values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}.
+    left_out
+        Frames without the quantity, and why; or "".
+    """
+
+    key: str
+    label: str
+    edges: NDArray[np.float64]
+    polyp: NDArray[np.int64]
+    normal: NDArray[np.int64]
+    bounds: Mapping[str, float]
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatingPoint:
+    """Which frames are flagged, by which rule, and who chose it.
+
+    Attributes
+    ----------
+    key
+        "screened" (the column flagged), "given" (--threshold or --read), "chosen" (on the training
+        part), "fitted" (on the frames that it is evaluated on).
+    rule
+        "threshold" or "read".
+    value
+        The threshold; or the share (up to 1) or count (1 or more) of a reading list. None if the
+        exams were screened with different values.
+    flagged
+        Mask over all frames.
+    text
+        One sentence: who chose it, on which frames, by which rule.
+    optimistic
+        Whether the frames that it is evaluated on were used to choose it.
+    """
+
+    key: Literal["screened", "given", "chosen", "fitted"]
+    rule: Literal["threshold", "read"]
+    value: float | None
+    flagged: NDArray[np.bool_]
+    text: str
+    optimistic: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Two detectors on the same frames.
+
+    Attributes
+    ----------
+    names
+        Of the evaluated results and of the baseline.
+    first, second, differences
+        The metrics of both and their differences (first minus second), by the same keys.
+    values
+        A table of both values and the difference with its interval.
+    changed
+        The frames that only one of them flags.
+    gained, lost, p_value
+        Polyp frames and polyps that only the first or only the second flags, by unit ("frame",
+        "polyp"), and McNemar's p.
+    rocs
+        Per frame.
+    """
+
+    names: tuple[str, str]
+    first: tuple[Metric, ...]
+    second: tuple[Metric, ...]
+    differences: tuple[Metric, ...]
+    values: Table
+    changed: Table
+    gained: Mapping[str, int]
+    lost: Mapping[str, int]
+    p_value: Mapping[str, float]
+    rocs: tuple[RocCurve, RocCurve]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationOptions:
+    """Options that can change a number of an evaluation.
+
+    The metadata "help" makes a field an option of the command line.
+    """
+
+    specificity: float = field(
+        default=90.0,
+        metadata={
+            "help": "Specificity that a chosen operating point must reach.",
+            "metavar": "PERCENT",
+            "min": 1,
+            "max": 100,
+        },
+    )
+    threshold: float | None = field(
+        default=None, metadata={"help": "Evaluate this threshold instead of the flags of OUT."}
+    )
+    read: str | None = field(
+        default=None,
+        metadata={
+            "help": "Evaluate a reading list instead: a share (10%) or a number of frames (300).",
+            "metavar": "LIST",
+        },
+    )
+    train_patients: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Choose the operating point on this patient and test on the others. May be "
+            "given several times.",
+            "option": "--train-patient",
+            "metavar": "NAME",
+        },
+    )
+    bootstrap_samples: int = field(
+        default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Evaluation:
+    """All numbers of an evaluation.
+
+    Attributes
+    ----------
+    results, labels
+        Paths, or "" for values in memory.
+    options, settings
+        The options, and further choices for metrics.json: label format, splits, regions, ...
+    detector, parameters
+        Of the results as in exam.json; {} for scores from elsewhere.
+    frames
+        The labelled frames.
+    points
+        The operating points; the first is the one that was used, and that metrics are about.
+    metrics, tables
+        Keys of tables are unique, and so are pairs of key and subset of metrics.
+    problems
+        Of the labels and of matching; see :class:`capsieve.labels.LabelProblem`.
+    warnings, leaks
+        Sentences.
+    roc_frames, roc_polyps, effort, froc, histograms, comparison
+        None or () if there is nothing to show.
+    """
+
+    results: str
+    labels: str
+    options: EvaluationOptions
+    settings: Mapping[str, Any]
+    detector: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    frames: "LabelledFrames"
+    points: tuple[OperatingPoint, ...]
+    metrics: tuple[Metric, ...]
+    tables: tuple[Table, ...]
+    problems: tuple[Any, ...] = ()
+    warnings: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
+    roc_frames: RocCurve | None = None
+    roc_polyps: RocCurve | None = None
+    effort: EffortCurve | None = None
+    froc: FrocCurve | None = None
+    histograms: tuple[Histogram, ...] = ()
+    comparison: Comparison | None = None
+
+    def metric(self, key: str, subset: str = "all") -> Metric:
+        """Return a metric.
+
+        Raises
+        ------
+        KeyError
+            There is none; the message names those that exist.
+        """
+        for metric in self.metrics:
+            if metric.key == key and metric.subset == subset:
+                return metric
+        known = ", ".join(dict.fromkeys(metric.key for metric in self.metrics))
+        raise KeyError(f"no metric {key!r} of the subset {subset!r}; there are {known}")
+
+    def table(self, key: str) -> Table:
+        """Return a table.
+
+        Raises
+        ------
+        KeyError
+            There is none; the message names those that exist.
+        """
+        for table in self.tables:
+            if table.key == key:
+                return table
+        known = ", ".join(table.key for table in self.tables)
+        raise KeyError(f"no table {key!r}; there are {known}")
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.frames)} frames"]
+        for key in ("polyps.sensitivity", "frames.sensitivity", "frames.specificity"):
+            found = [each for each in self.metrics if each.key == key and each.subset == "all"]
+            if found and found[0].value is not None:
+                parts.append(f"{found[0].name.lower()} {100 * found[0].value:.1f} %")
+        return f"Evaluation({', '.join(parts)})"
