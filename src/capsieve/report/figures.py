@@ -1,0 +1,165 @@
+"""Figures: settings, colours, panels, and files.
+
+The colours are those of Okabe and Ito, which people with every kind of colour vision can tell
+apart. Lines also differ in their dashes, marks in their shape and areas in their hatching, so that
+a copy in grey shows the same.
+"""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import FileError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "INK",
+    "MUTED",
+    "ORANGE",
+    "SKY",
+    "SOFT_INK",
+    "VERMILLION",
+    "YELLOW",
+    "check_ending",
+    "figure",
+    "percent_axis",
+    "save",
+    "style",
+    "svg",
+]
+
+# M. Okabe and K. Ito, Color Universal Design, 2008.
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREY = "#8a949e"
+
+# Over frames: visible on dark and bright tissue.
+YELLOW = "#ffd92e"
+GREEN = "#2be07f"
+MUTED = "#9fb6cc"
+
+INK = "#1d2733"
+SOFT_INK = "#5b6875"
+
+_STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # it comes with Matplotlib: the same on every computer
+    "font.size": 9.0,
+    "text.color": INK,
+    "axes.edgecolor": "#7b8793",
+    "axes.linewidth": 0.6,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dfe5ea",
+    "grid.linewidth": 0.7,
+    "hatch.linewidth": 0.7,
+    "xtick.color": SOFT_INK,
+    "ytick.color": SOFT_INK,
+    "lines.linewidth": 1.8,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "savefig.dpi": 150,
+    "svg.hashsalt": "capsieve",  # the same names of elements in two runs
+}
+_ENDINGS = (".png", ".svg", ".pdf")
+
+
+@contextmanager
+def style(**settings: Any) -> Iterator[None]:
+    """Draw with these settings and the defaults of Matplotlib, whatever the user has set."""
+    import matplotlib.style
+
+    names = {name.replace("__", "."): value for name, value in settings.items()}
+    with matplotlib.style.context(["default", _STYLE | names]):
+        yield
+
+
+@contextmanager
+def figure(
+    columns: int = 1, *, width: float = 4.6, height: float = 3.6, **options: Any
+) -> "Iterator[tuple[Figure, list[Axes]]]":
+    """Yield a figure and its panels, side by side.
+
+    Parameters
+    ----------
+    columns
+        Number of panels.
+    width, height
+        Of a panel in inches, with its labels.
+    **options
+        Further arguments of :meth:`matplotlib.figure.Figure.subplots`.
+    """
+    from matplotlib.figure import Figure
+
+    with style():
+        drawing = Figure(figsize=(columns * width, height))
+        axes = drawing.subplots(1, columns, squeeze=False, **options)
+        yield drawing, list(axes[0])
+
+
+def percent_axis(axis: Any) -> None:
+    """Label shares of 1 in percent."""
+    axis.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")
+
+
+def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
+    """Write a figure as PNG, SVG or PDF, by the ending of the file; complete or not at all.
+
+    Raises
+    ------
+    FileError
+        Another ending, or a place that cannot be written to.
+    """
+    ending = check_ending(path)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(_content(figure, ending[1:]))
+
+
+def svg(figure: "Figure") -> bytes:
+    """Return a figure as an SVG file."""
+    return _content(figure, "svg")
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of the file of a figure in small letters.
+
+    Raises
+    ------
+    FileError
+        It is not .png, .svg or .pdf.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        what = f"not {ending!r}" if ending else "and this name has no ending"
+        raise FileError(f"cannot write {path}: pictures end in .png, .svg or .pdf, {what}")
+    return ending
+
+
+def _content(figure: "Figure", kind: str) -> bytes:
+    metadata: dict[str, Any] = {} if kind == "png" else {"Creator": f"capsieve {__version__}"}
+    metadata |= {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with style(), warnings.catch_warnings(), BytesIO() as drawn:
+        # Names can be in any script; a letter that the font lacks becomes a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        figure.savefig(drawn, format=kind, metadata=metadata)
+        return drawn.getvalue()

@@ -1,0 +1,169 @@
+"""Pages: templates, pictures inside the page, and PDF files.
+
+A page is one file that fetches nothing: its content security policy allows the style sheet and the
+script by their digests, and pictures that are inside the page or beside it.
+"""
+
+import base64
+import logging
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import FileError, MissingExtraError
+from capsieve.frame_images import jpeg
+from capsieve.report import tables, text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["digest", "image", "pdf", "render", "require_pdf", "write"]
+
+_FILTERS = (
+    "bytes_text", "clock", "count", "counts", "decimals", "difference", "distinct", "interval",
+    "metric", "number", "percent", "plain", "plural", "sentence", "share", "symbols",
+)  # fmt: skip
+_KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"<svg": "svg+xml", b"<?xm": "svg+xml"}
+
+
+def render(template: str, *, script: str = "", **values: Any) -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    template
+        A file of report/templates that extends base.html. Values are escaped, and a name that is
+        not passed is an error. The functions of :mod:`capsieve.report.text` are filters, and so is
+        ``table`` (:func:`capsieve.report.tables.html`).
+    script
+        A script of report/templates.
+    **values
+        The names that the template uses.
+    """
+    style, code = _part("style.css"), _part(script) if script else ""
+    values = {"made_with": __version__} | values
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=style,
+            style_digest=digest(style),
+            script=code,
+            script_digest=digest(code),
+            **values,
+        )
+    )
+
+
+def write(html: str, path: Path) -> None:
+    """Write a page, complete or not at all.
+
+    Raises
+    ------
+    FileError
+        It cannot be written.
+    """
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(html.encode("utf-8", "replace"))
+
+
+def image(picture: "NDArray[Any] | bytes | None") -> str:
+    """Return a frame (as JPEG), or a PNG, JPEG or SVG file, as a data URL; "" for None."""
+    if picture is None:
+        return ""
+    content = picture if isinstance(picture, bytes) else jpeg(picture, quality=85)
+    kind = next((kind for start, kind in _KINDS.items() if content.startswith(start)), "jpeg")
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def digest(content: str) -> str:
+    """Return the name by which a content security policy allows a style sheet or a script."""
+    return f"sha256-{base64.b64encode(sha256(content.encode()).digest()).decode('ascii')}"
+
+
+def require_pdf() -> Any:
+    """Return the module weasyprint.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not installed, or the system lacks the library Pango that it needs.
+    """
+    try:
+        import weasyprint
+    except ImportError:
+        raise MissingExtraError(
+            "a PDF needs the package weasyprint; pip install 'capsieve[pdf]', or print the HTML "
+            "from a browser"
+        ) from None
+    except OSError as error:  # it loads Pango when it is imported
+        raise MissingExtraError(
+            "a PDF needs the system library Pango, which cannot be loaded "
+            f"({str(error).splitlines()[0]}); install it (Debian: apt install libpango-1.0-0 "
+            "libpangoft2-1.0-0; macOS: brew install pango), or print the HTML from a browser"
+        ) from error
+    return weasyprint
+
+
+def pdf(html: str, path: Path) -> None:
+    """Write a page as PDF, complete or not at all; nothing is fetched for it.
+
+    Parameters
+    ----------
+    html
+        A page with all its pictures inside.
+    path
+        The file to write.
+
+    Raises
+    ------
+    MissingExtraError
+        See :func:`require_pdf`.
+    FileError
+        The page refers to something outside of it, or the file cannot be written.
+    """
+    weasyprint = require_pdf()
+    from weasyprint.urls import FatalURLFetchingError, URLFetcher
+
+    # A text that somebody wrote must not reach a file or a host.
+    fetcher = URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
+    logger = logging.getLogger("weasyprint")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)  # no remarks about style that is meant for screens
+    try:
+        content = weasyprint.HTML(string=html, url_fetcher=fetcher).write_pdf(
+            pdf_identifier=b"capsieve", pdf_tags=True
+        )
+    except FatalURLFetchingError as error:
+        raise FileError("cannot make a PDF: the page refers to something outside of it") from error
+    finally:
+        logger.setLevel(level)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(content)
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("capsieve.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {name: getattr(text, name) for name in _FILTERS}
+    environment.filters["table"] = tables.html
+    return environment
+
+
+@cache
+def _part(name: str) -> str:
+    return files("capsieve.report").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,205 @@
+"""A table as HTML, CSV, LaTeX and plain text.
+
+Names of patients, polyps and findings come from outside: every format escapes them.
+"""
+
+import csv as csv_files
+import io
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from capsieve.atomic_write import atomic_write
+from capsieve.report.text import DASH, cells, is_symbol, plain, symbols, tex_symbols
+from capsieve.statistics.results import Column, Table
+
+__all__ = ["csv", "html", "latex", "terminal", "write"]
+
+_MOST_HTML_ROWS = 60
+_MOST_LATEX_ROWS = 200
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    DASH: "--",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{INFINITY}": r"$\infty$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
+}
+
+
+def html(table: Table, *, title: bool = True) -> Markup:
+    """Return the table for a page: heading, caption, and at most 60 rows."""
+    rows, total = cells(table)
+    heads = [_tag("th", column, symbols(column.label), scope="col") for column in table.columns]
+    body = [_html_row(table, row) for row in rows[:_MOST_HTML_ROWS]]
+    caption = symbols(f"{table.caption} {_cut(table, _MOST_HTML_ROWS)}".strip())
+    key = re.sub(r"[^A-Za-z0-9-]", "-", table.key)
+    return Markup("").join(
+        [
+            Markup('<h3 id="table-{}">{}</h3>').format(key, symbols(table.title)) if title else "",
+            Markup('<p class="note">{}</p>').format(caption) if caption else "",
+            Markup('<div class="scroll" tabindex="0" role="group" aria-label="{}">').format(
+                plain(table.title)
+            ),
+            Markup('<table class="data {}"><caption class="unseen">{}</caption>').format(
+                key, symbols(table.title)
+            ),
+            Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads)),
+            Markup("<tbody>{}</tbody>").format(Markup("\n").join(body)),
+            Markup("<tfoot>{}</tfoot>").format(_html_row(table, total)) if total else "",
+            Markup("</table></div>"),
+        ]
+    )
+
+
+def csv(table: Table) -> str:
+    """Return the table for programs: a line of keys, then values in full precision.
+
+    Shares are shares of 1, and a cell without a value is empty. A *text* that begins with ``=``,
+    ``+``, ``-``, ``@``, a tab or a return, and is not a number, gets an apostrophe in front:
+    spreadsheets would take it for a formula. Texts are not changed otherwise.
+    """
+    with io.StringIO() as file:
+        writer = csv_files.writer(file, lineterminator="\n")
+        writer.writerow([column.key for column in table.columns])
+        for row in [*table.rows, *([] if table.total is None else [table.total])]:
+            writer.writerow([_csv_cell(value) for value in row])
+        return file.getvalue()
+
+
+def latex(table: Table) -> str:
+    r"""Return the table for ``\input``: a ``table`` with a plain ``tabular`` of at most 200 rows.
+
+    It needs no package.
+    """
+    rows, total = cells(table)
+    caption = f"{table.title}. {table.caption} {_cut(table, _MOST_LATEX_ROWS)}".strip()
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{tex_symbols(caption, _tex)}}}",
+        rf"\label{{tab:{re.sub(r'[^A-Za-z0-9-]', '-', table.key)}}}",
+        r"\centering",
+        rf"\begin{{tabular}}{{{''.join('r' if _is_number(c) else 'l' for c in table.columns)}}}",
+        r"\hline",
+        _tex_row([tex_symbols(column.label, _tex) for column in table.columns]),
+        r"\hline",
+        *(_tex_row(map(_tex_cell, row)) for row in rows[:_MOST_LATEX_ROWS]),
+        r"\hline",
+    ]
+    if total:
+        lines += [_tex_row(map(_tex_cell, total)), r"\hline"]
+    return "\n".join([*lines, r"\end{tabular}", r"\end{table}", ""])
+
+
+def terminal(table: Table, *, title: bool = True) -> str:
+    """Return the table in aligned columns, with numbers to the right."""
+    rows, total = cells(table)
+    heads = [plain(column.label) for column in table.columns]
+    last = [total] if total else []
+    widths = [max(map(_width, column)) for column in zip(heads, *rows, *last, strict=True)]
+    rule = "  ".join("-" * width for width in widths)
+
+    def line(texts: Sequence[str]) -> str:
+        padded = []
+        for text, width, column in zip(texts, widths, table.columns, strict=True):
+            space = " " * (width - _width(text))
+            padded.append(space + text if _is_number(column) else text + space)
+        return "  ".join(padded).rstrip()
+
+    lines = [line(heads), rule, *map(line, rows)]
+    if total:
+        lines += [rule, line(total)]
+    return "\n".join([plain(table.title), *lines] if title else lines)
+
+
+def write(table: Table, folder: Path) -> list[Path]:
+    """Write KEY.csv and KEY.tex into a folder, each complete or not at all.
+
+    Raises
+    ------
+    FileError
+        The folder cannot be written to.
+    """
+    paths = [folder / f"{table.key}.csv", folder / f"{table.key}.tex"]
+    for path, content in zip(paths, (csv(table), latex(table)), strict=True):
+        with atomic_write(path) as temporary:
+            temporary.write_bytes(content.encode("utf-8", "replace"))
+    return paths
+
+
+def _html_row(table: Table, texts: Sequence[str]) -> Markup:
+    first, *others = zip(table.columns, texts, strict=True)
+    tags = [_tag("th", *first, scope="row"), *(_tag("td", *other) for other in others)]
+    return Markup("<tr>{}</tr>").format(Markup("").join(tags))
+
+
+def _tag(name: str, column: Column, text: str, scope: str = "") -> Markup:
+    attributes = Markup(' scope="{}"').format(scope) if scope else Markup("")
+    if _is_number(column):
+        attributes += Markup(' class="n"')
+    shown = symbols(text) if is_symbol(text) else text
+    return Markup("<{0}{1}>{2}</{0}>").format(name, attributes, shown)
+
+
+def _csv_cell(value: Any) -> str:
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def _tex_cell(text: str) -> str:
+    return tex_symbols(text, _tex) if is_symbol(text) else _tex(text)
+
+
+def _tex(text: str) -> str:
+    text = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    escaped = "".join(_TEX.get(letter, letter) for letter in text)
+    return escaped.replace("\N{NO-BREAK SPACE}", r"\,")
+
+
+def _tex_row(texts: Any) -> str:
+    return " & ".join(texts) + r" \\"
+
+
+def _cut(table: Table, most: int) -> str:
+    if len(table.rows) <= most:
+        return ""
+    return f"The first {most} of {len(table.rows):,} rows; {table.key}.csv has all of them."
+
+
+def _is_number(column: Column) -> bool:
+    return column.kind not in ("text", "flag")
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal: wide letters take two, accents none."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
