@@ -92,10 +92,14 @@ class Segments:
     ----------
     folder
         The exam's folder.
+    schema, work
+        Columns of a segment, and the name of the folder inside that holds them; other work than
+        screening has its own.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / _WORK
+    def __init__(self, folder: Path, schema: pa.Schema = SEGMENT, work: str = _WORK) -> None:
+        self.folder = folder / work
+        self._schema = schema
 
     def plan(self) -> dict[str, Any] | None:
         """Return what :meth:`begin` was called with; None if there is no unfinished work.
@@ -134,14 +138,14 @@ class Segments:
             temporary.write_text(text + "\n", encoding="utf-8")
 
     def add(self, head: int, number: int, content: bytes) -> None:
-        """Store a segment, a Parquet file with the columns SEGMENT."""
+        """Store a segment, a Parquet file with the columns of the schema."""
         with atomic_write(self._path(head, number)) as temporary:
             temporary.write_bytes(sha256(content).digest() + content)
 
     def has(self, head: int, number: int) -> bool:
         """Return whether a segment is stored and undamaged."""
         try:
-            return pq.read_schema(self._content(head, number)).equals(SEGMENT)
+            return pq.read_schema(self._content(head, number)).equals(self._schema)
         except (OSError, ValueError):
             return False
 
@@ -156,7 +160,7 @@ class Segments:
 
     def remove(self) -> None:
         """Remove the plan and all segments."""
-        removed = self.folder.with_name(f"{_WORK}-removed")
+        removed = self.folder.with_name(f"{self.folder.name}-removed")
         with file_errors("remove", self.folder):
             shutil.rmtree(removed, ignore_errors=True)
             if self.folder.exists():

@@ -1,0 +1,524 @@
+"""Labelled frames of exams that nobody has screened, scored with many settings of Algorithm 1.
+
+Robustness studies and parameter searches use it. Every frame is decoded once for all settings, and
+the scores are stored block by block, so that a killed run continues.
+"""
+
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from capsieve._version import __version__
+from capsieve.errors import CapsieveError, FileError, FrameError, OccupiedError, file_errors
+from capsieve.frames import FieldOfView
+from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
+from capsieve.paper.many_settings import analyze_each
+from capsieve.parameters import Parameters
+from capsieve.screening.executors import Executor, choose_executor
+from capsieve.screening.plan import (
+    Head,
+    SurveyTask,
+    differences,
+    field_of_view_records,
+    survey_exam,
+)
+from capsieve.screening.segment import SegmentTask, map_frames
+from capsieve.screening.settings import Progress
+from capsieve.sources.base import SourceFrame, natural_key, open_source
+from capsieve.sources.discovery import find_exams
+from capsieve.statistics.frames import (
+    NORMAL,
+    OTHER,
+    POLYP,
+    UNLABELLED,
+    Coded,
+    LabelledFrames,
+)
+from capsieve.store.record import RECORD, FieldOfViewRecord
+from capsieve.store.segments import Segments, locked
+
+if TYPE_CHECKING:
+    from capsieve.screening.settings import Listener
+
+__all__ = [
+    "LabelledRun",
+    "LabelledRunSettings",
+    "draw_normals",
+    "score_labelled_frames",
+    "stored_scores",
+]
+
+SCORES = "scores"
+"""Folder of the stored blocks."""
+
+_BLOCK = pa.schema(
+    [("row", pa.int64()), ("problem", pa.string()), ("scores", pa.list_(pa.float32()))]
+)
+_BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledRunSettings:
+    """Options that robustness studies and searches share.
+
+    Attributes
+    ----------
+    label_format
+        See :func:`capsieve.read_labels`.
+    normals
+        Analyse only so many normal frames, drawn at random over all exams; None takes all. Polyp
+        frames are all kept.
+    seed
+        Of every random choice.
+    field_of_view, full_names, workers
+        See :class:`~capsieve.screening.settings.ScreenSettings`.
+    overwrite
+        Remove scores of an earlier run first.
+    """
+
+    label_format: str | None = field(
+        default=None,
+        metadata={"help": "Format of the labels, if it is not recognised.", "metavar": "NAME"},
+    )
+    normals: int | None = field(
+        default=None,
+        metadata={
+            "help": "Analyse only so many normal frames, drawn at random; polyp frames are all "
+            "kept.",
+            "metavar": "N",
+            "min": 1,
+        },
+    )
+    seed: int = field(
+        default=0, metadata={"help": "Seed of every random choice.", "metavar": "S", "min": 0}
+    )
+    field_of_view: "FieldOfView | Literal['auto', 'whole']" = field(
+        default="auto",
+        metadata={
+            "help": "The circle that shows the gut: searched in each exam, the whole frame, or in "
+            "pixels of the frame.",
+            "metavar": "auto|whole|ROW,COL,RADIUS",
+        },
+    )
+    full_names: bool = field(
+        default=False,
+        metadata={
+            "help": "Include the names of folders in the names of exams: Polyp/KID is Polyp-KID."
+        },
+    )
+    workers: int | None = field(
+        default=None, metadata={"help": "Processes; by default one per core.", "min": 1}
+    )
+    overwrite: bool = field(
+        default=False, metadata={"help": "Remove scores of an earlier run first."}
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRun:
+    """Labelled frames and their scores.
+
+    Attributes
+    ----------
+    frames
+        All frames labelled polyp and the chosen frames labelled normal; `score` is that of the
+        first setting.
+    scores
+        Frames x settings; NaN if a frame could not be analysed, -inf if a setting rejects it.
+    counts
+        Frames of the exams: "found", "polyp", "normal", "other", "unlabelled".
+    unscored
+        Frames that could not be analysed, each with its reason.
+    exams, failed
+        Names of the exams, and of those that could not be read, with the reason.
+    fields_of_view
+        By exam.
+    problems
+        Of the labels and of matching.
+    """
+
+    frames: LabelledFrames
+    scores: NDArray[np.float64]
+    counts: dict[str, int]
+    unscored: tuple[tuple[str, str], ...]
+    exams: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+    fields_of_view: dict[str, list[FieldOfViewRecord]]
+    problems: tuple[LabelProblem, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every exam was read and every chosen frame was analysed."""
+        return not self.failed and not self.unscored
+
+
+def score_labelled_frames(
+    inputs: Sequence[str | os.PathLike[str]],
+    labels: LabelSet,
+    parameters: Sequence[Parameters],
+    out: Path | None = None,
+    *,
+    settings: LabelledRunSettings,
+    splits: Splits | None = None,
+    check: Callable[[LabelledFrames], None] | None = None,
+    progress: "Listener | None" = None,
+) -> LabelledRun:
+    """Score the labelled frames of exams with each of many settings.
+
+    Parameters
+    ----------
+    inputs
+        As for :func:`capsieve.screen`.
+    labels
+        Which frames show a polyp, and which are normal.
+    parameters
+        The settings.
+    out
+        Folder for the blocks of scores, so that the next call continues; None stores nothing.
+    settings
+        The choice of frames, and how they are read.
+    splits
+        Parts of the frames.
+    check
+        Called with the chosen frames before any of them is analysed; it may raise an error.
+    progress
+        Called whenever frames are finished.
+
+    Raises
+    ------
+    FileError
+        No exam can be read, or no frame is labelled polyp or normal.
+    OccupiedError
+        `out` contains scores of other frames, labels or settings.
+    """
+    with choose_executor(workers=settings.workers) as executor:
+        surveys, failed = _survey(executor, inputs, settings)
+        table = _frame_table(surveys)
+        matched = match(table, labels, splits)
+        chosen = _choose(matched.truth, labels, settings)
+        frames = _labelled_frames(table, matched, chosen)
+        if check is not None:
+            check(frames)
+        plan = _plan(surveys, frames, parameters, settings)
+        with nullcontext() if out is None else _opened(out):
+            store = None if out is None else _store(out, plan, overwrite=settings.overwrite)
+            scores, problems = _score(
+                executor, surveys, chosen, parameters, store=store, progress=progress
+            )
+    counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
+    found = {name: int((matched.truth == code).sum()) for name, code in counts.items()}
+    return LabelledRun(
+        frames=replace(frames, score=scores[:, 0]),
+        scores=scores,
+        counts={"found": table.num_rows} | found,
+        unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
+        exams=tuple(surveys),
+        failed=failed,
+        fields_of_view={
+            exam: field_of_view_records(heads, settings.field_of_view)
+            for exam, heads in surveys.items()
+        },
+        problems=(*labels.problems, *matched.problems),
+    )
+
+
+def _survey(
+    executor: Executor, inputs: Sequence[str | os.PathLike[str]], settings: LabelledRunSettings
+) -> tuple[dict[str, tuple[Head, ...]], tuple[tuple[str, str], ...]]:
+    """Return the heads of each exam that can be read, sorted by name, and why others cannot."""
+    found = find_exams([os.fspath(item) for item in inputs], full_names=settings.full_names)
+    failed = {exam.name: str(exam.error) for exam in found if exam.error is not None}
+    tasks = [
+        SurveyTask(exam.name, exam.places, settings.field_of_view)
+        for exam in sorted(found, key=lambda exam: natural_key(exam.name))
+        if exam.error is None
+    ]
+    heads: dict[str, tuple[Head, ...]] = {}
+    for outcome in executor.run(survey_exam, tasks):
+        if isinstance(outcome.error, CapsieveError):
+            failed[outcome.task.exam] = str(outcome.error)
+        elif outcome.error is not None:
+            raise outcome.error
+        else:
+            heads[outcome.task.exam] = outcome.result or ()
+    if not heads:
+        reasons = list(failed.values()) or ["there is no exam; name a video or a folder"]
+        raise FileError(reasons[0])
+    # The order of the inputs and of the workers must not change a random draw.
+    ordered = {task.exam: heads[task.exam] for task in tasks if task.exam in heads}
+    return ordered, tuple(sorted(failed.items()))
+
+
+def _frame_table(surveys: Mapping[str, Sequence[Head]]) -> pa.Table:
+    """Return the columns exam, head, frame, path and file of all frames."""
+    parts: list[pa.Table] = []
+    for exam, heads in surveys.items():
+        for head in heads:
+            source = open_source(head.place)
+            files = [f.file for s in head.survey.segments for f in source.expected(s)]
+            root = PurePath(head.place.path).as_posix()
+            columns = {
+                "exam": pa.array([exam] * len(files), pa.string()),
+                "head": pa.array([head.place.head] * len(files), pa.int16()),
+                "frame": pa.array(range(len(files)), pa.int64()),
+                "path": pa.array([f and f"{root}/{f}" for f in files], pa.string()),
+                "file": pa.array(files, pa.string()),
+            }
+            parts.append(pa.table(columns))
+    return pa.concat_tables(parts)
+
+
+def _choose(
+    truth: NDArray[np.int8], labels: LabelSet, settings: LabelledRunSettings
+) -> NDArray[np.intp]:
+    """Return the rows of the polyp frames and of the normal frames that are analysed."""
+    normal = truth == NORMAL
+    if settings.normals is not None:
+        normal = draw_normals(normal, count=settings.normals, seed=settings.seed)
+    chosen = np.flatnonzero((truth == POLYP) | normal)
+    if not len(chosen):
+        raise FileError(
+            f"no frame of the exams is labelled polyp or normal in {labels.path or 'the labels'}; "
+            "give the labels of these exams"
+        )
+    return chosen
+
+
+def draw_normals(normal: NDArray[np.bool_], *, count: int, seed: int) -> NDArray[np.bool_]:
+    """Return which normal frames are drawn; each has the same chance, whatever its exam.
+
+    Parameters
+    ----------
+    normal
+        The normal frames among all frames, sorted by exam, head and frame.
+    count
+        How many to draw; all if there are not more.
+    seed
+        Of the draw.
+    """
+    rows = np.flatnonzero(normal)
+    drawn = np.zeros(len(normal), np.bool_)
+    drawn[np.random.default_rng(seed).permutation(rows)[:count]] = True
+    return drawn
+
+
+def _labelled_frames(table: pa.Table, matched: Matched, chosen: NDArray[np.intp]) -> LabelledFrames:
+    rows = table.take(pa.array(chosen))
+    size = rows.num_rows
+    exam = rows["exam"].combine_chunks().dictionary_encode()
+    file = rows["file"].to_numpy(zero_copy_only=False)
+    told = ("truth", "polyp", "patient", "unit", "group", "source", "finding", "part")
+    labelled = {
+        name: value.take(chosen) if isinstance(value, Coded) else value[chosen]
+        for name, value in ((name, getattr(matched, name)) for name in told)
+    }
+    return LabelledFrames(
+        exam=Coded(tuple(exam.dictionary.to_pylist()), exam.indices.to_numpy()),
+        head=rows["head"].to_numpy(),
+        frame=rows["frame"].to_numpy(),
+        file=None if rows["file"].null_count == size else file,
+        time=np.full(size, np.nan),
+        score=np.full(size, np.nan),
+        flagged=np.zeros(size, np.bool_),
+        event=np.full(size, -1, np.int32),
+        duplicate_of=np.full(size, -1, np.int64),
+        group_kind=matched.group_kind,
+        polyp_word=matched.polyp_word,
+        **labelled,
+    )
+
+
+def _frame_name(frames: LabelledFrames, row: int) -> str:
+    file = None if frames.file is None else frames.file[row]
+    head = f" of head {frames.head[row]}" if frames.head.any() else ""
+    where = f"{frames.exam[row]}, frame {frames.frame[row]}{head}"
+    return where if file is None else f"{frames.exam[row]}/{file}"
+
+
+def _plan(
+    surveys: Mapping[str, Sequence[Head]],
+    frames: LabelledFrames,
+    parameters: Sequence[Parameters],
+    settings: LabelledRunSettings,
+) -> dict[str, Any]:
+    """Return everything that determines the scores, as plain values."""
+    view = settings.field_of_view
+    names = [frames.exam[row] for row in range(len(frames))]
+    keys = list(zip(names, frames.head.tolist(), frames.frame.tolist(), strict=True))
+    return {
+        "capsieve": __version__,
+        "inputs": {
+            f"{exam}, head {head.place.head}": head.survey.sha256
+            for exam, heads in surveys.items()
+            for head in heads
+        },
+        "labels": _digest([keys, frames.truth.tolist()]),
+        "normals": settings.normals,
+        "seed": settings.seed,
+        "field of view": view if isinstance(view, str) else [view.row, view.col, view.radius],
+        "parameters": _digest([each.to_dict() for each in parameters]),
+    }
+
+
+def _digest(content: Any) -> str:
+    return sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def _opened(out: Path) -> AbstractContextManager[None]:
+    if (out / RECORD).exists():
+        raise FileError(f"{out} is the folder of a screened exam; give another folder")
+    with file_errors("create", out):
+        out.mkdir(parents=True, exist_ok=True)
+    return locked(out)
+
+
+def _store(out: Path, plan: dict[str, Any], *, overwrite: bool) -> Segments:
+    """Return the stored blocks of this plan."""
+    store = stored_scores(out)
+    if overwrite:
+        store.remove()
+    there = store.plan()
+    if there is not None and there != plan:
+        shown = "; ".join(differences(there, plan)[:3])
+        raise OccupiedError(
+            f"{out} contains scores of another run ({shown}); start again with --overwrite, or "
+            "choose another folder"
+        )
+    store.begin(plan)
+    return store
+
+
+def stored_scores(out: Path) -> Segments:
+    """Return the blocks of scores in a folder."""
+    return Segments(out, _BLOCK, SCORES)
+
+
+def _score(
+    executor: Executor,
+    surveys: Mapping[str, Sequence[Head]],
+    chosen: NDArray[np.intp],
+    parameters: Sequence[Parameters],
+    *,
+    store: Segments | None,
+    progress: "Listener | None",
+) -> tuple[NDArray[np.float64], dict[int, str]]:
+    """Return the scores of the chosen frames, and why some have none."""
+    scores = np.full((len(chosen), len(parameters)), np.nan)
+    problems: dict[int, str] = {}
+    function = partial(_score_frames, tuple(parameters))
+    blocks = list(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))
+    totals = Counter(dict.fromkeys(surveys, 0))
+    for task, rows in blocks:
+        totals[task.exam] += len(rows)
+    done, resumed = Counter[str](), Counter[str]()
+    exams = [exam for exam in surveys if totals[exam]]
+
+    def take(number: int, values: Sequence[NDArray[np.float32] | str]) -> None:
+        task, rows = blocks[number]
+        for row, value in zip(rows, values, strict=True):
+            if isinstance(value, str):
+                problems[row] = value
+            else:
+                scores[row] = np.where(value > 0, value, -np.inf)  # 0: a rule rejected the frame
+        done[task.exam] += len(rows)
+        if progress is not None:
+            name = task.exam
+            place = exams.index(name) + 1
+            progress(Progress(name, place, len(exams), done[name], totals[name], resumed[name]))
+
+    waiting: list[SegmentTask[Any]] = []
+    numbers = {task: number for number, (task, _) in enumerate(blocks)}
+    for number, (task, rows) in enumerate(blocks):
+        if store is not None and store.has(0, number):
+            resumed[task.exam] += len(rows)
+            take(number, _read_block(store, number))
+        else:
+            waiting.append(task)
+    for outcome in executor.run(map_frames, waiting):
+        number = numbers[outcome.task]
+        rows = blocks[number][1]
+        values = outcome.result
+        if values is None:  # not stored, so that the next run tries again
+            values = [f"not analysed: {outcome.error}"] * len(rows)
+        elif store is not None:
+            store.add(0, number, _block_content(rows, values))
+        take(number, values)
+    return scores, problems
+
+
+def _blocks(
+    surveys: Mapping[str, Sequence[Head]],
+    chosen: NDArray[np.intp],
+    function: Callable[..., list[Any]],
+    size: int,
+) -> Iterator[tuple[SegmentTask[Any], list[int]]]:
+    """Yield tasks of at most `size` frames, each with the rows of its frames among the chosen."""
+    first = 0
+    for exam, heads in surveys.items():
+        for head in heads:
+            source = open_source(head.place)
+            for segment in head.survey.segments:
+                count = sum(1 for _ in source.expected(segment))
+                low, high = np.searchsorted(chosen, [first, first + count])
+                for start in range(low, high, size):
+                    rows = list(range(start, min(start + size, high)))
+                    wanted = tuple((chosen[rows] - first).tolist())
+                    yield (
+                        SegmentTask(exam, head.place, segment, head.fields, function, wanted),
+                        rows,
+                    )
+                first += count
+
+
+def _score_frames(
+    parameters: Sequence[Parameters],
+    frames: Sequence[SourceFrame],
+    fields: Sequence[FieldOfView | None],
+) -> list[NDArray[np.float32] | str]:
+    """Return for each frame its score with every setting, or why it has none."""
+    values: list[NDArray[np.float32] | str] = []
+    for frame, field_of_view in zip(frames, fields, strict=True):
+        if frame.pixels is None:
+            values.append(f"undecodable: {frame.problem}")
+            continue
+        try:
+            results = analyze_each(frame.pixels, parameters, field_of_view)
+        except FrameError as error:
+            values.append(f"cannot be analysed: {error}")
+        else:
+            values.append(np.array([result.score for result in results], np.float32))
+    return values
+
+
+def _block_content(rows: list[int], values: Sequence[NDArray[np.float32] | str]) -> bytes:
+    columns = [
+        pa.array(rows, pa.int64()),
+        pa.array([v if isinstance(v, str) else None for v in values], pa.string()),
+        pa.array([None if isinstance(v, str) else v for v in values], pa.list_(pa.float32())),
+    ]
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, schema=_BLOCK), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _read_block(store: Segments, number: int) -> list[NDArray[np.float32] | str]:
+    table = store.rows(0, number)
+    return [
+        problem if problem is not None else np.array(scores, np.float32)
+        for problem, scores in zip(
+            table["problem"].to_pylist(), table["scores"].to_pylist(), strict=True
+        )
+    ]
