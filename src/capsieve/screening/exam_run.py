@@ -273,6 +273,8 @@ class ExamRun:
             "workers": workers,
             "frames_by_an_earlier_run": self._resumed,
         }
+        if path := getattr(request.detector, "path", None):  # evaluate reads its training frames
+            run["model"] = str(path)
         self.record = write_results(
             self.folder, base | {"run": run}, self._flagged, self._thumbnails, tables
         )

@@ -1,0 +1,417 @@
+"""Leaks: what the parts of a split must not share, and frames that trained the model.
+
+A patient, a frame or nearly the same image in training and test makes a detector look better than
+it is. Every leak is named, and stops the evaluation unless it is allowed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.errors import CapsieveError, LeakError
+from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
+from capsieve.statistics.frames import UNLABELLED, Coded, LabelledFrames
+
+__all__ = [
+    "Leak",
+    "PixelHashes",
+    "check_leaks",
+    "find_leaks",
+    "near_duplicates",
+    "read_training_phashes",
+    "training_leak",
+]
+
+_EXAMPLES = 3
+_FORWARD = (
+    "Frames of the test must be new to the detector: make another split with capsieve splits, or "
+    "continue with --allow-leaks (in Python allow_leaks=True); the report then names the leaks."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """Something that parts of a split share, or that is counted twice.
+
+    Attributes
+    ----------
+    kind
+        "patient", "group" (a block or exam of unknown patient), "frame" (listed in two parts),
+        "pixels" (equal images), "near-duplicate", "training" (the model was trained on it); and as
+        warnings "polyp" (its frames are in two parts) and "twice" (an image in two exams, or a
+        featureless one in two parts).
+    text
+        One sentence with the count and the first examples.
+    count
+        Number of patients, groups, images or frames.
+    stops
+        Whether it stops the evaluation; otherwise it is a warning.
+    """
+
+    kind: Literal[
+        "patient", "group", "frame", "pixels", "near-duplicate", "training", "polyp", "twice"
+    ]
+    text: str
+    count: int
+    stops: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PixelHashes:
+    """Hashes of the images of all frames.
+
+    Attributes
+    ----------
+    pixels
+        A code per frame, equal for equal frame hashes; -1 if the frame was not decoded.
+    phash
+        Perceptual hashes, rows of 32 bytes.
+    has_phash
+        False for frames that were not decoded and for featureless ones.
+    """
+
+    pixels: NDArray[np.int64]
+    phash: NDArray[np.uint8]
+    has_phash: NDArray[np.bool_]
+
+
+def check_leaks(leaks: Iterable[Leak], *, allow: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sentences of the leaks that were allowed, and those of warnings.
+
+    Raises
+    ------
+    LeakError
+        There are leaks, and they are not allowed; the message names all of them.
+    """
+    leaks = tuple(leaks)
+    stopping = tuple(leak.text for leak in leaks if leak.stops)
+    if stopping and not allow:
+        raise LeakError(f"{' '.join(stopping)} {_FORWARD}")
+    return stopping, tuple(leak.text for leak in leaks if not leak.stops)
+
+
+def find_leaks(
+    frames: LabelledFrames,
+    hashes: PixelHashes | None = None,
+    *,
+    in_two_parts: NDArray[np.integer] | Sequence[int] = (),
+) -> tuple[Leak, ...]:
+    """Return everything that the parts of a split share, and images that are counted twice.
+
+    Only labelled frames count. Without a split, only images in two exams are reported. Equal frames
+    inside one exam are usual, because a capsule stands still; they are a leak only across parts.
+
+    Parameters
+    ----------
+    frames
+        All frames, with their parts.
+    hashes
+        Of the images, if they are known.
+    in_two_parts
+        Rows of frames that the split lists in two parts.
+    """
+    used = frames.truth != UNLABELLED
+    part = np.where(used, frames.part.code, -1)
+    twice = np.asarray(in_two_parts, np.int64)
+    found = [*_shared_names(frames, part), *_listed_twice(frames, twice[used[twice]])]
+    if hashes is not None:
+        pixels = np.where(used, hashes.pixels, -1)
+        across = _in_several(pixels, part)
+        found += _equal_pixels(frames, pixels, part, across, ~hashes.has_phash)
+        # Images with equal pixels have been named.
+        others = (part >= 0) & hashes.has_phash & ~np.isin(pixels, across)
+        found += _near_duplicates_across(frames, np.where(others, part, -1), hashes.phash)
+    return tuple(found)
+
+
+def training_leak(
+    frames: LabelledFrames,
+    phash: NDArray[np.uint8],
+    has_phash: NDArray[np.bool_],
+    trained: NDArray[np.uint8],
+) -> Leak | None:
+    """Return the labelled frames that a model was trained on, or None.
+
+    Parameters
+    ----------
+    frames, phash, has_phash
+        The frames, and their perceptual hashes as in :class:`PixelHashes`.
+    trained
+        Perceptual hashes of the training frames, rows of 32 bytes.
+    """
+    rows = np.flatnonzero((frames.truth != UNLABELLED) & has_phash)
+    match, _ = near_duplicates(phash[rows], trained)
+    known = rows[match >= 0]
+    if not len(known):
+        return None
+    examples = _listed([_name(frames, int(row)) for row in known[:_EXAMPLES]], len(known))
+    text = (
+        f"The model was trained on {len(known):,} of the {int((frames.truth >= 0).sum()):,} "
+        f"labelled frames (or near-duplicates of them): {examples}."
+    )
+    return Leak("training", text, len(known))
+
+
+def read_training_phashes(
+    detector: Mapping[str, Any], places: Iterable[str | Path] = ()
+) -> tuple[NDArray[np.uint8] | None, str]:
+    """Return the perceptual hashes of the frames that a detector was trained on.
+
+    Parameters
+    ----------
+    detector
+        Its identity in exam.json.
+    places
+        Paths where its model file may be. The file is recognised by its SHA-256.
+
+    Returns
+    -------
+    hashes
+        Rows of 32 bytes; None if they are unknown or the detector was not trained.
+    warning
+        Why they are unknown; "" if they are known or not needed.
+    """
+    if "model" not in detector:
+        return None, ""
+    from capsieve.learned.detector import SHIPPED
+    from capsieve.learned.model_file import read_model
+
+    name = str(detector.get("name"))
+    why = f"the model file {name} was not found"
+    for path in [SHIPPED] if name == "learned" else list(places):
+        try:
+            model = read_model(path)
+        except CapsieveError:
+            continue
+        if model.sha256 == detector["model"]:
+            if len(model.training_phashes):
+                return model.training_phashes, ""
+            why = f"the model file {name} does not contain hashes of its training frames"
+    return None, (
+        f"Training data unknown: {why}, so it cannot be checked whether the model was trained on "
+        "these frames."
+    )
+
+
+def near_duplicates(
+    a: NDArray[np.uint8], b: NDArray[np.uint8], *, limit: int = NEAR_DUPLICATE_BITS
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Compare every perceptual hash of `a` with every one of `b`.
+
+    50,000 against 50,000 take about two seconds.
+
+    Parameters
+    ----------
+    a, b
+        Rows of 32 bytes.
+    limit
+        Hashes match if they differ in at most this many bits.
+
+    Returns
+    -------
+    match
+        For each row of `a` the first matching row of `b`, or -1.
+    matched
+        For each row of `b` whether a row of `a` matches.
+    """
+    for hashes in (a, b):
+        if hashes.ndim != 2 or hashes.shape[1] != BITS // 8 or hashes.dtype != np.uint8:
+            raise ValueError(
+                f"hashes are rows of {BITS // 8} bytes, not {hashes.dtype} {hashes.shape}"
+            )
+    if not len(a) or not len(b):
+        return np.full(len(a), -1, np.int64), np.zeros(len(b), np.bool_)
+    words = [np.ascontiguousarray(hashes).view(np.uint64) for hashes in (a, b)]
+    return _compiled_comparison()(*words, np.uint64(limit))
+
+
+@cache
+def _compiled_comparison() -> Callable[..., Any]:
+    from capsieve.compiling import compiled  # here, because numba is slow to import
+
+    return compiled(_compare_all)
+
+
+def _compare_all(a, b, limit):
+    match = np.full(len(a), -1, np.int64)
+    matched = np.zeros(len(b), np.bool_)
+    one, two, four, top = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+    pairs, nibbles = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+    octets, sums = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+    for i in range(len(a)):
+        a0, a1, a2, a3 = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+        for j in range(len(b)):
+            differing = np.uint64(0)
+            for word in (a0 ^ b[j, 0], a1 ^ b[j, 1], a2 ^ b[j, 2], a3 ^ b[j, 3]):
+                # LLVM recognises this as one instruction that counts bits (popcnt).
+                bits = word - ((word >> one) & pairs)
+                bits = (bits & nibbles) + ((bits >> two) & nibbles)
+                bits = (bits + (bits >> four)) & octets
+                differing += (bits * sums) >> top
+            if differing <= limit:
+                matched[j] = True
+                if match[i] < 0:
+                    match[i] = j
+    return match, matched
+
+
+def _shared_names(frames: LabelledFrames, part: NDArray[np.integer]) -> list[Leak]:
+    """Patients and groups of unknown patients in more than one part; as a warning, polyps.
+
+    A frame that names neither patient nor block may be of the patient of the other frames of its
+    exam, so the whole exam must be in one part.
+    """
+    unknown = frames.patient.code < 0
+    group = np.where(unknown, frames.group.code, -1)
+    shared = [
+        *_shared(frames, part, "patient", frames.patient),
+        *_shared(frames, part, "group", Coded(frames.group.names, group)),
+        *_shared(frames, part, "polyp", frames.polyp, stops=False),
+    ]
+    named = set(_in_several(group, part).tolist())
+    exam = frames.unit.code
+    # An exam of which some frames name a patient, and some that name none are in another part.
+    mixed = [
+        code
+        for code in _in_several(exam, part).tolist()
+        if (own := (exam == code) & (part >= 0))[unknown].any()
+        and own[~unknown].any()
+        and not named & set(group[own].tolist())
+    ]
+    if mixed and frames.group_kind != "block":
+        code = np.where(np.isin(exam, mixed), exam, -1).astype(np.int32)
+        more = "; not all of its frames name their patient"
+        shared += _shared(frames, part, "group", Coded(frames.unit.names, code), more=more)
+    return shared
+
+
+def _shared(
+    frames: LabelledFrames,
+    part: NDArray[np.integer],
+    kind: Literal["patient", "group", "polyp"],
+    names: Coded,
+    *,
+    more: str = "",
+    stops: bool = True,
+) -> list[Leak]:
+    shared = _in_several(names.code, part)
+    if not len(shared):
+        return []
+    examples: list[str] = []
+    for code in shared[:_EXAMPLES].tolist():
+        parts = np.unique(part[(names.code == code) & (part >= 0)])
+        listed = ", ".join(frames.part.names[place] for place in parts)
+        examples.append(f"{names.names[code]} ({listed})")
+    count = len(shared)
+    what = f"{_counted(count, kind)} {_is(count)} in more than one part"
+    return [Leak(kind, f"{what}: {_listed(examples, count)}{more}.", count, stops)]
+
+
+def _listed_twice(frames: LabelledFrames, rows: NDArray[np.int64]) -> list[Leak]:
+    if not len(rows):
+        return []
+    examples = _listed([_name(frames, int(row)) for row in rows[:_EXAMPLES]], len(rows))
+    what = f"{_counted(len(rows), 'frame')} {_is(len(rows))} listed in more than one part"
+    return [Leak("frame", f"{what}: {examples}.", len(rows))]
+
+
+def _equal_pixels(
+    frames: LabelledFrames,
+    pixels: NDArray[np.int64],
+    part: NDArray[np.integer],
+    across: NDArray[np.int64],
+    featureless: NDArray[np.bool_],
+) -> list[Leak]:
+    """Return equal images in two parts; and as a warning, equal images in two exams.
+
+    Black frames are equal in all exams of a kind of capsule and teach nothing: they are no leak.
+    """
+    empty = np.unique(pixels[featureless & (pixels >= 0)])
+    exam = np.where(pixels >= 0, frames.exam.code, -1)
+    in_exams = np.setdiff1d(_in_several(pixels, exam), across)
+    found: list[Leak] = []
+    for codes, label, ending, kind in (
+        (np.setdiff1d(across, empty), part, "in more than one part", "pixels"),
+        (np.setdiff1d(in_exams, empty), exam, "in more than one exam, and count each time", "twice"),
+        (
+            np.intersect1d(across, empty),
+            part,
+            "in more than one part, but featureless, which is no leak",
+            "twice",
+        ),
+    ):
+        if len(codes):
+            rows = np.flatnonzero(np.isin(pixels, codes[:_EXAMPLES]) & (label >= 0))
+            shown = [_twins(frames, rows[pixels[rows] == code], label) for code in codes[:_EXAMPLES]]
+            what = f"{_counted(len(codes), 'image')} ({_listed(shown, len(codes))})"
+            text = f"{what} {_is(len(codes))} {ending}."
+            found.append(Leak(kind, text, len(codes), stops=kind == "pixels"))
+    return found
+
+
+def _near_duplicates_across(
+    frames: LabelledFrames, part: NDArray[np.integer], phash: NDArray[np.uint8]
+) -> list[Leak]:
+    first, second = np.empty(0, np.int64), np.empty(0, np.int64)
+    concerned = np.zeros(len(part), bool)
+    for one in np.unique(part[part >= 0])[:-1]:  # each with all that come after it
+        here, later = np.flatnonzero(part == one), np.flatnonzero(part > one)
+        match, matched = near_duplicates(phash[here], phash[later])
+        found = match >= 0
+        concerned[here[found]] = concerned[later[matched]] = True
+        first = np.concatenate([first, here[found]])
+        second = np.concatenate([second, later[match[found]]])
+    if not len(first):
+        return []
+    rows, shown = np.unique(first, return_index=True)
+    examples = [
+        " and ".join(_name(frames, int(row)) for row in sorted((first[place], second[place])))
+        for place in shown[:_EXAMPLES]
+    ]
+    count = int(concerned.sum())
+    text = (
+        f"{count:,} frames are near-duplicates of frames of another part (at most "
+        f"{NEAR_DUPLICATE_BITS} of {BITS} bits differ): {_listed(examples, len(rows))}."
+    )
+    return [Leak("near-duplicate", text, count)]
+
+
+def _in_several(code: NDArray[np.integer], label: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the codes that occur with more than one label; -1 means none in both."""
+    known = (code >= 0) & (label >= 0)
+    span = int(label.max(initial=0)) + 1
+    both = np.unique(code[known].astype(np.int64) * span + label[known]) // span
+    return np.unique(both[1:][both[1:] == both[:-1]])
+
+
+def _twins(frames: LabelledFrames, rows: NDArray[np.int64], label: NDArray[np.integer]) -> str:
+    """Name the first frame with each of the first two labels."""
+    _, places = np.unique(label[rows], return_index=True)
+    return " and ".join(_name(frames, int(row)) for row in rows[np.sort(places)[:2]])
+
+
+def _name(frames: LabelledFrames, row: int) -> str:
+    exam = frames.exam[row]
+    file = None if frames.file is None else frames.file[row]
+    head = f" head {frames.head[row]}" if frames.head[row] else ""
+    name = f"{exam}/{file}" if file else f"{exam}{head} frame {frames.frame[row]}"
+    part = frames.part[row]
+    return f"{name} ({part})" if part else name
+
+
+def _listed(examples: Sequence[str], count: int) -> str:
+    more = count - len(examples)
+    return "; ".join(examples) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
