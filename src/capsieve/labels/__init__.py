@@ -1,1 +1,43 @@
-"""Labels of frames: formats, matching with screened frames, outlines."""
+"""Labels of frames: formats, matching with screened frames, splits, outlines.
+
+Modules in reading order: label_set (labels after reading, and the checks that all formats share),
+tables (capsieve's own format, and the reader of delimited files), kvasir and capsule_vision
+(published data sets), matching (which label belongs to which frame), splits, outlines (where polyps
+are on frames).
+"""
+
+from capsieve.labels.label_set import LABELS, WORDS, LabelProblem, LabelSet
+from capsieve.labels.matching import LabelRows, Matched, match
+from capsieve.labels.outlines import FrameOutline, Outline, Outlines, read_outlines
+from capsieve.labels.splits import (
+    SplitOptions,
+    SplitPlan,
+    Splits,
+    plan_splits,
+    read_splits,
+    write_splits,
+)
+from capsieve.labels.tables import LABEL_FORMATS, read_labels, write_labels
+
+__all__ = [
+    "LABELS",
+    "LABEL_FORMATS",
+    "WORDS",
+    "FrameOutline",
+    "LabelProblem",
+    "LabelRows",
+    "LabelSet",
+    "Matched",
+    "Outline",
+    "Outlines",
+    "SplitOptions",
+    "SplitPlan",
+    "Splits",
+    "match",
+    "plan_splits",
+    "read_labels",
+    "read_outlines",
+    "read_splits",
+    "write_labels",
+    "write_splits",
+]
