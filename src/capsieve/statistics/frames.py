@@ -1,13 +1,26 @@
 """Labelled frames: the arrays that all statistics start from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NORMAL", "OTHER", "POLYP", "UNLABELLED", "Coded", "LabelledFrames"]
+__all__ = [
+    "NORMAL",
+    "OTHER",
+    "POLYP",
+    "UNLABELLED",
+    "Coded",
+    "LabelledFrames",
+    "PolypScores",
+    "dense_units",
+    "number_of",
+    "polyp_scores",
+    "reading_units",
+    "unscored_note",
+]
 
 POLYP = 1
 NORMAL = 0
@@ -26,6 +39,13 @@ class Coded:
     def __getitem__(self, frame: int) -> str | None:
         code = int(self.code[frame])
         return None if code < 0 else self.names[code]
+
+    @classmethod
+    def of(cls, values: Iterable[str | None]) -> "Coded":
+        """Return the codes of texts, numbered in the order in which they first appear."""
+        codes: dict[str | None, int] = {None: -1}
+        code = [codes.setdefault(value, len(codes) - 1) for value in values]
+        return cls(tuple(name for name in codes if name is not None), np.array(code, np.int32))
 
     def take(self, chosen: NDArray[Any]) -> "Coded":
         """Return the codes of the chosen frames; the names stay."""
@@ -47,13 +67,13 @@ class LabelledFrames:
     time
         Seconds; NaN if unknown.
     score
-        Higher means polyp. A frame is flagged by a threshold if its score is at least that. NaN: the
-        frame was not scored. -inf: a rule of the detector rejected it before it was scored, so no
+        Higher means polyp. A threshold flags a frame if its score is at least that. NaN: the frame
+        was not scored. -inf: a rule of the detector rejected it before it was scored, so no
         threshold and no reading list flags it.
     flagged, event
         As screened; event is -1 for none. False and -1 for scores from elsewhere.
     duplicate_of
-        Row of the earlier near-identical frame of the same head; -1 for none.
+        Row of the first of a run of near-identical frames of the same head; -1 for none.
     truth
         :data:`POLYP`, :data:`NORMAL`, :data:`OTHER` or :data:`UNLABELLED`.
     polyp
@@ -104,3 +124,160 @@ class LabelledFrames:
 
     def __len__(self) -> int:
         return len(self.score)
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Frames that the detector scored or rejected by a rule."""
+        return ~np.isnan(self.score)
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Frames with a label."""
+        return self.truth >= 0
+
+    @property
+    def polyp_frames(self) -> NDArray[np.bool_]:
+        """The frames that sensitivity counts: all polyp frames, scored or not."""
+        return self.truth == POLYP
+
+    @property
+    def normal_frames(self) -> NDArray[np.bool_]:
+        """The frames that specificity counts: scored normal frames."""
+        return (self.truth == NORMAL) & self.scored
+
+    @property
+    def other_frames(self) -> NDArray[np.bool_]:
+        """Scored frames with another finding."""
+        return (self.truth == OTHER) & self.scored
+
+    def take(self, chosen: NDArray[Any]) -> "LabelledFrames":
+        """Return the chosen frames (a mask or indices); the lists of names stay.
+
+        Near-identical frames refer to the first of them that is chosen.
+        """
+        rows = np.arange(len(self))[chosen]
+        changed: dict[str, Any] = {"duplicate_of": _taken_duplicates(self.duplicate_of, rows)}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in changed:
+                continue
+            if isinstance(value, np.ndarray):
+                changed[each.name] = value[rows]
+            elif isinstance(value, Coded):
+                changed[each.name] = value.take(rows)
+        changed["values"] = {name: value[rows] for name, value in self.values.items()}
+        return replace(self, **changed)
+
+
+class PolypScores(NamedTuple):
+    """One entry per named polyp, in the order of their first frames.
+
+    Attributes
+    ----------
+    polyp
+        Codes into the names of the polyps.
+    score
+        The best score of its frames; -inf if no frame was scored, or all were rejected.
+    frames
+        N_F, the number of frames that show it.
+    group
+        Code of the group of its first frame.
+    """
+
+    polyp: NDArray[np.int64]
+    score: NDArray[np.float64]
+    frames: NDArray[np.int64]
+    group: NDArray[np.int64]
+
+
+def polyp_scores(frames: LabelledFrames) -> PolypScores:
+    """Return the best score, the length and the group of every named polyp."""
+    shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
+    code, count, first = dense_units(frames.polyp.code[shown])
+    score = np.full(count, -np.inf)
+    values = frames.score[shown]
+    np.maximum.at(score, code, np.where(np.isnan(values), -np.inf, values))
+    return PolypScores(
+        polyp=frames.polyp.code[shown[first]].astype(np.int64),
+        score=score,
+        frames=np.bincount(code, minlength=count),
+        group=frames.group.code[shown[first]].astype(np.int64),
+    )
+
+
+def dense_units(code: NDArray[np.integer]) -> tuple[NDArray[np.int64], int, NDArray[np.intp]]:
+    """Number units (codes from -1) anew, from 0, in the order in which they first appear.
+
+    Intervals must not depend on how labels number patients, so units are drawn in the order of the
+    frames.
+
+    Returns
+    -------
+    tuple
+        The new code of each item, the number of units, and the first item of each unit.
+    """
+    first = np.full(int(code.max(initial=-1)) + 2, len(code))
+    first[code[::-1] + 1] = np.arange(len(code))[::-1]  # the first of equal codes is written last
+    there = np.flatnonzero(first < len(code))
+    order = there[np.argsort(first[there])]
+    rank = np.empty(len(first), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[code + 1], len(order), first[order]
+
+
+def reading_units(frames: LabelledFrames) -> Coded:
+    """Return the exam that each frame is read with.
+
+    That is its `unit`. A frame without a label is read with the frames of its screened exam if all
+    of them are of one unit; if none of them has a label, the screened exam is a unit of its own.
+
+    Returns
+    -------
+    Coded
+        Only units that are there, in order; -1 for a frame that may belong to any of several, or if
+        the labels name no exam and no patient for it.
+    """
+    unit, exam = frames.unit.code.astype(np.int64), frames.exam.code
+    names = list(frames.unit.names)
+    without = (unit < 0) & ~frames.labelled
+    if without.any():
+        # Per screened exam: its only unit; -1 if there are several or a label names none.
+        lowest = np.full(len(frames.exam.names), np.iinfo(np.int64).max)
+        highest = np.full(len(frames.exam.names), -1, np.int64)
+        told = frames.labelled | (unit >= 0)
+        np.minimum.at(lowest, exam[told], unit[told])
+        np.maximum.at(highest, exam[told], unit[told])
+        only = np.where(lowest == highest, lowest, -1)
+        alone = np.setdiff1d(np.unique(exam), exam[told])
+        only[alone] = len(names) + np.arange(len(alone))
+        names += [frames.exam.names[code] for code in alone]
+        unit = np.where(without, only[exam], unit)
+    known = unit >= 0
+    code = np.full(len(unit), -1, np.int32)
+    code[known], _, first = dense_units(unit[known])
+    return Coded(tuple(names[place] for place in unit[known][first]), code)
+
+
+def number_of(count: int, what: str) -> str:
+    """Return a count with its noun: "1 frame", "2,000 frames"."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def unscored_note(frames: LabelledFrames, truth: int) -> str:
+    """Return a sentence about the polyp or normal frames that were not scored, or ""."""
+    count = int(np.count_nonzero((frames.truth == truth) & ~frames.scored))
+    if not count:
+        return ""
+    what, fate = ("polyp", "counted as missed") if truth == POLYP else ("normal", "left out")
+    return f"{number_of(count, f'{what} frame')} not scored: {fate}."
+
+
+def _taken_duplicates(duplicate_of: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return `duplicate_of` of chosen rows, in their new numbering."""
+    if not (duplicate_of >= 0).any():
+        return np.full(len(rows), -1, np.int64)
+    run = np.where(duplicate_of < 0, np.arange(len(duplicate_of)), duplicate_of)[rows]
+    place = np.arange(len(rows))
+    first = np.empty(len(duplicate_of), np.int64)
+    first[run[::-1]] = place[::-1]  # the first of equal runs is written last
+    return np.where(first[run] == place, -1, first[run])

@@ -1,11 +1,16 @@
 """Types of the results: metrics, tables, curves, operating points, comparisons and evaluations."""
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from capsieve.errors import ParameterError
 
 if TYPE_CHECKING:
     from capsieve.statistics.frames import LabelledFrames
@@ -26,6 +31,9 @@ __all__ = [
     "OperatingPoint",
     "RocCurve",
     "Table",
+    "define",
+    "make_metric",
+    "parse_read",
 ]
 
 LEVEL = 0.95
@@ -36,31 +44,155 @@ Kind = Literal["text", "count", "share", "number", "seconds", "flag"]
 
 
 class Definition(NamedTuple):
-    """Name, unit and definition of a metric, for people."""
+    """Name, unit and definition of a metric, for people.
+
+    `among` names what a proportion is a share of, for the note of a metric without a value.
+    """
 
     name: str
     unit: Unit
     text: str
+    among: str = ""
 
+
+_AUC = (
+    "Chance that a {unit} scores higher than a normal frame, ties counted half. Frames that were "
+    "rejected or not scored have the lowest rank."
+)
+_AUC_20 = "Mean sensitivity per {unit} over false positive rates from 0 to 20 %."
+_AT_TARGET = (
+    "Highest sensitivity per {unit} of a threshold that at least {{target}} % of the normal frames "
+    "do not reach. The threshold is chosen on the same frames, so the value is optimistic."
+)
+_BASELINE = "Area under the ROC curve per frame if {} were the score, on the same frames."
+_PASSED = "Scored {} that pre-selection does not reject, among all scored {}."
 
 # {polyp} is "polyp", or "run" if runs of frames stand in for polyps; {target} is the target
 # specificity in percent.
 DEFINITIONS: dict[str, Definition] = {
     "frames.sensitivity": Definition(
-        "Sensitivity per frame", "share", "Flagged polyp frames among all polyp frames."
+        "Sensitivity per frame",
+        "share",
+        "Flagged polyp frames among all polyp frames.",
+        "polyp frames",
     ),
     "frames.specificity": Definition(
-        "Specificity", "share", "Normal frames that are not flagged among all scored normal frames."
+        "Specificity",
+        "share",
+        "Normal frames that are not flagged among all scored normal frames.",
+        "scored normal frames",
+    ),
+    "frames.false_positives_per_exam": Definition(
+        "False positives per exam", "frames", "Flagged normal frames per exam."
     ),
     "polyps.sensitivity": Definition(
         "Sensitivity per {polyp}",
         "share",
         "{polyp}s with at least one flagged frame among all {polyp}s.",
+        "named {polyp}s",
     ),
     "polyps.sensitivity_long": Definition(
         "Sensitivity per {polyp} of 5 frames or more",
         "share",
         "{polyp}s with at least one flagged frame among all {polyp}s of 5 frames or more.",
+        "{polyp}s of 5 frames or more",
+    ),
+    "frames.auc": Definition("AUC per frame", "area", _AUC.format(unit="polyp frame")),
+    "polyps.auc": Definition(
+        "AUC per {polyp}",
+        "area",
+        _AUC.format(unit="{polyp}") + " The score of a {polyp} is that of its best frame.",
+    ),
+    "frames.auc_20": Definition(
+        "Partial AUC per frame, up to 20 % false positives", "area", _AUC_20.format(unit="frame")
+    ),
+    "polyps.auc_20": Definition(
+        "Partial AUC per {polyp}, up to 20 % false positives",
+        "area",
+        _AUC_20.format(unit="{polyp}"),
+    ),
+    "frames.sensitivity_at_target": Definition(
+        "Sensitivity per frame at {target} % specificity", "share", _AT_TARGET.format(unit="frame")
+    ),
+    "polyps.sensitivity_at_target": Definition(
+        "Sensitivity per {polyp} at {target} % specificity",
+        "share",
+        _AT_TARGET.format(unit="{polyp}"),
+    ),
+    "preselection.polyp": Definition(
+        "Polyp frames that pass pre-selection",
+        "share",
+        _PASSED.format(*["polyp frames"] * 2),
+        "scored polyp frames",
+    ),
+    "preselection.normal": Definition(
+        "Normal frames that pass pre-selection",
+        "share",
+        _PASSED.format(*["normal frames"] * 2),
+        "scored normal frames",
+    ),
+    "preselection.other": Definition(
+        "Frames with another finding that pass pre-selection",
+        "share",
+        _PASSED.format(*["frames with another finding"] * 2),
+        "scored frames with another finding",
+    ),
+    "effort.frames_per_exam": Definition(
+        "Frames to read per exam",
+        "frames",
+        "Flagged frames per exam, labelled or not. Near-duplicates of a flagged frame of the same "
+        "event are not counted.",
+    ),
+    "effort.frames_whole_exam": Definition(
+        "Frames of a whole exam", "frames", "All frames per exam, flagged or not."
+    ),
+    "effort.share_of_frames": Definition(
+        "Share of the frames to read",
+        "share",
+        "Frames to read among all frames of all exams.",
+        "frames",
+    ),
+    "effort.events_per_exam": Definition(
+        "Events to read per exam",
+        "events",
+        "Groups of flagged frames that may show the same polyp, per exam.",
+    ),
+    "effort.false_events_per_exam": Definition(
+        "False events per exam",
+        "events",
+        "Events with a normal frame and without a polyp frame, per exam.",
+    ),
+    "baseline.redness.auc": Definition(
+        "AUC of mean redness",
+        "area",
+        _BASELINE.format("the share of red in the mean colour, red / (red + green + blue),"),
+    ),
+    "baseline.brightness.auc": Definition(
+        "AUC of mean brightness", "area", _BASELINE.format("the mean of red, green and blue")
+    ),
+    "baseline.sharpness.auc": Definition(
+        "AUC of sharpness", "area", _BASELINE.format("the variance of the Laplacian")
+    ),
+    "localisation.frames": Definition(
+        "Hit rate per frame",
+        "share",
+        "Polyp frames whose best place is inside the outline of a polyp, among all polyp frames "
+        "with an outline, flagged or not.",
+        "polyp frames with a usable outline",
+    ),
+    "localisation.flagged": Definition(
+        "Hit rate per flagged frame",
+        "share",
+        "Flagged polyp frames whose best place is inside the outline of a polyp, among all flagged "
+        "polyp frames with an outline.",
+        "flagged polyp frames with a usable outline",
+    ),
+    "localisation.polyps": Definition(
+        "Hit rate per {polyp}",
+        "share",
+        "{polyp}s with a flagged frame whose best place is inside the outline of that {polyp}, "
+        "among all {polyp}s with an outline.",
+        "outlines of named {polyp}s",
     ),
 }
 """Every metric by its key."""
@@ -130,6 +262,38 @@ class Metric:
     def interval(self) -> Interval | None:
         """The interval to quote."""
         return self.intervals[0] if self.intervals else None
+
+
+def make_metric(
+    key: str,
+    value: float | None,
+    frames: "LabelledFrames",
+    options: "EvaluationOptions",
+    **fields: Any,
+) -> Metric:
+    """Return a metric with name and text of its definition in the words of this evaluation.
+
+    Parameters
+    ----------
+    key, value
+        See :class:`Metric`.
+    frames, options
+        They give the word for a polyp and the target specificity.
+    **fields
+        Further fields of :class:`Metric`.
+    """
+    name, _, text, _ = define(key, frames, options)
+    return Metric(key, value, name=name, text=text, **fields)
+
+
+def define(key: str, frames: "LabelledFrames", options: "EvaluationOptions") -> Definition:
+    """Return the definition of a metric in the words of this evaluation."""
+    definition = DEFINITIONS[key]
+    words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
+    name, text, among = (
+        each.format_map(words) for each in (definition.name, definition.text, definition.among)
+    )
+    return Definition(name, definition.unit, text[:1].upper() + text[1:], among)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +441,7 @@ class OperatingPoint:
     rule
         "threshold" or "read".
     value
-        The threshold; or the share (up to 1) or count (1 or more) of a reading list. None if the
+        The threshold; or the share (float, up to 1) or count (int) of a reading list. None if the
         exams were screened with different values.
     flagged
         Mask over all frames.
@@ -367,6 +531,50 @@ class EvaluationOptions:
         default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
     )
     seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
+
+    def __post_init__(self) -> None:
+        if not 0 < self.specificity <= 100:
+            raise ParameterError(
+                "specificity", f"must be a percentage above 0, up to 100, not {self.specificity:g}"
+            )
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise ParameterError("threshold", f"must be a finite number, not {self.threshold}")
+        if self.read is not None:
+            parse_read(self.read)
+            if self.threshold is not None:
+                raise ParameterError(
+                    "read", "cannot be combined with a threshold; give only one of them"
+                )
+        if self.bootstrap_samples < 100:
+            raise ParameterError(
+                "bootstrap_samples", f"must be 100 or more, not {self.bootstrap_samples}"
+            )
+        if self.seed < 0:
+            raise ParameterError("seed", f"must be 0 or more, not {self.seed}")
+
+    @property
+    def target(self) -> float:
+        """The target specificity as a share of 1, the nearest number to its decimals."""
+        return float(Fraction(repr(float(self.specificity))) / 100)
+
+
+def parse_read(read: str | int) -> int | float:
+    """Return the length of a reading list: a count (int), or a share of 1 (float).
+
+    Raises
+    ------
+    ParameterError
+        It is neither a share such as 10% nor a count such as 300.
+    """
+    text = str(read).strip()
+    if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) > 0:
+        return int(text)
+    percent = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?) ?%", text, re.ASCII)
+    if percent and 0 < float(percent[1]) <= 100:
+        return float(percent[1]) / 100
+    raise ParameterError(
+        "read", f"must be a share such as 10% (up to 100%) or a count such as 300, not {text!r}"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,0 +1,348 @@
+"""Intervals of proportions and means, with a bootstrap over whole groups.
+
+Frames of one exam resemble each other, so single frames are never drawn. A bootstrap sample draws
+as many groups (patients) as there are, with replacement, and takes each with all its frames as
+often as it was drawn. Counts per group times a matrix of how often each group was drawn give the
+counts of all samples at once, exactly.
+
+With few groups the percentiles of the samples are too narrow. Measured coverage of 95 % intervals
+(specificity, 8,000 simulated studies of unequal patients each;
+``pytest -m soak -s tests/statistics/test_intervals.py``):
+
+    patients      5     10     20     30     50
+    coverage   79 %   87 %   90 %   92 %   93 %
+
+Below :data:`FEWEST_GROUPS` there is no interval, and below :data:`FEW_GROUPS` it has a caution.
+
+References
+----------
+E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212.
+A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application, Cambridge (1997), 3.8.
+"""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from capsieve.errors import ParameterError
+from capsieve.statistics.frames import Coded, LabelledFrames, dense_units, reading_units
+from capsieve.statistics.results import (
+    LEVEL,
+    EvaluationOptions,
+    Interval,
+    Metric,
+    define,
+    make_metric,
+)
+
+__all__ = [
+    "FEWEST_GROUPS",
+    "FEW_GROUPS",
+    "draws",
+    "few_units",
+    "least_count",
+    "mean_per_exam",
+    "normal_quantile",
+    "percentile_interval",
+    "plural",
+    "proportion",
+    "ratio_interval",
+    "resampled_interval",
+    "wilson",
+]
+
+FEWEST_GROUPS = 10
+"""With fewer groups that have the class in question there is no interval."""
+
+FEW_GROUPS = 30
+"""With fewer groups the interval has a caution."""
+
+_FRAMES = "treats frames as independent, which frames of one exam are not: too narrow"
+_EQUAL = 1e-12  # rounding: samples that differ by less are the same value
+
+
+def normal_quantile(level: float = LEVEL) -> float:
+    """Return the half-width of a two-sided interval in standard errors: 1.96 for 0.95."""
+    if not 0 < level < 1:
+        raise ParameterError("level", f"must be between 0 and 1, not {level}")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def wilson(k: int, n: int, level: float = LEVEL) -> tuple[float, float] | None:
+    """Return Wilson's score interval of the proportion k / n.
+
+    The bounds are the two proportions p from which k / n is z standard errors sqrt(p (1 - p) / n)
+    away:
+
+        (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
+
+    Returns
+    -------
+    tuple or None
+        Both bounds; None if n is 0.
+    """
+    if not 0 <= k <= n:
+        raise ParameterError("k", f"must be a count from 0 to {n}, not {k}")
+    if n == 0:
+        return None
+    z = normal_quantile(level)
+    centre = k + z * z / 2
+    reach = z * math.sqrt(k * (n - k) / n + z * z / 4)
+    # At the ends one bound is exact; rounding must not push it past the proportion.
+    low = 0.0 if k == 0 else max(0.0, (centre - reach) / (n + z * z))
+    high = 1.0 if k == n else min(1.0, (centre + reach) / (n + z * z))
+    return low, high
+
+
+def least_count(share: float, n: int) -> int:
+    """Return the smallest k with k / n >= share, for the share as it is written.
+
+    In floating point, 0.07 * 100 is 7.000000000000001, so one frame too many would be asked for.
+    """
+    if not 0 <= share <= 1:
+        raise ParameterError("share", f"must be from 0 to 1, not {share}")
+    return math.ceil(Fraction(repr(float(share))) * n)
+
+
+def plural(kind: str) -> str:
+    """Return "patients" for "patient", "patients or blocks" for "patient or block"."""
+    return " or ".join(f"{word}s" for word in kind.split(" or "))
+
+
+def few_units(units: int, kind: str) -> str:
+    """Return what so few units mean for an interval, or "" if they are enough.
+
+    Blocks always get a caution, because several may be of one patient: intervals over 30 blocks,
+    ten of each of three patients, contain the true specificity in 3 of 10 simulated studies.
+    """
+    what = kind if units == 1 else plural(kind)
+    if units < FEWEST_GROUPS:
+        count = "no" if units == 0 else f"only {units}"
+        return f"{count} {what}: too few for an interval, which takes at least {FEWEST_GROUPS}"
+    few = f"based on {units} {what}, which is few: somewhat too narrow"
+    blocks = "treats blocks as independent: much too narrow if several are of one patient"
+    cautions = [few if units < FEW_GROUPS else "", blocks if "block" in kind.split(" or ") else ""]
+    return "; ".join(filter(None, cautions))
+
+
+@lru_cache(maxsize=8)
+def draws(units: int, *, samples: int, seed: int) -> NDArray[np.float64]:
+    """Return how often each unit is drawn in each bootstrap sample.
+
+    The draws depend on the arguments alone, so two detectors are drawn alike, sample by sample.
+
+    Returns
+    -------
+    array
+        Samples x units, read-only; each row sums to the number of units.
+    """
+    if samples < 1:
+        raise ParameterError("samples", f"must be at least 1, not {samples}")
+    drawn = np.empty((samples, units))
+    generator = np.random.default_rng(seed)
+    for start in range(0, samples, 256):  # in blocks, to limit memory with thousands of units
+        block = min(256, samples - start)
+        places = generator.integers(0, max(units, 1), size=(block, units))
+        places += units * np.arange(block)[:, None]
+        counts = np.bincount(places.ravel(), minlength=block * units)
+        drawn[start : start + block] = counts.reshape(block, units)
+    drawn.flags.writeable = False
+    return drawn
+
+
+def percentile_interval(samples: ArrayLike, level: float = LEVEL) -> tuple[float, float] | None:
+    """Return the central percentiles of bootstrap samples without NaN; None if none is left."""
+    values = np.asarray(samples, np.float64).ravel()
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return None
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def resampled_interval(samples: ArrayLike, *, kind: str, units: int) -> Interval:
+    """Return the percentile interval of bootstrap samples, or why there is none.
+
+    Parameters
+    ----------
+    samples
+        One value per sample; NaN if a class was empty in it.
+    kind
+        What was drawn: "patient", "block", ...
+    units
+        How many of them have the class in question.
+    """
+    method = f"bootstrap over {plural(kind)}"
+    values = np.asarray(samples, np.float64).ravel()
+    why = few_units(units, kind)
+    if units < FEWEST_GROUPS:
+        return Interval(method, None, None, why, units)
+    bounds = percentile_interval(values)
+    if bounds is None:
+        return Interval(method, None, None, "a class is empty in every sample", units)
+    if np.nanmax(values) - np.nanmin(values) <= _EQUAL:
+        return Interval(method, None, None, "every sample gives the same value", units)
+    empty = int(np.count_nonzero(np.isnan(values)))
+    if empty:
+        left_out = f"{empty:,} of {len(values):,} samples left out: a class is empty in them"
+        why = "; ".join(filter(None, [why, left_out]))
+    return Interval(method, *bounds, why, units)
+
+
+def ratio_interval(
+    numerator: ArrayLike, denominator: ArrayLike, *, kind: str, options: EvaluationOptions
+) -> Interval:
+    """Return the bootstrap interval of a ratio of sums over units.
+
+    Parameters
+    ----------
+    numerator, denominator
+        Counts per unit, for instance flagged and all normal frames of each patient. All units are
+        drawn from; those with a denominator of 0 do not count as units that it is based on.
+    kind
+        What the units are.
+    options
+        Number of samples and seed.
+    """
+    above, below = np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
+    units = int(np.count_nonzero(below))
+    if units < FEWEST_GROUPS:
+        return resampled_interval([], kind=kind, units=units)
+    drawn = draws(len(below), samples=options.bootstrap_samples, seed=options.seed)
+    sums = drawn @ np.stack([above, below], axis=1)
+    filled = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
+    return resampled_interval(sums[:, 0] / filled, kind=kind, units=units)
+
+
+def proportion(
+    key: str,
+    *,
+    hit: NDArray[np.bool_],
+    among: NDArray[np.bool_],
+    frames: LabelledFrames,
+    options: EvaluationOptions,
+    subset: str = "all",
+    note: str = "",
+    group: NDArray[np.integer] | None = None,
+) -> Metric:
+    """Return a proportion with its bootstrap interval over groups and Wilson's interval.
+
+    The bootstrap interval is first even if it has no bounds, so that Wilson's is not quoted in its
+    place without the reason.
+
+    Parameters
+    ----------
+    key
+        Of :data:`~capsieve.statistics.results.DEFINITIONS`.
+    hit, among
+        Masks: the share of `among` that is a `hit`.
+    frames
+        The frames; all their groups are drawn from.
+    options
+        Of the evaluation.
+    subset, note
+        See :class:`~capsieve.statistics.results.Metric`.
+    group
+        The masks are over frames; if this is given, over polyps with these codes of groups.
+    """
+    k, n = int(np.count_nonzero(hit & among)), int(np.count_nonzero(among))
+    fields = {"numerator": k, "denominator": n, "subset": subset}
+    if n == 0:
+        empty = f"No value: there are no {define(key, frames, options).among}."
+        note = f"{empty} {note}".strip()
+        return make_metric(key, None, frames, options, note=note, **fields)
+    unit, units, first = dense_units(frames.group.code)
+    independent = _FRAMES
+    if group is not None:
+        names = frames.group.code[first]
+        order = np.argsort(names)
+        unit = order[np.searchsorted(names, group, sorter=order)]
+        independent = f"treats {frames.polyp_word}s of one patient as independent"
+    over_groups = ratio_interval(
+        np.bincount(unit[hit & among], minlength=units),
+        np.bincount(unit[among], minlength=units),
+        kind=frames.group_kind,
+        options=options,
+    )
+    low, high = wilson(k, n) or (None, None)
+    return make_metric(
+        key,
+        k / n,
+        frames,
+        options,
+        intervals=(over_groups, Interval("Wilson", low, high, independent, n)),
+        note=note,
+        **fields,
+    )
+
+
+def mean_per_exam(
+    key: str,
+    *,
+    counted: NDArray[np.bool_],
+    frames: LabelledFrames,
+    options: EvaluationOptions,
+    subset: str = "all",
+    note: str = "",
+) -> Metric:
+    """Return the mean number of counted frames per exam, with its bootstrap interval.
+
+    An exam is a reading unit (:func:`~capsieve.statistics.frames.reading_units`), or a screened
+    exam if the labels do not name a unit for every labelled frame. Exams of one patient are drawn
+    together; an exam that is cut into several groups is drawn by itself.
+
+    Parameters
+    ----------
+    key, options, subset, note
+        As for :func:`proportion`.
+    counted
+        Mask over frames; for events, one frame of each.
+    frames
+        All frames of the exams.
+    """
+    exams = _exams(frames)
+    total = int(np.count_nonzero(counted))
+    fields = {"numerator": total, "denominator": len(exams.names), "subset": subset}
+    if not exams.names:
+        return make_metric(key, None, frames, options, note="No value: no exam.", **fields)
+    drawn, kind = _drawn_with(frames, exams)
+    lost = int(np.count_nonzero(counted & (exams.code < 0)))
+    if lost:
+        why = f"{lost:,} of the frames may belong to any of several exams"
+        interval = Interval(f"bootstrap over {plural(kind)}", None, None, why, len(exams.names))
+    else:
+        counts = np.bincount(exams.code[counted], minlength=len(exams.names))
+        interval = ratio_interval(
+            np.bincount(drawn, counts), np.bincount(drawn), kind=kind, options=options
+        )
+    return make_metric(
+        key, total / len(exams.names), frames, options, intervals=(interval,), note=note, **fields
+    )
+
+
+def _exams(frames: LabelledFrames) -> Coded:
+    """Return the exams of means: the reading units, or else the screened exams."""
+    units = reading_units(frames)
+    if not (frames.labelled & (units.code < 0)).any():
+        return units
+    code, _, first = dense_units(frames.exam.code)
+    names = tuple(frames.exam.names[place] for place in frames.exam.code[first])
+    return Coded(names, code.astype(np.int32))
+
+
+def _drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:
+    """Return for each exam a code of what is drawn with it, and the word for that."""
+    exam, count = exams.code.astype(np.int64), len(exams.names)
+    told = np.zeros(count, np.bool_)
+    told[exam[frames.labelled & (exam >= 0)]] = True
+    # Groups come from the labels; frames without a label count if their exam has none at all.
+    chosen = np.flatnonzero((exam >= 0) & (frames.labelled | ~told[exam]))
+    group, groups, _ = dense_units(frames.group.code[chosen])
+    pairs = np.unique(exam[chosen] * max(groups, 1) + group)
+    if len(pairs) != count:
+        return np.arange(count), "exam"
+    return dense_units(pairs % max(groups, 1))[0], frames.group_kind
