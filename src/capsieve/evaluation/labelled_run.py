@@ -209,7 +209,7 @@ def score_labelled_frames(
         table = _frame_table(surveys)
         matched = match(table, labels, splits)
         chosen = _choose(matched.truth, labels, settings)
-        frames = _labelled_frames(table, matched, chosen)
+        frames = _labelled_frames(table, matched).take(chosen)
         if check is not None:
             check(frames)
         plan = _plan(surveys, frames, parameters, settings)
@@ -315,29 +315,21 @@ def draw_normals(normal: NDArray[np.bool_], *, count: int, seed: int) -> NDArray
     return drawn
 
 
-def _labelled_frames(table: pa.Table, matched: Matched, chosen: NDArray[np.intp]) -> LabelledFrames:
-    rows = table.take(pa.array(chosen))
-    size = rows.num_rows
-    exam = rows["exam"].combine_chunks().dictionary_encode()
-    file = rows["file"].to_numpy(zero_copy_only=False)
-    told = ("truth", "polyp", "patient", "unit", "group", "source", "finding", "part")
-    labelled = {
-        name: value.take(chosen) if isinstance(value, Coded) else value[chosen]
-        for name, value in ((name, getattr(matched, name)) for name in told)
-    }
+def _labelled_frames(table: pa.Table, matched: Matched) -> LabelledFrames:
+    size = table.num_rows
+    exam = table["exam"].combine_chunks().dictionary_encode()
+    file = table["file"]
     return LabelledFrames(
         exam=Coded(tuple(exam.dictionary.to_pylist()), exam.indices.to_numpy()),
-        head=rows["head"].to_numpy(),
-        frame=rows["frame"].to_numpy(),
-        file=None if rows["file"].null_count == size else file,
+        head=table["head"].to_numpy(),
+        frame=table["frame"].to_numpy(),
+        file=None if file.null_count == size else file.to_numpy(zero_copy_only=False),
         time=np.full(size, np.nan),
         score=np.full(size, np.nan),
         flagged=np.zeros(size, np.bool_),
         event=np.full(size, -1, np.int32),
         duplicate_of=np.full(size, -1, np.int64),
-        group_kind=matched.group_kind,
-        polyp_word=matched.polyp_word,
-        **labelled,
+        **matched.columns(),
     )
 
 

@@ -41,7 +41,7 @@ class Effect:
     rates
         Of the changed setting, by the keys :data:`RATES`.
     delta
-        Relative changes in percent by the same keys; None if a rate is not defined or the base is 0.
+        Relative changes in percent by the same keys; None if the base is 0 or not defined.
     gained, lost
         Frames that only the changed setting flags, and that only the base flags, by "polyp" and
         "normal". A small delta can hide many frames that cancel.

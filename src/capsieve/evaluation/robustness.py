@@ -1,0 +1,499 @@
+"""A robustness study: change one parameter at a time a little, and compare what is flagged."""
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import ParameterError
+from capsieve.evaluation.labelled_run import (
+    LabelledRun,
+    LabelledRunSettings,
+    score_labelled_frames,
+    stored_scores,
+)
+from capsieve.frames import FieldOfView
+from capsieve.labels import LabelSet, read_labels
+from capsieve.parameters import Parameters
+from capsieve.report import figures, tables, text
+from capsieve.statistics.frames import NORMAL, POLYP
+from capsieve.statistics.operating_point import flagged_at
+from capsieve.statistics.rates import rate_metrics
+from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
+from capsieve.statistics.robustness import RATES, Effect, Rate, effect, rates
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from capsieve.screening.settings import Listener
+
+__all__ = [
+    "CHANGES",
+    "PARAMETERS",
+    "Change",
+    "Robustness",
+    "RobustnessSettings",
+    "parameter_named",
+    "perturbed",
+    "plan_changes",
+    "robustness_content",
+    "robustness_table",
+    "study_robustness",
+    "write_robustness",
+]
+
+ROBUSTNESS_SCHEMA = 2
+"""Version of robustness.json."""
+
+CHANGES = (10.0, -10.0)
+"""Percent. The paper has the first."""
+
+PARAMETERS = (
+    "midpass_fine",
+    "midpass_coarse",
+    "threshold_low",
+    "threshold_high",
+    "size_low",
+    "size_high",
+    "eccentricity_max",
+)
+"""Those of the paper's table, in its order: all of the geometric part except R_P."""
+
+# Floats here, whole numbers in the paper: a whole one stays whole.
+_SIGMAS = ("texture_sigma", "energy_sigma", "midpass_fine", "midpass_coarse")
+_NO_NUMBERS = ("channel", "vignetting")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed parameter.
+
+    Attributes
+    ----------
+    name, symbol
+        The field, and the paper's symbol.
+    percent
+        The requested change.
+    base, value
+        Before and after; `value` is None if the change is not possible.
+    parameters
+        The setting; None if the change is not possible.
+    why
+        Why it is not possible, or "".
+    """
+
+    name: str
+    symbol: str
+    percent: float
+    base: float
+    value: float | None
+    parameters: Parameters | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobustnessSettings(LabelledRunSettings):
+    """Options of :func:`study_robustness`.
+
+    Attributes
+    ----------
+    change, parameter
+        By how many percent, and what: see :func:`plan_changes`. The paper's seven parameters and
+        10 and -10 percent if they are empty.
+    parameters
+        The base; None for the paper's table.
+    """
+
+    change: tuple[float, ...] = field(
+        default=(),
+        metadata={
+            "help": "How much to change a parameter. May be given several times; by default 10 and "
+            "-10.",
+            "metavar": "PERCENT",
+        },
+    )
+    parameter: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "What to change: the name or symbol of a parameter. May be given several "
+            "times; by default sigma1, sigma2, M_L, M_U, S_L, S_U and E_max, as in the paper.",
+            "metavar": "NAME",
+        },
+    )
+    parameters: Parameters | None = field(
+        default=None,
+        metadata={
+            "help": "The base, if it is not the paper's; see capsieve parameters.",
+            "metavar": "FILE.toml",
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Robustness:
+    """Results of a robustness study.
+
+    Attributes
+    ----------
+    settings, base
+        The options, and the parameters that are changed one at a time.
+    changes, effects
+        All changes, and their effects; None if a change is not possible.
+    base_rates, base_metrics
+        Of the base, as counts and with intervals.
+    run
+        The frames and their scores.
+    labels
+        Where they were read.
+    """
+
+    settings: RobustnessSettings
+    base: Parameters
+    changes: tuple[Change, ...]
+    effects: tuple[Effect | None, ...]
+    base_rates: dict[str, Rate]
+    base_metrics: tuple[Metric, ...]
+    run: LabelledRun
+    labels: LabelSet
+
+
+def parameter_named(name: str) -> str:
+    """Return the field of :class:`~capsieve.Parameters` with this name or symbol.
+
+    ``midpass_fine``, ``sigma_1`` and ``sigma1`` are the same; so are ``E_max`` and ``e_max``.
+
+    Raises
+    ------
+    ParameterError
+        There is none, or its value is not a number.
+    """
+    known: dict[str, str] = {}
+    for each in fields(Parameters):
+        symbol = each.metadata["symbol"].partition(" / ")[0]
+        known |= {_plain(each.name): each.name, _plain(symbol): each.name}
+    known.pop("", None)  # the symbol of fields without one
+    found = known.get(_plain(name))
+    if found is None:
+        names = [each.name for each in fields(Parameters) if each.name not in _NO_NUMBERS]
+        near = get_close_matches(name.casefold(), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
+        raise ParameterError("parameter", f"there is no parameter {name!r}; {hint}")
+    if found in _NO_NUMBERS:
+        raise ParameterError(
+            "parameter", f"{found} is not a number and cannot be changed by a percentage"
+        )
+    return found
+
+
+def perturbed(parameters: Parameters, name: str, factor: float) -> Parameters:
+    """Return the parameters with one of them multiplied.
+
+    Whole numbers are rounded away from the base: up as in the paper if they grow (sigma_1 from 7 to
+    8, S_L from 292 to 322), and down if they shrink (7 to 6; rounded up, 6.3 would be 7 again). The
+    sigmas are whole numbers in the paper, and stay whole if they are whole in the base.
+
+    Parameters
+    ----------
+    parameters
+        The base.
+    name
+        A field, or a symbol: see :func:`parameter_named`.
+    factor
+        1.1 for 10 % more.
+
+    Raises
+    ------
+    ParameterError
+        There is no such parameter, the value is not allowed, or it does not change.
+    """
+    name = parameter_named(name)
+    if not (math.isfinite(factor) and factor > 0 and factor != 1):
+        raise ParameterError(
+            "factor", f"must be a positive number other than 1, not {factor!r}: 1.1 is 10 % more"
+        )
+    base = _value(parameters, name)
+    # Exact decimals: 30 times 1.1 is 33; as floats it is a little more, which rounds up to 34.
+    exact = _exact(base) * _exact(factor)
+    value = float(exact)
+    if isinstance(base, int) or (name in _SIGMAS and float(base).is_integer()):
+        value = type(base)(math.ceil(exact) if factor > 1 else math.floor(exact))
+    if value == base:
+        raise ParameterError(name, f"{base:g} times {factor:g} is {value:g} again: no change")
+    try:
+        return replace(parameters, **{name: value})
+    except ParameterError as error:
+        raise ParameterError(
+            name, f"cannot become {value:g}, because {error.field} {error.args[1]}"
+        ) from error
+
+
+def plan_changes(
+    parameters: Parameters, names: Sequence[str] = PARAMETERS, percents: Sequence[float] = CHANGES
+) -> list[Change]:
+    """Return all changes: each parameter in turn, by each of the percentages.
+
+    A change that the rules of the parameters forbid stays in the list with the reason.
+
+    Raises
+    ------
+    ParameterError
+        There is no such parameter, a percentage is no change, or no change is possible.
+    """
+    for percent in percents:
+        if not (math.isfinite(percent) and percent > -100 and percent != 0):
+            raise ParameterError(
+                "change", f"must be a percentage above -100 and not 0, not {percent:g}"
+            )
+    symbols = {each.name: each.metadata["symbol"] for each in fields(Parameters)}
+    planned: list[Change] = []
+    for name in dict.fromkeys(map(parameter_named, names)):
+        symbol = symbols[name].replace("sigma_", "sigma")
+        base = _value(parameters, name)
+        for percent in dict.fromkeys(percents):
+            try:
+                setting = perturbed(parameters, name, float(1 + _exact(percent) / 100))
+            except ParameterError as error:
+                planned.append(Change(name, symbol, percent, base, None, None, str(error)))
+            else:
+                value = _value(setting, name)
+                planned.append(Change(name, symbol, percent, base, value, setting))
+    if not any(change.parameters for change in planned):
+        why = planned[0].why if planned else "no parameter is named"
+        raise ParameterError("change", f"no change is possible: {why}")
+    return planned
+
+
+def study_robustness(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    labels: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    settings: RobustnessSettings | None = None,
+    progress: "Listener | None" = None,
+) -> Robustness:
+    """Change each parameter a little, and compare sensitivity and specificity.
+
+    Only frames labelled polyp or normal are analysed, once for all changes together.
+
+    Parameters
+    ----------
+    inputs
+        As for :func:`capsieve.screen`.
+    labels
+        See :func:`capsieve.read_labels`.
+    out
+        Folder for the files; see :func:`write_robustness`. With it an interrupted study continues.
+    settings
+        The options.
+    progress
+        Called whenever frames are finished.
+
+    Raises
+    ------
+    CapsieveError
+        An option is wrong, labels or exams cannot be read, or no frame is labelled.
+    """
+    settings = settings or RobustnessSettings()
+    base = settings.parameters or Parameters()
+    changes = plan_changes(base, settings.parameter or PARAMETERS, settings.change or CHANGES)
+    label_set = read_labels(labels, label_format=settings.label_format)
+    tried = [base, *(change.parameters for change in changes if change.parameters)]
+    run = score_labelled_frames(
+        [inputs] if isinstance(inputs, str | os.PathLike) else inputs,
+        label_set,
+        tried,
+        None if out is None else Path(out),
+        settings=settings,
+        progress=progress,
+    )
+    flags = [
+        flagged_at(run.scores[:, column], setting.radius_threshold)
+        for column, setting in enumerate(tried)
+    ]
+    later = iter(flags[1:])
+    effects = [
+        effect(run.frames, flags[0], next(later)) if change.parameters else None
+        for change in changes
+    ]
+    metrics = rate_metrics(run.frames, flags[0], EvaluationOptions(seed=settings.seed))
+    study = Robustness(
+        settings=settings,
+        base=base,
+        changes=tuple(changes),
+        effects=tuple(effects),
+        base_rates=rates(run.frames, flags[0]),
+        base_metrics=tuple(metric for metric in metrics if metric.key in RATES),
+        run=run,
+        labels=label_set,
+    )
+    if out is not None:
+        write_robustness(study, Path(out))
+        stored_scores(Path(out)).remove()
+    return study
+
+
+def robustness_table(study: Robustness) -> Table:
+    """Return the paper's robustness table, and the number of frames whose flag changed."""
+    word = study.run.frames.polyp_word
+    named = {
+        "frames.specificity": ("specificity", "SPEC"),
+        "frames.sensitivity": ("sensitivity_frames", "SENS per frame"),
+        "polyps.sensitivity": ("sensitivity_polyps", f"SENS per {word}"),
+    }
+    columns = [Column("parameter", "Parameter"), Column("change", "Change")]
+    columns.append(Column("value", "Value"))
+    for key in RATES:
+        name, label = named[key]
+        columns.append(Column(name, label, "share"))
+        columns.append(Column(f"delta_{name}", f"delta {label} (%)", "number", 2))
+    columns.append(Column("newly_flagged", "Newly flagged frames", "count"))
+    columns.append(Column("no_longer_flagged", "No longer flagged", "count"))
+    base = [cell for key in RATES for cell in (study.base_rates[key].value, None)]
+    rows: list[tuple[Any, ...]] = [("Base", None, None, *base, None, None)]
+    for change, found in zip(study.changes, study.effects, strict=True):
+        value = None if change.value is None else f"{change.value:g}"
+        name = change.symbol if change.symbol != "-" else change.name
+        cells: list[Any] = [None] * (len(columns) - 3)
+        if found is not None:
+            cells = [cell for key in RATES for cell in (found.rates[key].value, found.delta[key])]
+            cells += [sum(found.gained.values()), sum(found.lost.values())]
+        rows.append((name, f"{change.percent:+g} %", value, *cells))
+    return Table("robustness", "Robustness", tuple(columns), tuple(rows), _caption(study))
+
+
+def _caption(study: Robustness) -> str:
+    run = study.run
+    normals = f"{int((run.frames.truth == NORMAL).sum()):,}"
+    if study.settings.normals is not None:
+        normals += f" of {run.counts['normal']:,} (drawn at random, seed {study.settings.seed})"
+    caption = (
+        f"One changed parameter at a time, on {int((run.frames.truth == POLYP).sum()):,} polyp "
+        f"frames of {study.base_rates['polyps.sensitivity'].of:,} {run.frames.polyp_word}s and "
+        f"{normals} normal frames. Exams: {len(run.exams):,}. Whole numbers are rounded away from "
+        "the base. delta is the change relative to the base in percent; the last columns count "
+        "the frames whose flag changed."
+    )
+    return caption + (f" Not analysed: {len(run.unscored):,} frames." if run.unscored else "")
+
+
+def write_robustness(study: Robustness, out: Path) -> None:
+    """Write robustness.json, .csv and .tex, and the figure robustness.png.
+
+    Raises
+    ------
+    FileError
+        The folder cannot be written.
+    """
+    tables.write(robustness_table(study), out)
+    with _figure(study) as drawing:
+        figures.save(drawing, out / "robustness.png")
+    content = json.dumps(robustness_content(study), allow_nan=False, ensure_ascii=False, indent=1)
+    with atomic_write(out / "robustness.json") as temporary:
+        temporary.write_bytes(f"{content}\n".encode("utf-8", "replace"))
+
+
+@contextmanager
+def _figure(study: Robustness) -> "Iterator[Figure]":
+    """Yield a panel per rate: its value with each change, and a line for the base."""
+    changes = [
+        (change, found)
+        for change, found in zip(study.changes, study.effects, strict=True)
+        if found is not None
+    ]
+    height = 1.2 + 0.22 * len(changes)
+    with figures.figure(len(RATES), width=3.2, height=height, sharey=True) as (drawing, panels):
+        names = [f"{change.symbol} {change.percent:+g} %" for change, _ in changes]
+        places = range(len(changes))
+        for panel, metric in zip(panels, study.base_metrics, strict=True):
+            values = [found.rates[metric.key].value for _, found in changes]
+            panel.set_title(metric.name)
+            if metric.value is not None:
+                panel.axvline(metric.value, color=figures.GREY, linestyle="--")
+                panel.plot(values, places, "o", color=figures.BLUE)
+            figures.percent_axis(panel.xaxis)
+            panel.set_yticks(places, [text.math_symbols(name) for name in names])
+        panels[0].invert_yaxis()
+        yield drawing
+
+
+def robustness_content(study: Robustness) -> dict[str, Any]:
+    """Return the content of robustness.json as plain values."""
+    run, settings = study.run, study.settings
+    view = settings.field_of_view
+    return {
+        "schema": ROBUSTNESS_SCHEMA,
+        "capsieve": __version__,
+        "settings": {
+            "parameters": study.base.to_dict(),
+            "changed": list(dict.fromkeys(change.name for change in study.changes)),
+            "percents": list(dict.fromkeys(change.percent for change in study.changes)),
+            "normals": settings.normals,
+            "seed": settings.seed,
+            "field_of_view": (
+                [view.row, view.col, view.radius] if isinstance(view, FieldOfView) else view
+            ),
+        },
+        "labels": {
+            "path": study.labels.path,
+            "label_format": study.labels.label_format,
+            "problems": [asdict(problem) for problem in run.problems],
+            "warnings": list(study.labels.warnings),
+        },
+        "exams": list(run.exams),
+        "failed": [{"exam": name, "why": why} for name, why in run.failed],
+        "fields_of_view": run.fields_of_view,
+        "frames": run.counts
+        | {
+            "normal_analysed": int((run.frames.truth == NORMAL).sum()),
+            "unscored": len(run.unscored),
+        },
+        "unscored": [{"frame": name, "why": why} for name, why in run.unscored],
+        "polyp_word": run.frames.polyp_word,
+        "base": [asdict(metric) for metric in study.base_metrics],
+        "changes": [
+            {
+                "parameter": change.name,
+                "symbol": change.symbol,
+                "percent": change.percent,
+                "base": change.base,
+                "value": change.value,
+                "why_not": change.why or None,
+                "effect": None
+                if found is None
+                else {
+                    key: {
+                        "value": found.rates[key].value,
+                        "numerator": found.rates[key].count,
+                        "denominator": found.rates[key].of,
+                        "delta": found.delta[key],
+                    }
+                    for key in RATES
+                }
+                | {"gained": dict(found.gained), "lost": dict(found.lost)},
+            }
+            for change, found in zip(study.changes, study.effects, strict=True)
+        ],
+    }
+
+
+def _value(parameters: Parameters, name: str) -> float:
+    value = getattr(parameters, name)
+    return getattr(parameters.derived, name) if value is None else value
+
+
+def _exact(number: float) -> Fraction:
+    """The number as it is written: 1.1 is eleven tenths."""
+    return Fraction(repr(float(number)))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name).casefold()
