@@ -10,7 +10,8 @@ from matplotlib.patches import Circle
 from matplotlib.text import Text
 
 from capsieve import Parameters
-from capsieve.report.nine_panels import nine_panels, save_figure
+from capsieve.report import figures
+from capsieve.report.nine_panels import nine_panels
 
 PAPER = Parameters()
 
@@ -150,9 +151,9 @@ def test_figure_draws_into_a_figure_that_is_given(make_explanation):
 def test_user_settings_do_not_change_the_figure(make_explanation, tmp_path):
     import matplotlib as mpl
 
-    save_figure(nine_panels(make_explanation(), PAPER), tmp_path / "a.png")
+    figures.save(nine_panels(make_explanation(), PAPER), tmp_path / "a.png")
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "savefig.dpi": 20}):
-        save_figure(nine_panels(make_explanation(), PAPER), tmp_path / "b.png")
+        figures.save(nine_panels(make_explanation(), PAPER), tmp_path / "b.png")
         assert mpl.rcParams["font.size"] == 30
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
@@ -160,10 +161,11 @@ def test_user_settings_do_not_change_the_figure(make_explanation, tmp_path):
 def test_pyplot_is_not_imported(tmp_path):
     code = (
         "import sys, capsieve\n"
-        "from capsieve.report.nine_panels import nine_panels, save_figure\n"
+        "from capsieve.report import figures\n"
+        "from capsieve.report.nine_panels import nine_panels\n"
         "explanation = capsieve.explain(capsieve.phantom.polyp_frame())\n"
         "figure = nine_panels(explanation, capsieve.Parameters())\n"
-        "save_figure(figure, sys.argv[1])\n"
+        "figures.save(figure, sys.argv[1])\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "a.svg"], check=True)

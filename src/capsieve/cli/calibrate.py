@@ -133,7 +133,7 @@ def say_calibration(calibration: "Calibration") -> None:
     from capsieve.calibration.tables import figures_table, interval_notes
     from capsieve.cli.output import say_cautions
     from capsieve.report.evaluation.table_files import table_text
-    from capsieve.report.formats import plain
+    from capsieve.report.text import plain
 
     click.echo(f"{calibration.scale.name} = {calibration.threshold:g}. {plain(calibration.how)}\n")
     click.echo(table_text(figures_table(calibration)))

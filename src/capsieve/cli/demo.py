@@ -163,7 +163,8 @@ def _review_command(results: Path) -> str:
 def _explain_best_event(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
     """Draw the nine panels of the event with the highest score."""
     import capsieve
-    from capsieve.report.nine_panels import nine_panels, save_figure
+    from capsieve.report import figures
+    from capsieve.report.nine_panels import nine_panels
     from capsieve.store.exam import Exam
 
     found: list[tuple[float, Exam, int, int]] = []
@@ -180,5 +181,5 @@ def _explain_best_event(exams: "Sequence[ScreenedExam]", out: Path) -> Path | No
     field_of_view = exam.field_of_view(head, *pixels.shape[:2])
     explanation = capsieve.explain(pixels, exam.parameters, field_of_view)
     path = out / "nine-panels.png"
-    save_figure(nine_panels(explanation, exam.parameters), path)
+    figures.save(nine_panels(explanation, exam.parameters), path)
     return path

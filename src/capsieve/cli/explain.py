@@ -193,9 +193,9 @@ def _say(
     from capsieve.cli.output import say_why
 
     if out is not None:
-        from capsieve.report.figure_file import save_figure
+        from capsieve.report import figures
 
-        save_figure(shown.draw(), out)
+        figures.save(shown.draw(), out)
     if as_json:
         click.echo(shown.json(**named, figure=None if out is None else str(out)))
     else:
@@ -332,7 +332,7 @@ def _check_out(target: Path, out: Path | None) -> None:
     if out is None:
         return
     from capsieve.errors import FileError
-    from capsieve.report.figure_file import check_ending
+    from capsieve.report.figures import check_ending
 
     check_ending(out)
     if not out.absolute().parent.is_dir():

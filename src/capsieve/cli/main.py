@@ -51,7 +51,7 @@ class _Failure(click.ClickException):
     """One line on stderr, and exit code 1."""
 
     def show(self, file: Any = None) -> None:
-        from capsieve.report.formats import plain
+        from capsieve.report.text import plain
 
         click.echo(f"capsieve: {plain(self.format_message())}", file=file, err=file is None)
 

@@ -76,7 +76,7 @@ def _json(model: "ModelFile", problem: str) -> str:
 
 def _print(model: "ModelFile") -> None:
     from capsieve.report.evaluation.table_files import table_text
-    from capsieve.report.formats import bytes_text, plain
+    from capsieve.report.text import bytes_text, plain
 
     card = model.card
     title = model.path.name if card is None else f"{card.name} ({card.kind})"

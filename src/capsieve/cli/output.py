@@ -41,7 +41,7 @@ def announce_compilation() -> None:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print one line; control characters, also bidirectional ones, are replaced."""
-    from capsieve.report.formats import plain
+    from capsieve.report.text import plain
 
     click.echo(plain(" ".join(text.split("\n"))), err=err)
 
@@ -55,7 +55,7 @@ def say_cautions(
     leaks: Iterable[str], warnings: Iterable[str], problems: "Iterable[LabelProblem]"
 ) -> None:
     """Print on stderr what a careful reader of figures must know."""
-    from capsieve.report.formats import plain
+    from capsieve.report.text import plain
 
     for leak in leaks:
         click.echo(f"capsieve: leak, overridden: {leak}", err=True)

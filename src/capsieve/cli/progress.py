@@ -111,7 +111,7 @@ def _bar() -> Iterator[Show]:
 
 
 def _lines() -> Iterator[Show]:
-    from capsieve.report.formats import plain
+    from capsieve.report.text import plain
 
     last = time.monotonic()
 

@@ -72,24 +72,23 @@ def command(
 
     require_review()
     if as_pdf:
-        from capsieve.report.reading_pdf import require_pdf
+        from capsieve.report.page import require_pdf
 
         require_pdf()  # before the work, not after it
-    from capsieve.report.formats import plain
+    from capsieve.report import page as pages
     from capsieve.report.reading_facts import gather_reading
-    from capsieve.report.reading_report import READING, reading_report, write_page
+    from capsieve.report.reading_report import READING, reading_report
+    from capsieve.report.text import plain
 
     html, pdf = _files(out or exam / READING, as_pdf=as_pdf)
     facts = gather_reading(
         exam, database=database, reader=reader, account=_account(), version=version
     )
     page = reading_report(facts)
-    write_page(page, html)
+    pages.write(page.text, html)
     written = [html]
     if pdf is not None:
-        from capsieve.report.reading_pdf import write_pdf
-
-        write_pdf(page.text, pdf)
+        pages.pdf(page.text, pdf)
         written.append(pdf)
     from capsieve.report.reading_signatures import report_cautions
 

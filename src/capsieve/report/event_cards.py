@@ -7,11 +7,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from capsieve.report import page
 from capsieve.report.evidence_parts import map_address
 from capsieve.report.exam_tables import Event, read_best
-from capsieve.report.formats import clock, count, percent, plain, plural
 from capsieve.report.overlay import overlay
-from capsieve.report.strips import Strip, event_strips, jpeg_address
+from capsieve.report.strips import Strip, event_strips
+from capsieve.report.text import clock, count, percent, plain, plural
 
 __all__ = ["MOST_CARDS", "Card", "event_cards", "explain_command"]
 
@@ -124,7 +125,7 @@ def event_cards(
         fitted = None if probability else features.get(key)
         drawn = overlay(shape, ball, fitted) if key in shapes else Markup("")
         card = _card(place, event, zero, probability)
-        picture = jpeg_address(thumbnails.get(key))
+        picture = page.image(thumbnails.get(key))
         card = replace(card, picture=picture, shape=shape, drawing=drawn, others=others)
         known = (evidence or {}).get(key)
         if known is not None and picture:

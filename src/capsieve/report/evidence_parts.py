@@ -1,10 +1,11 @@
 """The evidence map on a page: a veil over the picture."""
 
-import base64
 import io
 
 import numpy as np
 from numpy.typing import NDArray
+
+from capsieve.report import page
 
 __all__ = ["VEIL", "map_address", "veil"]
 
@@ -22,8 +23,7 @@ def map_address(png: bytes) -> str:
         levels = np.asarray(image.convert("L"), np.float32) / np.float32(255)
     with io.BytesIO() as file:
         Image.fromarray(veil(levels), "RGBA").save(file, "PNG", optimize=True)
-        encoded = base64.b64encode(file.getvalue()).decode("ascii")
-    return f"data:image/png;base64,{encoded}"
+        return page.image(file.getvalue())
 
 
 def veil(levels: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from capsieve.atomic_write import atomic_write
-from capsieve.report import formats, provenance
+from capsieve.report import page, provenance, text
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
 from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
 from capsieve.report.frame_counts_table import frame_counts_columns, frame_counts_sums
-from capsieve.report.page_parts import digest, part, template
 from capsieve.report.range_table import range_rows
 from capsieve.report.score_words import (
     flag_threshold,
@@ -22,7 +20,6 @@ from capsieve.report.score_words import (
     is_probability,
     score_text,
 )
-from capsieve.report.style import GREEN, YELLOW
 from capsieve.report.timeline import timeline
 from capsieve.store.record import read_record
 
@@ -63,10 +60,8 @@ def write_exam_report(
     FileError
         A table or the record is absent or damaged, or the page cannot be written.
     """
-    page = exam_report(folder, thumbnails, home=home, evidence=evidence)
     path = folder / REPORT
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(page.encode("utf-8", "replace"))
+    page.write(exam_report(folder, thumbnails, home=home, evidence=evidence), path)
     return path
 
 
@@ -101,11 +96,11 @@ def exam_report(
     measures = record["range"]["measures"]
     # Screening writes one warning about all measures together, before all others.
     outside = int(any(each["warning"] for each in measures.values()))
-    style, script = part("exam.css"), part("exam.js")
-    style = style.replace("YELLOW", YELLOW).replace("GREEN", GREEN)
-    return template("exam.html").render(
+    return page.render(
+        "exam.html",
+        script="exam.js",
         record=record,
-        exam=formats.plain(record["exam"]),
+        exam=text.plain(record["exam"]),
         frame_counts=record["frame_counts"],
         two_heads=len(columns) > 1,
         duration=_duration(heads, scale),
@@ -133,7 +128,7 @@ def exam_report(
         ),
         problems=[
             (
-                formats.plain(problem["what"]),
+                text.plain(problem["what"]),
                 problem["frames"],
                 provenance.places(problem, heads=len(record["heads"]), zero=scale.zero),
             )
@@ -148,11 +143,6 @@ def exam_report(
         ],
         run=provenance.run_rows(record),
         versions=provenance.rows_of(record["versions"]),
-        formats=formats,
-        style=style,
-        style_digest=digest(style),
-        script=script,
-        script_digest=digest(script),
     )
 
 
@@ -171,11 +161,11 @@ def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:
 
 
 def _detector(content: Mapping[str, Any]) -> str:
-    name = formats.plain(content.get("name", "unknown"))
+    name = text.plain(content.get("name", "unknown"))
     version = content.get("version")
     words = {
         "paper": "paper (the published algorithm)",
         "curvature": "curvature (the way that the paper argues against)",
         "learned": "learned (the model that capsieve ships with)",
     }.get(name, name)
-    return words if version is None else f"{words}, version {formats.plain(version)}"
+    return words if version is None else f"{words}, version {text.plain(version)}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from capsieve.report.formats import count, percent
+from capsieve.report.text import count, percent
 from capsieve.store.record import FrameCounts, Record
 
 __all__ = ["Sum", "SumRow", "frame_counts_columns", "frame_counts_sums"]

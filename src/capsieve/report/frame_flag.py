@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from capsieve.parameters import Parameters
-from capsieve.report.formats import plural
+from capsieve.report.text import plural
 from capsieve.results import FrameResult, Reason
 from capsieve.store.exam import Exam
 from capsieve.store.record import Flagging

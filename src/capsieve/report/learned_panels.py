@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.frame_images import rgb
-from capsieve.report.formats import number
-from capsieve.report.style import GREEN, SOFT_INK, STYLE, YELLOW, draw_verdict
+from capsieve.report import figures
+from capsieve.report.figures import GREEN, SOFT_INK, YELLOW
+from capsieve.report.panels import draw_verdict
+from capsieve.report.text import number
 from capsieve.results import Evidence, FrameResult
 
 if TYPE_CHECKING:
@@ -59,13 +61,12 @@ def learned_panels(
         (a) the frame with the spot, solid if it is flagged, else dashed; (b) the evidence map over
         it, if the detector has one.
     """
-    import matplotlib.style
     from matplotlib.figure import Figure
 
     rows, cols = pixels.shape[:2]
     height = min(_PANEL * rows / cols, _TALLEST)
     body = height + _TITLE
-    with matplotlib.style.context(["default", STYLE]):
+    with figures.style():
         figure = Figure() if figure is None else figure
         figure.set_layout_engine("none")
         figure.set_size_inches(_WIDTH, _HEADER + body + _FOOTER)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from capsieve._version import __version__
 from capsieve.parameters import Parameters
-from capsieve.report import words
-from capsieve.report.figure_file import save_figure
+from capsieve.report import figures, words
+from capsieve.report.figures import SOFT_INK
 from capsieve.report.frame_flag import FrameFlag, rule_parameters
-from capsieve.report.panels import PANEL_WIDTH, draw_panels
-from capsieve.report.style import SOFT_INK, STYLE, draw_verdict, symbols
+from capsieve.report.panels import PANEL_WIDTH, draw_panels, draw_verdict
+from capsieve.report.text import math_symbols
 from capsieve.results import Explanation, Feature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["nine_panels", "save_figure"]
+__all__ = ["nine_panels"]
 
 # Inches and points. The figure grows downwards with the frame's height and the number of lines.
 # Every place is computed here: Matplotlib's constrained layout gives other last digits from run to
@@ -65,10 +65,9 @@ def nine_panels(
         (g) mid-pass u, (h) segmentation, (i) ellipses of inertia; the verdict above, the words
         below. Solid yellow: features and balls that count. Dashed: those that do not.
     """
-    import matplotlib.style
     from matplotlib.figure import Figure
 
-    with matplotlib.style.context(["default", STYLE]):
+    with figures.style():
         lines = _Lines(explanation, parameters, flag)
         rows, cols = explanation.mask.shape
         panel_height = min(PANEL_WIDTH * rows / cols, _TALLEST_PANEL)
@@ -152,7 +151,7 @@ def _draw_words(below: "SubFigure", lines: _Lines, height: float) -> None:
         if column:
             below.text(left, top, heading, va="top", fontweight="bold", color=SOFT_INK)
         for n, line in enumerate(column, start=1):
-            below.text(left, top - n * _LINE / height, symbols(line), va="top")
+            below.text(left, top - n * _LINE / height, math_symbols(line), va="top")
 
 
 def _draw_footer(below: "SubFigure", height: float) -> None:

@@ -23,7 +23,7 @@ from capsieve.report import tables, text
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["digest", "image", "pdf", "render", "require_pdf", "write"]
+__all__ = ["digest", "image", "pdf", "pdf_bytes", "render", "require_pdf", "write"]
 
 _FILTERS = (
     "bytes_text", "clock", "count", "counts", "decimals", "difference", "distinct", "interval",
@@ -32,7 +32,7 @@ _FILTERS = (
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"<svg": "svg+xml", b"<?xm": "svg+xml"}
 
 
-def render(template: str, *, script: str = "", **values: Any) -> str:
+def render(template: str, *, script: str = "", files: bool = False, **values: Any) -> str:
     """Return a page.
 
     Parameters
@@ -43,6 +43,8 @@ def render(template: str, *, script: str = "", **values: Any) -> str:
         ``table`` (:func:`capsieve.report.tables.html`).
     script
         A script of report/templates.
+    files
+        Whether the page shows pictures from files beside it.
     **values
         The names that the template uses.
     """
@@ -56,6 +58,7 @@ def render(template: str, *, script: str = "", **values: Any) -> str:
             style_digest=digest(style),
             script=code,
             script_digest=digest(code),
+            images="data: 'self' file:" if files else "data:",
             **values,
         )
     )
@@ -112,21 +115,29 @@ def require_pdf() -> Any:
 
 
 def pdf(html: str, path: Path) -> None:
-    """Write a page as PDF, complete or not at all; nothing is fetched for it.
-
-    Parameters
-    ----------
-    html
-        A page with all its pictures inside.
-    path
-        The file to write.
+    """Write a page as PDF, complete or not at all; see :func:`pdf_bytes`.
 
     Raises
     ------
     MissingExtraError
         See :func:`require_pdf`.
     FileError
-        The page refers to something outside of it, or the file cannot be written.
+        See :func:`pdf_bytes`; or the file cannot be written.
+    """
+    content = pdf_bytes(html)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def pdf_bytes(html: str) -> bytes:
+    """Return a page, with all its pictures inside, as PDF; nothing is fetched for it.
+
+    Raises
+    ------
+    MissingExtraError
+        See :func:`require_pdf`.
+    FileError
+        The page refers to something outside of it.
     """
     weasyprint = require_pdf()
     from weasyprint.urls import FatalURLFetchingError, URLFetcher
@@ -137,15 +148,13 @@ def pdf(html: str, path: Path) -> None:
     level = logger.level
     logger.setLevel(logging.CRITICAL)  # no remarks about style that is meant for screens
     try:
-        content = weasyprint.HTML(string=html, url_fetcher=fetcher).write_pdf(
+        return weasyprint.HTML(string=html, url_fetcher=fetcher).write_pdf(
             pdf_identifier=b"capsieve", pdf_tags=True
         )
     except FatalURLFetchingError as error:
         raise FileError("cannot make a PDF: the page refers to something outside of it") from error
     finally:
         logger.setLevel(level)
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(content)
 
 
 @cache

@@ -1,5 +1,6 @@
 """The nine panels (a) to (i), each drawn into its axes."""
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,18 +9,21 @@ from numpy.typing import NDArray
 from capsieve.paper.ellipse import inertia_ellipse
 from capsieve.parameters import Parameters
 from capsieve.report import words
+from capsieve.report.figures import GREEN, MUTED, YELLOW
 from capsieve.report.label_places import label_places
-from capsieve.report.style import GREEN, MUTED, YELLOW, symbols
-from capsieve.results import Explanation
+from capsieve.report.text import math_symbols
+from capsieve.results import Explanation, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
 
-__all__ = ["PANEL_WIDTH", "draw_panels"]
+__all__ = ["PANEL_WIDTH", "draw_panels", "draw_verdict"]
 
 PANEL_WIDTH = 2.70
 """Inches; the labels' sizes are chosen for it."""
 
+_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 _LABEL_SIZE = 7.5
 _MOST_NOTES = 12  # with more features there is no room for the rules' names
 
@@ -86,7 +90,7 @@ def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     axis.plot(col, row, marker="o", ms=7, mfc="none", mec="white", mew=1.2)
     # Towards the middle, where there is room.
     axis.annotate(
-        symbols(f"T_max = {words.digits(e.texture_max, low, high)}"),
+        math_symbols(f"T_max = {words.digits(e.texture_max, low, high)}"),
         (col, row),
         xytext=(8 if col < cols / 2 else -8, -9 if row < rows / 2 else 9),
         textcoords="offset points",
@@ -250,3 +254,40 @@ def _colour_bar(
     for value in lines:
         if low <= value <= high:
             room.axhline(value, color="white", linewidth=1.0, path_effects=_outline())
+
+
+def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -> None:
+    """Write a verdict into the header of a figure of ten inches: a coloured word and the rule.
+
+    Parameters
+    ----------
+    header
+        The upper part of the figure.
+    verdict
+        "Word: rule."
+    label
+        Decides the colour.
+    left
+        Position of the word, as a share of the width.
+    """
+    word, rule = verdict.split(": ", 1)
+    word = "FLAGGED: POLYP" if word == "Polyp" else word.upper()
+    header.text(
+        left,
+        0.46,
+        word,
+        fontsize=11.5,
+        fontweight="bold",
+        color="white",
+        va="center",
+        bbox={
+            "boxstyle": "round,pad=0.45,rounding_size=0.35",
+            "facecolor": _VERDICT_COLOURS[label],
+            "edgecolor": "none",
+        },
+    )
+    rule = rule[0].upper() + rule[1:]
+    lines = textwrap.wrap(rule, 104 - len(word))
+    size = 12 if len(lines) == 1 and len(rule) < 74 else 10
+    start = left + 0.051 + 0.0096 * len(word)
+    header.text(start, 0.46, math_symbols("\n".join(lines)), fontsize=size, va="center")

@@ -7,7 +7,7 @@ from typing import Any
 
 from capsieve.errors import ParameterError
 from capsieve.parameters import Parameters
-from capsieve.report.formats import bytes_text, clock, count, number, plain
+from capsieve.report.text import bytes_text, clock, count, number, plain
 from capsieve.store.record import FieldOfViewRecord, ProblemRecord, Record, SourceRecord
 
 __all__ = ["Row", "parameter_rows", "places", "run_rows", "rows_of", "source_rows", "view_words"]

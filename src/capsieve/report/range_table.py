@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from capsieve.detector import MEASURES
-from capsieve.report.formats import number, percent
+from capsieve.report.text import number, percent
 
 __all__ = ["RangeRow", "range_rows"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from capsieve.report.bins import Scale, positions
 from capsieve.report.exam_tables import HeadFrames
-from capsieve.report.formats import clock, count
+from capsieve.report.text import clock, count
 
 __all__ = ["Moments", "when"]
 

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from capsieve.errors import CapsieveError
 from capsieve.frame_images import jpeg, shrink
-from capsieve.report.formats import plain
-from capsieve.report.strips import jpeg_address
+from capsieve.report import page
+from capsieve.report.text import plain
 from capsieve.sources.reader import FrameReader
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
@@ -73,7 +73,7 @@ def _picture(reader: FrameReader, record: Record, frame: int) -> FramePicture:
     except CapsieveError as error:
         return FramePicture(problem=_sentence(error, record))
     rows, cols = pixels.shape[:2]
-    return FramePicture(jpeg_address(jpeg(shrink(pixels, side=_SIDE))), rows, cols)
+    return FramePicture(page.image(jpeg(shrink(pixels, side=_SIDE))), rows, cols)
 
 
 def _sentence(error: CapsieveError, record: Record) -> str:

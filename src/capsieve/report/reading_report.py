@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write
-from capsieve.report import formats, provenance
+from capsieve.report import page, provenance
 from capsieve.report.bins import scale_of
 from capsieve.report.exam_tables import read_events, read_heads
-from capsieve.report.page_parts import digest, part, template
 from capsieve.report.reading_bar import colour_bar
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_moments import Moments, when
@@ -39,11 +36,11 @@ from capsieve.report.reading_words import (
     transit,
     whose_words,
 )
-from capsieve.report.style import GREEN, YELLOW
+from capsieve.report.text import bytes_text, clock, plain
 from capsieve.review.decisions.vocabulary import VERDICTS
 from capsieve.store.record import Record
 
-__all__ = ["READING", "ReadingPage", "reading_report", "write_page"]
+__all__ = ["READING", "ReadingPage", "reading_report"]
 
 READING = "reading.html"
 """The file's name in the exam's folder, where no other is given."""
@@ -98,10 +95,9 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
     pictures = frame_pictures(facts.folder, record, wanted)
     rows = finding_rows(chosen, moments, pictures)
     summary = summary_sentences(facts, counts)
-    style = part("exam.css").replace("YELLOW", YELLOW).replace("GREEN", GREEN)
-    style += part("reading.css")
-    text = template("reading.html").render(
-        exam=formats.plain(facts.folder.name),
+    text = page.render(
+        "reading.html",
+        exam=plain(facts.folder.name),
         record=record,
         frame_counts=record["frame_counts"],
         chosen=chosen,
@@ -111,10 +107,10 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         seal=seal_words(facts),
         signatures=signature_rows(facts),
         missing=facts.missing,
-        unreadable=[formats.plain(problem) for problem in facts.unreadable],
+        unreadable=[plain(problem) for problem in facts.unreadable],
         urgent_text=written(reading.urgent_text),
         summary=summary,
-        duration=formats.clock(moments.scale.end) if moments.scale.timed and heads else "",
+        duration=clock(moments.scale.end) if moments.scale.timed and heads else "",
         time_note=_time_note(moments),
         bar=colour_bar(reading, ordered, moments),
         findings=rows,
@@ -124,12 +120,12 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         cleanliness=cleanliness_rows(reading),
         counts=counts,
         seen=[
-            (formats.plain(one.reader), one.role, one.frames, screen_time(one.seconds))
+            (plain(one.reader), one.role, one.frames, screen_time(one.seconds))
             for one in facts.seen
         ],
         frames_seen=facts.frames_seen,
         agreement=facts.agreement,
-        pair=None if facts.pair is None else [formats.plain(name) for name in facts.pair],
+        pair=None if facts.pair is None else [plain(name) for name in facts.pair],
         kappa=kappa_words(facts),
         verdict_words=VERDICTS,
         differences=_differences(facts, moments),
@@ -139,15 +135,8 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         sources=[_source_rows(source) for source in record["sources"]],
         parameters=provenance.parameter_rows(record["parameters"]),
         run=_run_rows(record),
-        tables=[(formats.plain(name), value) for name, value in sorted(record["tables"].items())],
-        versions=[
-            (formats.plain(name), formats.plain(value))
-            for name, value in record["versions"].items()
-        ],
-        software=__version__,
-        formats=formats,
-        style=style,
-        style_digest=digest(style),
+        tables=[(plain(name), value) for name, value in sorted(record["tables"].items())],
+        versions=[(plain(name), plain(value)) for name, value in record["versions"].items()],
     )
     return ReadingPage(
         text=text,
@@ -156,18 +145,6 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         transit=transit(reading, moments),
         without_picture={row.number: row.picture.problem for row in rows if row.picture.problem},
     )
-
-
-def write_page(page: ReadingPage, path: Path) -> None:
-    """Write the page, whole or not at all.
-
-    Raises
-    ------
-    FileError
-        It cannot be written.
-    """
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(page.text.encode("utf-8", "replace"))
 
 
 def _time_note(moments: Moments) -> str:
@@ -209,15 +186,15 @@ def _detector_rows(detector: Mapping[str, Any]) -> list[provenance.Row]:
 
 
 def _source_rows(source: Any) -> list[provenance.Row]:
-    kind = _KINDS.get(source["kind"], formats.plain(source["kind"]))
-    name = formats.plain(Path(source["path"]).name)
+    kind = _KINDS.get(source["kind"], plain(source["kind"]))
+    name = plain(Path(source["path"]).name)
     return [
-        ("Source", f"{name}, {kind}, {formats.bytes_text(source['bytes'])}, head {source['head']}"),
-        ("SHA-256", formats.plain(source["sha256"])),
+        ("Source", f"{name}, {kind}, {bytes_text(source['bytes'])}, head {source['head']}"),
+        ("SHA-256", plain(source["sha256"])),
     ]
 
 
 def _run_rows(record: Record) -> list[provenance.Row]:
     run = record["run"]
     told = {name: run[name] for name in ("started", "finished") if isinstance(run.get(name), str)}
-    return [(f"Screening {name}", formats.plain(when(value))) for name, value in told.items()]
+    return [(f"Screening {name}", plain(when(value))) for name, value in told.items()]

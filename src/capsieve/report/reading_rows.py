@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from capsieve.report.exam_tables import Event
-from capsieve.report.formats import plain
 from capsieve.report.reading_choice import Chosen
 from capsieve.report.reading_moments import Moments, when
 from capsieve.report.reading_pictures import FramePicture, pointer
+from capsieve.report.text import plain
 from capsieve.review.decisions.reading import Finding, Reading
 from capsieve.review.decisions.standing import in_order, stand
 from capsieve.review.decisions.subjects import event_subject, parse_subject

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from capsieve.report.formats import plain
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_moments import when
 from capsieve.report.reading_rows import written
 from capsieve.report.reading_words import signature_words
+from capsieve.report.text import plain
 from capsieve.review.decisions.reading import Signature
 
 __all__ = [

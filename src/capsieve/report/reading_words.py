@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from capsieve.report.formats import clock, percent, plain, plural
 from capsieve.report.reading_choice import Chosen
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_moments import Moments, when
 from capsieve.report.reading_rows import VerdictCounts
+from capsieve.report.text import clock, percent, plain, plural
 from capsieve.review.decisions.reading import Reading, Signature
 from capsieve.review.decisions.vocabulary import SIZES, VERDICTS
 

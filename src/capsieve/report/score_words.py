@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from capsieve.report.formats import number, percent
 from capsieve.report.frame_flag import FrameFlag, list_length, list_verdict
+from capsieve.report.text import number, percent
 from capsieve.report.words import digits
 from capsieve.results import Evidence, FrameResult
 from capsieve.store.record import Flagging, Record

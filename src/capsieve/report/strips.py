@@ -4,7 +4,6 @@ Every flagged frame that is no near-duplicate is to be read, so the page shows i
 it. Pictures weigh a page down: they are bounded, and what is beyond the bound is named by number.
 """
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,14 @@ import pyarrow as pa
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from capsieve.report import page
 from capsieve.report.exam_tables import Event
-from capsieve.report.formats import clock, count
 from capsieve.report.overlay import overlay
+from capsieve.report.text import clock, count
 from capsieve.store.exam import Exam
 from capsieve.store.tables import near_duplicates
 
-__all__ = ["LONGEST_STRIP", "SmallPicture", "Strip", "event_strips", "jpeg_address", "named"]
+__all__ = ["LONGEST_STRIP", "SmallPicture", "Strip", "event_strips", "named"]
 
 LONGEST_STRIP = 24
 """How many small pictures an event has; of more frames, so many are shown, evenly spread."""
@@ -141,13 +141,6 @@ def _span(first: int, last: int) -> str:
     return f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
 
 
-def jpeg_address(jpeg: bytes | None) -> str:
-    """Return the address of a picture that lies inside the page; "" where there is none."""
-    if not jpeg:
-        return ""
-    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
-
-
 def _frames_to_read(folder: Path, most: int) -> pa.Table:
     """Read the frames to read of the first so many events, sorted by event and frame."""
     table = Exam(folder).columns(*_COLUMNS)
@@ -179,7 +172,7 @@ def _small_picture(row: Mapping[str, Any], jpeg: bytes, zero: float | None) -> S
     return SmallPicture(
         frame=str(row["frame"]),
         time="" if time is None or zero is None else clock(time - zero),
-        picture=jpeg_address(jpeg),
+        picture=page.image(jpeg),
         shape=shape,
         drawing=drawing,
     )

@@ -2,7 +2,7 @@
 
 import math
 
-from capsieve.report.formats import clock, count
+from capsieve.report.text import clock, count
 
 __all__ = ["frame_ticks", "score_ticks", "time_ticks"]
 

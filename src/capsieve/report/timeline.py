@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from capsieve.report.bins import Bins, Scale, bins_of, positions, scale_of
 from capsieve.report.exam_tables import Event, HeadFrames
-from capsieve.report.formats import clock
+from capsieve.report.text import clock
 from capsieve.report.ticks import frame_ticks, score_ticks, time_ticks
 
 __all__ = ["timeline"]

@@ -4,13 +4,12 @@ Every sentence that names a rule gives the value and the bound with the paper's 
 printed with as many digits as it takes not to contradict its bound.
 """
 
-import math
-
 from capsieve.parameters import Parameters
 from capsieve.report.frame_flag import FrameFlag, list_verdict, rule_parameters
+from capsieve.report.text import digits
 from capsieve.results import Feature, FrameResult
 
-__all__ = ["digits", "feature_words", "step_words", "verdict", "why"]
+__all__ = ["feature_words", "step_words", "verdict", "why"]
 
 
 def why(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
@@ -101,27 +100,6 @@ def feature_words(feature: Feature, parameters: Parameters) -> str:
             shape = f"size {feature.size}, eccentricity {eccentricity}"
             fell = f"passes with {shape}; R = {feature.radius}"
     return f"Feature {feature.number}: {fell}."
-
-
-def digits(value: float, *bounds: float, least: int = 2) -> str:
-    """Return the value with enough digits to stand on its own side of every bound.
-
-    Without bounds it is printed as it was set, in full. ``digits(2.9996, 3)`` is ``2.9996``, not
-    ``3.00``: a reader must not doubt the rule because of the rounding.
-    """
-    if math.isinf(value):
-        return "infinite"
-    if not bounds:
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    places = range(0 if abs(value) >= 1000 else least, 18)
-    texts = (f"{value:.{count}f}" for count in places)
-    kept = (text for text in texts if all(_same_side(text, value, bound) for bound in bounds))
-    return next(kept, repr(value))
-
-
-def _same_side(text: str, value: float, bound: float) -> bool:
-    shown = float(text)
-    return (shown < bound) == (value < bound) and (shown > bound) == (value > bound)
 
 
 def _nothing_segmented(result: FrameResult) -> str:

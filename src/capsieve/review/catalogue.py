@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capsieve.errors import FileError
-from capsieve.report.formats import count, plain, plural
+from capsieve.report.text import count, plain, plural
 from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.decisions.signing import hash_json
 from capsieve.sources.base import natural_key

@@ -7,8 +7,8 @@ from typing import Any
 
 from capsieve._version import __version__
 from capsieve.report.exam_tables import Event, read_events
-from capsieve.report.formats import plain
 from capsieve.report.score_words import flag_threshold, flagging_words, is_probability
+from capsieve.report.text import plain
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts, screening_of
 from capsieve.review.head_facts import HeadFacts

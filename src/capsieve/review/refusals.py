@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 
 from capsieve.errors import CapsieveError, FileError, MissingExtraError
-from capsieve.report.formats import plain
+from capsieve.report.text import plain
 from capsieve.review.decisions.refusals import (
     ConflictError,
     EntryError,

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from capsieve.report.page_parts import digest
+from capsieve.report.page import digest
 from capsieve.review.headers import policy
 
 if TYPE_CHECKING:

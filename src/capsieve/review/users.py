@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
-from capsieve.report.formats import plain
+from capsieve.report.text import plain
 from capsieve.review.sessions import Reader
 from capsieve.review.way import ROLES, Role
 

@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Response
 
 from capsieve.errors import ParameterError
+from capsieve.report.page import pdf_bytes, require_pdf
 from capsieve.report.reading_facts import gather_reading
-from capsieve.report.reading_pdf import pdf_bytes, require_pdf
 from capsieve.report.reading_report import reading_report
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts

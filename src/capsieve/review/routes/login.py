@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from capsieve.report.formats import plain
+from capsieve.report.text import plain
 from capsieve.review.access import LOGIN, Door, cookie, shown_secret
 from capsieve.review.exam_view import DISCLAIMER
 from capsieve.review.routes.given import Here
