@@ -393,13 +393,16 @@ class EffortCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrocCurve:
-    """Outlines hit against false marks per normal frame."""
+    """Outlines hit against false marks per frame.
+
+    The frames are the scored normal frames and the polyp frames with outlines.
+    """
 
     thresholds: NDArray[np.float64]
     false_marks_per_frame: NDArray[np.float64]
     sensitivity: NDArray[np.float64]
     outlines: int
-    normal_frames: int
+    frames: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

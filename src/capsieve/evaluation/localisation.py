@@ -1,0 +1,331 @@
+"""Whether the detector points at the polyp: hit rates and FROC against outlines."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError
+from capsieve.labels import FrameOutline, LabelProblem, Outlines
+from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, number_of
+from capsieve.statistics.intervals import proportion
+from capsieve.statistics.results import Column, EvaluationOptions, FrocCurve, Metric, Table
+from capsieve.store.exam import Exam
+
+__all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Localisation:
+    """What an evaluation says about places.
+
+    Attributes
+    ----------
+    metrics, table
+        Hit rates per frame, per flagged frame and per polyp; and a table by polyp.
+    froc
+        None without marks.
+    problems
+        Of reading and matching the outlines.
+    """
+
+    metrics: tuple[Metric, ...]
+    table: Table
+    froc: FrocCurve | None
+    problems: tuple[LabelProblem, ...]
+
+
+class Marks(NamedTuple):
+    """Points on frames, sorted by frame.
+
+    Attributes
+    ----------
+    frame
+        Row of the frame.
+    row, col
+        In pixels of the source.
+    score
+        What thresholds apply to: the radius of a ball, or the score of the frame.
+    """
+
+    frame: NDArray[np.int64]
+    row: NDArray[np.float64]
+    col: NDArray[np.float64]
+    score: NDArray[np.float64]
+
+    def of(self, frame: int) -> slice:
+        """Return which marks are on a frame."""
+        first, last = np.searchsorted(self.frame, [frame, frame + 1])
+        return slice(int(first), int(last))
+
+
+def localise(
+    outlines: Outlines,
+    frames: LabelledFrames,
+    paths: pa.Array,
+    *,
+    flagged: NDArray[np.bool_],
+    options: EvaluationOptions,
+    folders: Sequence[Path] = (),
+) -> Localisation:
+    """Compare the places that the detector points at with outlines.
+
+    Parameters
+    ----------
+    outlines
+        From :func:`~capsieve.labels.read_outlines`.
+    frames
+        The frames; the columns row and col of their values are the best place of each frame.
+    paths
+        The path of the image of each frame, null for videos.
+    flagged
+        At the operating point.
+    options
+        Of the evaluation.
+    folders
+        Of the paper's detector: the exams' folders with features.parquet, in the order of
+        ``frames.exam.names``.
+
+    Raises
+    ------
+    FileError
+        The detector gives no places, no outline can be used, or a table cannot be read.
+    """
+    if not {"row", "col"} <= frames.values.keys():
+        raise FileError(
+            f"the scores have no columns row and col, which are compared with {outlines.path}; add "
+            "them, or leave the outlines out"
+        )
+    found, problems = outlines.find(_sizes(frames, paths), polyp_frames=frames.polyp_frames)
+    problems = (*outlines.problems, *problems)
+    if not found:
+        why = f": {problems[0].what}" if problems else ""
+        raise FileError(
+            f"no outline in {outlines.path} can be used on a frame that is labelled polyp{why}; "
+            "check its names, or leave the outlines out"
+        )
+    hit = np.array([_best_place_is_inside(one, frames) for one in found], bool)
+    polyps = _by_polyp(frames, found, hit, flagged)
+    return Localisation(
+        metrics=_hit_metrics(frames, found, hit, flagged, polyps, options),
+        table=_hit_table(frames, polyps),
+        froc=froc(frames, found, read_marks(frames, folders)),
+        problems=problems,
+    )
+
+
+def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
+    """Return everything that the detector points at on frames labelled polyp or normal.
+
+    For the paper's detector (with `folders`) these are the balls of all features that passed the
+    criteria, with their radius as score; for other detectors the best place of each frame with the
+    frame's score.
+
+    Raises
+    ------
+    FileError
+        A table is missing or damaged.
+    """
+    chosen = (frames.truth == POLYP) | (frames.truth == NORMAL)
+    if not folders:
+        row, col = frames.values["row"], frames.values["col"]
+        place = np.flatnonzero(chosen & ~np.isnan(row) & ~np.isnan(col) & ~np.isnan(frames.score))
+        return Marks(place, row[place], col[place], frames.score[place])
+    parts = []
+    for code, folder in enumerate(folders):
+        table = Exam(folder).columns(*_FEATURES, table="features")
+        table = table.filter((pc.field("rejected") == "") & (pc.field("radius") > 0))
+        own = np.flatnonzero(chosen & (frames.exam.code == code))
+        known = _key(frames.head[own], frames.frame[own])  # sorted, as the frames are
+        wanted = _key(table["head"].to_numpy(), table["frame"].to_numpy())
+        place = np.searchsorted(known, wanted)
+        there = np.isin(wanted, known)
+        columns = (table[name].to_numpy()[there] for name in _FEATURES[2:5])
+        parts.append(Marks(own[place[there]], *(np.asarray(each, float) for each in columns)))
+    marks = Marks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    order = np.argsort(marks.frame, kind="stable")
+    return Marks(*(column[order] for column in marks))
+
+
+_FEATURES = ("head", "frame", "source_row", "source_col", "radius", "rejected")
+
+
+def _key(head: NDArray[np.integer], frame: NDArray[np.integer]) -> NDArray[np.int64]:
+    return (head.astype(np.int64) << 40) + frame
+
+
+def froc(
+    frames: LabelledFrames, outlines: Sequence[FrameOutline], marks: Marks
+) -> FrocCurve | None:
+    """Return the share of outlines that contain a mark against marks outside any, per frame.
+
+    Several marks in one outline are one hit. Marks on normal frames, and marks beside the outlines
+    on polyp frames, are false. The frames are the scored normal frames and the polyp frames with
+    outlines; others do not count.
+
+    Returns
+    -------
+    FrocCurve or None
+        From no mark (threshold infinity) to the lowest score; None without marks or outlines.
+
+    References
+    ----------
+    P. C. Bunch et al., A free response approach to the measurement and characterization of
+    radiographic observer performance, Proc. SPIE 127 (1977) 124-135.
+    """
+    if not len(outlines) or not len(marks.frame):
+        return None
+    inside = np.zeros(len(marks.frame), bool)
+    best = np.full(len(outlines), -np.inf)
+    for number, outline in enumerate(outlines):
+        own = marks.of(outline.row)
+        hit = outline.hit(marks.row[own], marks.col[own])
+        inside[own] |= hit
+        best[number] = marks.score[own][hit].max(initial=-np.inf)
+    counted = frames.normal_frames.copy()
+    counted[[outline.row for outline in outlines]] = True
+    false = np.sort(marks.score[counted[marks.frame] & ~inside])
+    hits = np.sort(best[best > -np.inf])
+    thresholds = np.append(np.inf, np.unique(np.concatenate([false, hits]))[::-1])
+    count = int(counted.sum())
+    return FrocCurve(
+        thresholds=thresholds,
+        false_marks_per_frame=(len(false) - np.searchsorted(false, thresholds)) / count,
+        sensitivity=(len(hits) - np.searchsorted(hits, thresholds)) / len(outlines),
+        outlines=len(outlines),
+        frames=count,
+    )
+
+
+def _sizes(frames: LabelledFrames, paths: pa.Array) -> pa.Table:
+    """Return the table of frames for outlines: keys, paths, and sizes if they are known."""
+    sizes = {}
+    for name in ("rows", "cols"):
+        size = np.asarray(frames.values.get(name, np.zeros(len(frames))), np.int64)
+        sizes[name] = pa.array(size, pa.int64(), mask=size <= 0)
+    return pa.table(
+        {
+            "exam": pa.array(frames.exam.names, pa.string()).take(pa.array(frames.exam.code)),
+            "head": pa.array(frames.head),
+            "frame": pa.array(frames.frame),
+            "path": paths,
+            **sizes,
+        }
+    )
+
+
+def _best_place_is_inside(outline: FrameOutline, frames: LabelledFrames) -> bool:
+    row, col = (frames.values[name][outline.row : outline.row + 1] for name in ("row", "col"))
+    return bool(outline.hit(row, col)[0])
+
+
+class _PolypHits(NamedTuple):
+    """The frames of one polyp with outlines: their number, hits, flagged, flagged hits."""
+
+    name: str
+    group: int
+    frames: int
+    hit: int
+    flagged: int
+    flagged_hit: int
+
+
+def _by_polyp(
+    frames: LabelledFrames,
+    outlines: Sequence[FrameOutline],
+    hit: NDArray[np.bool_],
+    flagged: NDArray[np.bool_],
+) -> list[_PolypHits]:
+    names = _names(frames, outlines)
+    # A polyp may have two outlines on one frame, one on each side of a fold: it is one frame.
+    found: dict[str, dict[int, bool]] = {}
+    for name, outline, inside in zip(names, outlines, hit.tolist(), strict=True):
+        if name is not None:
+            rows = found.setdefault(name, {})
+            rows[outline.row] = rows.get(outline.row, False) or inside
+    return [
+        _PolypHits(
+            name,
+            int(frames.group.code[next(iter(rows))]),
+            len(rows),
+            sum(rows.values()),
+            sum(bool(flagged[row]) for row in rows),
+            sum(inside and bool(flagged[row]) for row, inside in rows.items()),
+        )
+        for name, rows in found.items()
+    ]
+
+
+def _names(frames: LabelledFrames, outlines: Sequence[FrameOutline]) -> list[str | None]:
+    """Return the polyp of each outline: its own name, or that of the labels if it is the only one.
+
+    Names that the labels do not know often start anew in each exam.
+    """
+    known = set(frames.polyp.names)
+    on_frame = Counter(outline.row for outline in outlines)
+    names: list[str | None] = []
+    for outline in outlines:
+        name = outline.polyp
+        if name is None and on_frame[outline.row] == 1:
+            name = frames.polyp[outline.row]
+        elif name is not None and name not in known and len(frames.exam.names) > 1:
+            name = f"{frames.exam[outline.row]}/{name}"
+        names.append(name)
+    return names
+
+
+def _hit_metrics(
+    frames: LabelledFrames,
+    outlines: Sequence[FrameOutline],
+    hit: NDArray[np.bool_],
+    flagged: NDArray[np.bool_],
+    polyps: Sequence[_PolypHits],
+    options: EvaluationOptions,
+) -> tuple[Metric, ...]:
+    rows = np.array([outline.row for outline in outlines], np.int64)
+    outlined, hits = (np.zeros(len(frames), bool) for _ in range(2))
+    outlined[rows] = hits[rows[hit]] = True
+    polyp_frames = number_of(int(frames.polyp_frames.sum()), "polyp frame")
+    note = f"{int(outlined.sum()):,} of {polyp_frames} have outlines."
+    nameless = sum(name is None for name in _names(frames, outlines))
+    left_out = f"{number_of(nameless, 'outline')} of no named polyp left out." if nameless else ""
+    shared = {"frames": frames, "options": options}
+    return (
+        proportion("localisation.frames", hit=hits, among=outlined, note=note, **shared),
+        proportion(
+            "localisation.flagged", hit=hits, among=outlined & flagged, note=note, **shared
+        ),
+        proportion(
+            "localisation.polyps",
+            hit=np.array([polyp.flagged_hit > 0 for polyp in polyps], bool),
+            among=np.ones(len(polyps), bool),
+            group=np.array([polyp.group for polyp in polyps], np.int64),
+            note=left_out,
+            **shared,
+        ),
+    )
+
+
+def _hit_table(frames: LabelledFrames, polyps: Sequence[_PolypHits]) -> Table:
+    word = frames.polyp_word
+    return Table(
+        "localisation",
+        f"Places that the detector points at, by {word}",
+        (
+            Column("polyp", word.capitalize()),
+            Column("frames", "Frames with outline", "count"),
+            Column("hit", "Hit", "count"),
+            Column("flagged", "Flagged", "count"),
+            Column("flagged_hit", "Flagged and hit", "count"),
+            Column("found", "Found", "flag"),
+        ),
+        tuple((one.name, *one[2:], one.flagged_hit > 0) for one in polyps),
+        "A frame is hit if its best place is inside the outline of this polyp; a polyp is found if "
+        "a flagged frame is hit.",
+    )
