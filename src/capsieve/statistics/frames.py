@@ -19,6 +19,7 @@ __all__ = [
     "number_of",
     "polyp_scores",
     "reading_units",
+    "split_findings",
     "unscored_note",
 ]
 
@@ -281,3 +282,15 @@ def _taken_duplicates(duplicate_of: NDArray[np.int64], rows: NDArray[np.intp]) -
     first = np.empty(len(duplicate_of), np.int64)
     first[run[::-1]] = place[::-1]  # the first of equal runs is written last
     return np.where(first[run] == place, -1, first[run])
+
+
+def split_findings(text: str | None) -> tuple[str, ...]:
+    """Return the findings of a frame, which a semicolon separates; () for None.
+
+    Examples
+    --------
+    >>> split_findings("erosion; polyp, flat")
+    ('erosion', 'polyp, flat')
+    """
+    words = () if text is None else (word.strip() for word in text.split(";"))
+    return tuple(word for word in words if word)
