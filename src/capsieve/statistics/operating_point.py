@@ -1,0 +1,383 @@
+"""Operating points: thresholds chosen by a rule, and flags with rules chosen on other folds.
+
+All rules are compared on whole numbers of frames or polyps, never on rounded shares. They also
+choose the length of a reading list: with the score ``-reading_share(frames)`` a threshold t is the
+share -t.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from capsieve.errors import ParameterError
+from capsieve.statistics.frames import Coded, LabelledFrames, number_of
+from capsieve.statistics.intervals import least_count
+from capsieve.statistics.results import EvaluationOptions, OperatingPoint
+
+__all__ = [
+    "TEST",
+    "TRAIN",
+    "CrossFit",
+    "choose_threshold",
+    "chosen_point",
+    "cross_fit",
+    "fitted_point",
+    "flagged_at",
+    "has_folds",
+    "short_threshold",
+    "smallest_threshold",
+    "threshold_for_frames",
+    "threshold_for_sensitivity",
+    "with_training_patients",
+]
+
+TRAIN = "train"
+TEST = "test"
+
+_FEWEST_DIGITS = 2
+_MOST_DIGITS = 17  # they distinguish any two floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossFit:
+    """Frames of each fold flagged by a rule that was chosen on the other folds.
+
+    Attributes
+    ----------
+    flagged
+        Mask over all frames; False for frames in no fold.
+    values
+        By fold: the threshold or share that the other folds chose for it.
+    failed
+        Folds for which the others could not choose. If there are any, the flags are incomplete.
+    """
+
+    flagged: NDArray[np.bool_]
+    values: Mapping[str, float]
+    failed: tuple[str, ...] = ()
+
+
+def flagged_at(score: ArrayLike, threshold: float) -> NDArray[np.bool_]:
+    """Return which frames a threshold flags: score >= threshold, and not rejected by a rule."""
+    values = np.asarray(score, np.float64)
+    return (values >= threshold) & (values > -np.inf)
+
+
+def smallest_threshold(
+    normal_scores: ArrayLike,
+    *,
+    specificity: float,
+    step: float | None = None,
+    candidates: ArrayLike | None = None,
+) -> float:
+    """Return the smallest threshold whose specificity on normal frames reaches the target.
+
+    This is the paper's procedure for R_P: "among all values of the threshold R_P we choose a
+    minimal value that provides at least that much specificity".
+
+    Parameters
+    ----------
+    normal_scores
+        Scores of the normal frames that choose; NaN is left out.
+    specificity
+        At least this share of them must not be flagged; 0.9 in the paper.
+    step
+        Thresholds are whole multiples of this, from `step` itself: 1 for the paper's R_P. If None,
+        they are observed scores.
+    candidates
+        The observed scores to choose from, those of all frames that choose; by default those of the
+        normal frames. If none of them is high enough, the result is just above the highest normal
+        score.
+
+    Raises
+    ------
+    ParameterError
+        No normal frame was scored.
+    """
+    scores = np.asarray(normal_scores, np.float64).ravel()
+    scores = scores[~np.isnan(scores)]
+    if not len(scores):
+        raise ParameterError(
+            "specificity",
+            "no normal frame of the training part was scored, so no threshold can be chosen; "
+            "give a split whose training part has normal frames, or a threshold",
+        )
+    allowed = len(scores) - least_count(specificity, len(scores))
+    return _smallest(scores, allowed, step=step, candidates=candidates)
+
+
+def threshold_for_frames(
+    scores: ArrayLike,
+    *,
+    exams: int,
+    most: float,
+    step: float | None = None,
+    candidates: ArrayLike | None = None,
+) -> float:
+    """Return the smallest threshold that flags at most `most` frames per exam in the mean.
+
+    Parameters
+    ----------
+    scores
+        Of all frames of the exams, labelled or not.
+    exams
+        Number of exams.
+    most
+        Frames per exam.
+    step, candidates
+        As for :func:`smallest_threshold`.
+    """
+    values = np.asarray(scores, np.float64).ravel()
+    values = values[~np.isnan(values)]
+    if exams < 1:
+        raise ParameterError("exams", "there is no exam to count frames of; give at least one")
+    if not most >= 0:
+        raise ParameterError("most", f"must be 0 frames per exam or more, not {most}")
+    # As written: in floating point, 0.29 * 100 is a little less than 29.
+    allowed = len(values)
+    if math.isfinite(most):
+        allowed = math.floor(Fraction(repr(float(most))) * exams)
+    return _smallest(values, allowed, step=step, candidates=candidates)
+
+
+def threshold_for_sensitivity(polyp_scores: ArrayLike, *, share: float) -> float | None:
+    """Return the largest threshold that finds at least this share of the polyps.
+
+    Parameters
+    ----------
+    polyp_scores
+        The best score of each polyp; NaN counts as missed.
+    share
+        Above 0, up to 1.
+
+    Returns
+    -------
+    float or None
+        None if no threshold finds so many: too many were rejected by a rule or not scored.
+    """
+    if not 0 < share <= 1:
+        raise ParameterError("share", f"must be above 0, up to 1, not {share}")
+    scores = np.asarray(polyp_scores, np.float64).ravel()
+    scores = np.sort(np.where(np.isnan(scores), -np.inf, scores))[::-1]
+    needed = least_count(share, len(scores))
+    if needed == 0 or scores[needed - 1] == -np.inf:
+        return None
+    return float(scores[needed - 1])
+
+
+def short_threshold(threshold: float, scores: ArrayLike) -> float:
+    """Return the threshold with the fewest digits that flags the same scores.
+
+    Parameters
+    ----------
+    threshold
+        Often itself one of the scores.
+    scores
+        Of all frames.
+
+    Returns
+    -------
+    float
+        Above the highest score below the threshold, and at most the threshold.
+
+    Examples
+    --------
+    >>> short_threshold(0.4837123, [0.1, 0.4801, 0.4837123, 0.9])
+    0.483
+    """
+    values = np.asarray(scores, np.float64)
+    below = float(np.max(values[values < threshold], initial=-np.inf))
+    if threshold > 0:  # a positive threshold stays positive
+        below = max(below, 0.0)
+    exact = Decimal(threshold)
+    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
+        unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+        # The nearest float to a decimal between two floats is between them as well.
+        short = float((exact / unit).to_integral_value(ROUND_FLOOR) * unit)
+        if below < short <= threshold:
+            return short
+    return threshold
+
+
+def has_folds(frames: LabelledFrames) -> bool:
+    """Return whether the split of the frames has folds, and not a training and a test part."""
+    names = frames.part.names
+    return len(names) > 1 and TRAIN not in names and TEST not in names
+
+
+def with_training_patients(frames: LabelledFrames, names: tuple[str, ...]) -> LabelledFrames:
+    """Return the frames with the parts "train" (of the named patients) and "test" (all others).
+
+    Raises
+    ------
+    ParameterError
+        The labels do not name a patient, or no labelled frame is left to test on.
+    """
+    known = frames.patient.names
+    for name in names:
+        if name not in known:
+            some = ", ".join(known[:10]) or "none"
+            raise ParameterError(
+                "train_patients", f"the labels name no patient {name!r}; they name {some}"
+            )
+    train = np.isin(frames.patient.code, [known.index(name) for name in names])
+    if not (frames.labelled & ~train).any():
+        raise ParameterError(
+            "train_patients", "no labelled frame is left to test on; name fewer patients"
+        )
+    return replace(frames, part=Coded((TRAIN, TEST), np.where(train, 0, 1).astype(np.int32)))
+
+
+def choose_threshold(
+    frames: LabelledFrames, options: EvaluationOptions, step: float | None
+) -> float | None:
+    """Return the smallest threshold that reaches the target specificity on these frames.
+
+    Parameters
+    ----------
+    frames
+        The frames that choose.
+    options
+        With the target specificity.
+    step
+        1.0 for the paper's detector, whose R_P is a whole number; None for real-valued scores.
+
+    Returns
+    -------
+    float or None
+        None if no normal frame was scored.
+    """
+    normal = frames.normal_frames
+    if not normal.any():
+        return None
+    return smallest_threshold(
+        frames.score[normal],
+        specificity=options.target,
+        step=step,
+        candidates=frames.score[frames.labelled],
+    )
+
+
+def cross_fit(
+    frames: LabelledFrames,
+    choose: Callable[[LabelledFrames], float | None],
+    flag: Callable[[LabelledFrames, float], NDArray[np.bool_]] | None = None,
+) -> CrossFit:
+    """Flag the frames of each fold by the rule that all other folds choose.
+
+    Parameters
+    ----------
+    frames
+        With the folds as parts; see :func:`has_folds`.
+    choose
+        Returns a threshold or a share from the frames of the other folds; None if it cannot.
+    flag
+        Returns the flags of frames for that value; by default those of a threshold.
+    """
+    flagged = np.zeros(len(frames), np.bool_)
+    values: dict[str, float] = {}
+    failed: list[str] = []
+    part = frames.part.code
+    for code in np.unique(part[part >= 0]):
+        here, name = part == code, frames.part.names[code]
+        value = choose(frames.take((part >= 0) & ~here))
+        if value is None:
+            failed.append(name)
+            continue
+        values[name] = value
+        if flag is None:
+            flagged[here] = flagged_at(frames.score[here], value)
+        else:
+            flagged[here] = flag(frames.take(here), value)
+    return CrossFit(flagged, values, tuple(failed))
+
+
+def chosen_point(
+    frames: LabelledFrames, options: EvaluationOptions, step: float | None
+) -> OperatingPoint | None:
+    """Return the operating point that is chosen on the training part.
+
+    Returns
+    -------
+    OperatingPoint or None
+        None if there is no training part, or no normal frame of it was scored.
+    """
+    if TRAIN not in frames.part.names:
+        return None
+    train = frames.part.code == frames.part.names.index(TRAIN)
+    value = choose_threshold(frames.take(train), options, step)
+    if value is None:
+        return None
+    codes = np.unique(frames.patient.code[train])
+    names = [frames.patient.names[code] for code in codes if code >= 0]
+    who = f"patient {names[0]}" if len(names) == 1 else number_of(len(names), "patient")
+    count = number_of(int((frames.normal_frames & train).sum()), "normal frame")
+    text = (
+        f"Smallest threshold with a specificity of at least {options.specificity:g} % on the "
+        f"{count} of {who if names else 'the training part'}."
+    )
+    tested = bool((frames.labelled & ~train).any())
+    if not tested:
+        text += " There are no other frames to test it on, so the figures are optimistic."
+    return _point("chosen", frames, value, step, text, optimistic=not tested)
+
+
+def fitted_point(
+    frames: LabelledFrames, options: EvaluationOptions, step: float | None
+) -> OperatingPoint | None:
+    """Return the operating point that is fitted to all frames; None without a normal frame."""
+    value = choose_threshold(frames, options, step)
+    if value is None:
+        return None
+    text = (
+        f"Smallest threshold with a specificity of at least {options.specificity:g} % on all "
+        "normal frames. The same frames are evaluated, so the figures are optimistic."
+    )
+    return _point("fitted", frames, value, step, text, optimistic=True)
+
+
+def _point(
+    key: str,
+    frames: LabelledFrames,
+    value: float,
+    step: float | None,
+    text: str,
+    *,
+    optimistic: bool,
+) -> OperatingPoint:
+    value = value if step is not None else short_threshold(value, frames.score)
+    flagged = flagged_at(frames.score, value)
+    return OperatingPoint(key, "threshold", value, flagged, text, optimistic)  # pyright: ignore[reportArgumentType]
+
+
+def _smallest(
+    scores: NDArray[np.float64],
+    allowed: int,
+    *,
+    step: float | None,
+    candidates: ArrayLike | None,
+) -> float:
+    """Return the smallest threshold that at most `allowed` scores reach."""
+    if step is not None and not (math.isfinite(step) and step > 0):
+        raise ParameterError("step", f"must be a positive number, not {step}")
+    # The highest score that must stay below the threshold; -inf if every score may be flagged.
+    barrier = -math.inf
+    if allowed < len(scores):
+        barrier = float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
+    if step is not None:
+        count = max(1.0, np.floor(barrier / step) + 1)
+        while count * step <= barrier:  # the division may have been rounded down
+            count += 1
+        while count > 1 and (count - 1) * step > barrier:  # or up
+            count -= 1
+        return float(count * step)
+    observed = np.asarray(scores if candidates is None else candidates, np.float64)
+    above = observed[observed > barrier]  # neither NaN nor -inf
+    if len(above):
+        return float(above.min())
+    return float(np.nextafter(barrier, np.inf)) if barrier > -math.inf else 0.0
