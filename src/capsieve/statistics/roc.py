@@ -1,0 +1,426 @@
+"""ROC curves per frame and per polyp: areas, sensitivity at a specificity, bootstrap bands.
+
+For the bootstrap two things are needed per group (patient): how many of its positives and negatives
+are at or above each threshold, and the Mann-Whitney sums U[i, j] between the positives of group i
+and the negatives of group j. A sample that draws group i w_i times has
+
+    TPR(t) = sum_i w_i p_i(t) / sum_i w_i p_i,    AUC = sum_ij w_i U_ij w_j / (P N)
+
+so no sample looks at a frame again.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from capsieve.statistics.delong import delong_auc
+from capsieve.statistics.frames import LabelledFrames, dense_units, polyp_scores
+from capsieve.statistics.intervals import (
+    FEWEST_GROUPS,
+    draws,
+    least_count,
+    resampled_interval,
+)
+from capsieve.statistics.operating_point import short_threshold
+from capsieve.statistics.results import (
+    LEVEL,
+    EvaluationOptions,
+    Interval,
+    Metric,
+    RocCurve,
+    make_metric,
+)
+
+__all__ = [
+    "PARTIAL",
+    "RocResult",
+    "RocSamples",
+    "auc",
+    "frame_roc",
+    "partial_auc",
+    "polyp_roc",
+    "roc_curve",
+    "sensitivity_at_specificity",
+]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+PARTIAL = 0.2
+"""False positive rate up to which the partial area extends: nobody reads more."""
+
+_GRID = np.linspace(0, 1, 201)  # false positive rates of the band
+_THRESHOLDS = 2000
+_BLOCK = 128  # samples at a time: a block of curves is then about 2 MB per array
+_CELLS = 4_000_000  # of a table of counts that is made at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocSamples:
+    """What bootstrap samples give; arrays are empty if there are too few groups.
+
+    Two results with the same groups, number of samples and seed have the same draws, so their
+    values may be subtracted sample by sample.
+
+    Attributes
+    ----------
+    kind, units
+        What was drawn, and how many of them have the rarer class.
+    auc, partial_auc, sensitivity
+        One value per sample, the last at the target specificity; NaN if a class is empty.
+    curves
+        Samples x 201 false positive rates from 0 to 1: interpolated sensitivity, constant after
+        the end of the curve.
+    """
+
+    kind: str
+    units: int
+    auc: Floats
+    partial_auc: Floats
+    sensitivity: Floats
+    curves: Floats
+
+    def interval(self, samples: Floats) -> Interval:
+        """Return the interval of one of the arrays, or of a difference of two."""
+        return resampled_interval(samples, kind=self.kind, units=self.units)
+
+
+class RocResult(NamedTuple):
+    """A curve (None if a class is empty), its metrics, and its bootstrap samples."""
+
+    curve: RocCurve | None
+    metrics: tuple[Metric, ...]
+    samples: RocSamples
+
+
+def roc_curve(positive: ArrayLike, negative: ArrayLike, *, unit: str = "frame") -> RocCurve:
+    """Return true against false positive rate at every distinct score.
+
+    Both are shares of scores that are at least the threshold, as in the paper. If frames were
+    rejected before they were scored (-inf), the curve ends before (1, 1).
+
+    Parameters
+    ----------
+    positive
+        Scores of polyp frames, or the best score of each polyp; NaN counts as missed.
+    negative
+        Scores of normal frames; NaN is left out.
+    unit
+        What a positive is: "frame", "polyp" or "run".
+
+    Returns
+    -------
+    RocCurve
+        The rates of an empty class are NaN.
+    """
+    found, false = np.sort(_positive(positive)), np.sort(_negative(negative))
+    distinct = np.unique(np.concatenate([found, false]))[::-1]
+    distinct = distinct[distinct > -np.inf]
+    return RocCurve(
+        thresholds=np.concatenate([[np.inf], distinct]),
+        false_positive_rate=_share_at_least(false, distinct),
+        true_positive_rate=_share_at_least(found, distinct),
+        positives=len(found),
+        negatives=len(false),
+        unit=unit,
+    )
+
+
+def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
+    """Return the chance that a positive scores higher than a negative, ties counted half.
+
+    That is the area under the curve with a straight line from its end to (1, 1).
+
+    Parameters
+    ----------
+    positive, negative
+        As for :func:`roc_curve`.
+
+    Returns
+    -------
+    float or None
+        None if a class is empty.
+    """
+    found, false = _positive(positive), np.sort(_negative(negative))
+    if not len(found) or not len(false):
+        return None
+    below = np.searchsorted(false, found, "left") + np.searchsorted(false, found, "right")
+    return float(below.sum() / (2 * len(found) * len(false)))
+
+
+def partial_auc(curve: RocCurve, most: float = PARTIAL) -> float | None:
+    """Return the mean true positive rate over false positive rates from 0 to `most`.
+
+    If the curve ends before `most`, its last true positive rate is used up to there, because no
+    threshold reaches a higher one. None if a class is empty.
+    """
+    if not curve.positives or not curve.negatives:
+        return None
+    rates = curve.false_positive_rate[None], curve.true_positive_rate[None]
+    return float(_mean_rate(*rates, most)[0])
+
+
+def sensitivity_at_specificity(curve: RocCurve, specificity: float) -> tuple[float, float] | None:
+    """Return the highest sensitivity that a threshold reaches at this specificity or more.
+
+    Returns
+    -------
+    tuple or None
+        The sensitivity, and the highest threshold that has it (infinite if only flagging nothing is
+        specific enough). None if a class is empty.
+    """
+    if not curve.positives or not curve.negatives:
+        return None
+    allowed = curve.negatives - least_count(specificity, curve.negatives)
+    flagged = np.rint(curve.false_positive_rate * curve.negatives)
+    last = int(np.searchsorted(flagged, allowed, side="right")) - 1
+    best = float(curve.true_positive_rate[last])
+    first = int(np.searchsorted(curve.true_positive_rate, best, side="left"))
+    return best, float(curve.thresholds[first])
+
+
+def frame_roc(
+    frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
+) -> RocResult:
+    """Return the curve per frame: polyp frames against normal frames."""
+    polyp, normal = frames.polyp_frames, frames.normal_frames
+    both = np.flatnonzero(polyp | normal)
+    unit = np.full(len(frames), -1, np.int64)
+    unit[both], units, _ = dense_units(frames.group.code[both])
+    samples = _bootstrap(
+        _positive(frames.score[polyp]),
+        frames.score[normal],
+        unit[polyp],
+        unit[normal],
+        units,
+        frames.group_kind,
+        options,
+    )
+    formula = delong_auc(
+        _positive(frames.score[both]), polyp[both], unit[both], kind=frames.group_kind
+    ).interval()
+    if formula.low is not None and formula.high is not None:  # the formula has no limits
+        formula = replace(formula, low=max(formula.low, 0.0), high=min(formula.high, 1.0))
+    curve = roc_curve(frames.score[polyp], frames.score[normal])
+    return _result("frames", curve, samples, frames, options, subset, formula)
+
+
+def polyp_roc(
+    frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
+) -> RocResult:
+    """Return the curve per polyp: the best frame of every named polyp against normal frames."""
+    polyps, normal = polyp_scores(frames), frames.normal_frames
+    both = np.flatnonzero(normal | (frames.polyp_frames & (frames.polyp.code >= 0)))
+    codes = frames.group.code[both]
+    dense, units, _ = dense_units(codes)
+    number = np.empty(int(codes.max(initial=-1)) + 2, np.int64)
+    number[codes + 1] = dense
+    samples = _bootstrap(
+        polyps.score,
+        frames.score[normal],
+        number[polyps.group + 1],
+        number[frames.group.code[normal] + 1],
+        units,
+        frames.group_kind,
+        options,
+    )
+    curve = roc_curve(polyps.score, frames.score[normal], unit=frames.polyp_word)
+    return _result("polyps", curve, samples, frames, options, subset)
+
+
+def _result(
+    key: str,
+    curve: RocCurve,
+    samples: RocSamples,
+    frames: LabelledFrames,
+    options: EvaluationOptions,
+    subset: str,
+    *more: Interval,
+) -> RocResult:
+    """Return curve, band and metrics."""
+    classes = {"polyp frame" if key == "frames" else f"named {frames.polyp_word}": curve.positives}
+    classes |= {"scored normal frame": curve.negatives}
+    empty = next((f"No value: there is no {name}." for name, n in classes.items() if not n), "")
+    best = sensitivity_at_specificity(curve, options.target)
+    at = "At no threshold."
+    if best is not None and best[1] < np.inf:
+        scores = frames.score[frames.labelled]
+        at = f"At the threshold {short_threshold(best[1], scores):.12g}."
+    area = None
+    if not empty:
+        rates = curve.false_positive_rate, curve.true_positive_rate
+        area = float(np.trapezoid(np.append(rates[1], 1.0), np.append(rates[0], 1.0)))
+    rows = {
+        "auc": (area, samples.auc, more, empty),
+        "auc_20": (partial_auc(curve), samples.partial_auc, (), empty),
+        "sensitivity_at_target": (best and best[0], samples.sensitivity, (), empty or at),
+    }
+    metrics = tuple(
+        make_metric(
+            f"{key}.{name}",
+            value,
+            frames,
+            options,
+            intervals=() if empty else (samples.interval(values), *others),
+            note=note,
+            subset=subset,
+        )
+        for name, (value, values, others, note) in rows.items()
+    )
+    if empty:
+        return RocResult(None, metrics, samples)
+    if samples.interval(samples.auc).low is not None:
+        grid = _GRID <= curve.false_positive_rate[-1]
+        heights = samples.curves[~np.isnan(samples.auc)][:, grid]
+        low, high = np.quantile(heights, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        curve = replace(curve, band_rate=_GRID[grid], band_low=low, band_high=high)
+    return RocResult(curve, metrics, samples)
+
+
+def _bootstrap(
+    positive: Floats,
+    negative: Floats,
+    positive_unit: Codes,
+    negative_unit: Codes,
+    units: int,
+    kind: str,
+    options: EvaluationOptions,
+) -> RocSamples:
+    """Draw units (numbered from 0) and return areas, curves and sensitivities of all samples.
+
+    Areas are exact. The rest is exact if there are at most 2,000 distinct scores.
+    """
+    # Units without a positive have no row among the positives; likewise for negatives.
+    with_positive, positive_row = np.unique(positive_unit, return_inverse=True)
+    with_negative, negative_row = np.unique(negative_unit, return_inverse=True)
+    held = min(len(with_positive), len(with_negative))
+    if held < FEWEST_GROUPS:
+        none = np.empty(0)
+        return RocSamples(kind, held, none, none, none, np.empty((0, len(_GRID))))
+    weights = draws(units, samples=options.bootstrap_samples, seed=options.seed)
+    thresholds = _thresholds(positive, negative)
+    true_counts = _counts_at_least(positive, positive_row, len(with_positive), thresholds)
+    false_counts = _counts_at_least(negative, negative_row, len(with_negative), thresholds)
+    sums = _pair_sums(positive, positive_row, negative, negative_row)
+    area, partial, sensitivity = np.full((3, len(weights)), np.nan)
+    curves = np.full((len(weights), len(_GRID)), np.nan)
+    for start in range(0, len(weights), _BLOCK):
+        drawn = weights[start : start + _BLOCK]
+        w, v = drawn[:, with_positive], drawn[:, with_negative]
+        true, false = w @ true_counts, v @ false_counts
+        # The last column counts everything, at any score.
+        good = np.flatnonzero((true[:, -1] > 0) & (false[:, -1] > 0))
+        here = start + good
+        true, false, w, v = true[good], false[good], w[good], v[good]
+        positives, negatives = true[:, -1:], false[:, -1:]
+        area[here] = ((w @ sums) * v).sum(axis=1) / (positives * negatives)[:, 0]
+        tpr, fpr = true[:, :-1] / positives, false[:, :-1] / negatives
+        partial[here] = _mean_rate(fpr, tpr, PARTIAL)
+        for row, x, y in zip(here, fpr, tpr, strict=True):
+            curves[row] = np.interp(_GRID, x, y)
+        # A share of whole numbers; the tolerance undoes the rounding of 1 - 0.9.
+        allowed = (1 - options.target) * negatives + 1e-6
+        last = np.count_nonzero(false[:, :-1] <= allowed, axis=1) - 1
+        sensitivity[here] = tpr[np.arange(len(good)), last]
+    return RocSamples(kind, held, area, partial, sensitivity, curves)
+
+
+def _mean_rate(false: Floats, true: Floats, most: float) -> Floats:
+    """Return the mean height of curves (rows) over 0..most, constant after their end."""
+    # np.interp takes the upper end of a vertical step, and the last value after the end.
+    at_most = np.array([np.interp(most, x, y) for x, y in zip(false, true, strict=True)])
+    x = np.minimum(false, most)
+    y = np.where(false > most, at_most[:, None], true)
+    return (np.trapezoid(y, x, axis=-1) + (most - x[:, -1]) * at_most) / most
+
+
+def _thresholds(positive: Floats, negative: Floats) -> Floats:
+    """Return the thresholds at which samples are counted, falling from infinity.
+
+    All distinct scores if there are at most 2,000. Otherwise quantiles: half of them at false
+    positive rates of the partial area, the rest over both classes.
+    """
+    false = np.sort(negative[negative > -np.inf])[::-1]
+    found = np.sort(positive[positive > -np.inf])[::-1]
+    distinct = np.unique(np.concatenate([false, found]))
+    if len(distinct) > _THRESHOLDS:
+        strict = false[: max(1, int(np.ceil(PARTIAL * len(negative))))]
+        quarter = _THRESHOLDS // 4
+        picked = (
+            _spread(strict, 2 * quarter),
+            _spread(found, quarter),
+            _spread(false, quarter - 1),
+        )
+        distinct = np.unique(np.concatenate([distinct[:1], *picked]))
+    return np.concatenate([[np.inf], distinct[::-1]])
+
+
+def _spread(falling: Floats, count: int) -> Floats:
+    """Return about `count` of the scores, evenly by rank, with both ends."""
+    if len(falling) <= count:
+        return falling
+    return falling[np.linspace(0, len(falling) - 1, count).round().astype(np.int64)]
+
+
+def _counts_at_least(scores: Floats, row: Codes, rows: int, thresholds: Floats) -> Floats:
+    """Return per row the number of scores that each threshold flags; in a last column, all.
+
+    `thresholds` fall from infinity.
+    """
+    rising = thresholds[:0:-1]
+    passed = np.searchsorted(rising, scores, side="right")  # 0: flagged by none
+    width = len(rising) + 1
+    cells = np.bincount(row * width + (len(rising) - passed), minlength=rows * width)
+    counts = np.cumsum(cells.reshape(rows, width), axis=1, dtype=np.float64)
+    return np.concatenate([np.zeros((rows, 1)), counts], axis=1)
+
+
+def _pair_sums(
+    positive: Floats, positive_row: Codes, negative: Floats, negative_row: Codes
+) -> Floats:
+    """Return U[i, j]: pairs of a positive of i above a negative of j, ties counted half."""
+    rows, cols = int(positive_row.max()) + 1, int(negative_row.max()) + 1
+    sums = np.zeros((rows, cols))
+    levels, rank = np.unique(positive, return_inverse=True)
+    order = np.argsort(positive_row, kind="stable")
+    rank, starts = rank[order], np.searchsorted(positive_row[order], np.arange(rows))
+    # A negative between two levels is below the upper one; at a level it is half below it.
+    lower = np.searchsorted(levels, negative, side="left")
+    upper = np.searchsorted(levels, negative, side="right")
+    width = len(levels) + 1
+    per_block = max(1, _CELLS // width)
+    by_col = np.argsort(negative_row, kind="stable")
+    bounds = np.searchsorted(negative_row[by_col], np.arange(cols + 1))
+    for first in range(0, cols, per_block):
+        last = min(first + per_block, cols)
+        chosen = by_col[bounds[first] : bounds[last]]
+        base = (negative_row[chosen] - first) * width
+        size = (last - first) * width
+        halves = np.bincount(base + lower[chosen], minlength=size)
+        halves += np.bincount(base + upper[chosen], minlength=size)
+        below = np.cumsum(halves.reshape(last - first, width), axis=1) / 2
+        for col in range(last - first):
+            sums[:, first + col] = np.add.reduceat(below[col, rank], starts)
+    return sums
+
+
+def _positive(scores: ArrayLike) -> Floats:
+    """Return scores of positives as they count: what was not scored is missed."""
+    values = np.asarray(scores, np.float64).ravel()
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+def _negative(scores: ArrayLike) -> Floats:
+    """Return scores of negatives as they count: what was not scored is left out."""
+    values = np.asarray(scores, np.float64).ravel()
+    return values[~np.isnan(values)]
+
+
+def _share_at_least(scores: Floats, thresholds: Floats) -> Floats:
+    """Return the share of sorted scores at or above infinity and each threshold."""
+    if not len(scores):
+        return np.full(len(thresholds) + 1, np.nan)
+    above = len(scores) - np.searchsorted(scores, thresholds, side="left")
+    return np.concatenate([[0.0], above / len(scores)])
