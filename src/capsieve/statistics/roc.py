@@ -143,11 +143,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     float or None
         None if a class is empty.
     """
-    found, false = _positive(positive), np.sort(_negative(negative))
-    if not len(found) or not len(false):
-        return None
-    below = np.searchsorted(false, found, "left") + np.searchsorted(false, found, "right")
-    return float(below.sum() / (2 * len(found) * len(false)))
+    return _area(roc_curve(positive, negative))
 
 
 def partial_auc(curve: RocCurve, most: float = PARTIAL) -> float | None:
@@ -248,12 +244,8 @@ def _result(
     if best is not None and best[1] < np.inf:
         scores = frames.score[frames.labelled]
         at = f"At the threshold {short_threshold(best[1], scores):.12g}."
-    area = None
-    if not empty:
-        rates = curve.false_positive_rate, curve.true_positive_rate
-        area = float(np.trapezoid(np.append(rates[1], 1.0), np.append(rates[0], 1.0)))
     rows = {
-        "auc": (area, samples.auc, more, empty),
+        "auc": (_area(curve), samples.auc, more, empty),
         "auc_20": (partial_auc(curve), samples.partial_auc, (), empty),
         "sensitivity_at_target": (best and best[0], samples.sensitivity, (), empty or at),
     }
@@ -272,7 +264,8 @@ def _result(
     if empty:
         return RocResult(None, metrics, samples)
     if samples.interval(samples.auc).low is not None:
-        grid = _GRID <= curve.false_positive_rate[-1]
+        end = curve.false_positive_rate[-1]
+        grid = end >= _GRID
         heights = samples.curves[~np.isnan(samples.auc)][:, grid]
         low, high = np.quantile(heights, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
         curve = replace(curve, band_rate=_GRID[grid], band_low=low, band_high=high)
@@ -325,6 +318,14 @@ def _bootstrap(
         last = np.count_nonzero(false[:, :-1] <= allowed, axis=1) - 1
         sensitivity[here] = tpr[np.arange(len(good)), last]
     return RocSamples(kind, held, area, partial, sensitivity, curves)
+
+
+def _area(curve: RocCurve) -> float | None:
+    """Return the area under the curve and the line from its end to (1, 1)."""
+    if not curve.positives or not curve.negatives:
+        return None
+    false, true = (np.append(r, 1.0) for r in (curve.false_positive_rate, curve.true_positive_rate))
+    return float(np.trapezoid(true, false))
 
 
 def _mean_rate(false: Floats, true: Floats, most: float) -> Floats:
