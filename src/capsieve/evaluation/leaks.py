@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +53,7 @@ class Leak:
         Whether it stops the evaluation; otherwise it is a warning.
     """
 
-    kind: Literal[
-        "patient", "group", "frame", "pixels", "near-duplicate", "training", "polyp", "twice"
-    ]
+    kind: str
     text: str
     count: int
     stops: bool = True
@@ -293,7 +291,7 @@ def _shared_names(frames: LabelledFrames, part: NDArray[np.integer]) -> list[Lea
 def _shared(
     frames: LabelledFrames,
     part: NDArray[np.integer],
-    kind: Literal["patient", "group", "polyp"],
+    kind: str,
     names: Coded,
     *,
     more: str = "",
@@ -337,7 +335,12 @@ def _equal_pixels(
     found: list[Leak] = []
     for codes, label, ending, kind in (
         (np.setdiff1d(across, empty), part, "in more than one part", "pixels"),
-        (np.setdiff1d(in_exams, empty), exam, "in more than one exam, and count each time", "twice"),
+        (
+            np.setdiff1d(in_exams, empty),
+            exam,
+            "in more than one exam, and count each time",
+            "twice",
+        ),
         (
             np.intersect1d(across, empty),
             part,
@@ -347,7 +350,9 @@ def _equal_pixels(
     ):
         if len(codes):
             rows = np.flatnonzero(np.isin(pixels, codes[:_EXAMPLES]) & (label >= 0))
-            shown = [_twins(frames, rows[pixels[rows] == code], label) for code in codes[:_EXAMPLES]]
+            shown = [
+                _twins(frames, rows[pixels[rows] == code], label) for code in codes[:_EXAMPLES]
+            ]
             what = f"{_counted(len(codes), 'image')} ({_listed(shown, len(codes))})"
             text = f"{what} {_is(len(codes))} {ending}."
             found.append(Leak(kind, text, len(codes), stops=kind == "pixels"))

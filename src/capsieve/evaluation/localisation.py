@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -137,7 +137,7 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
         row, col = frames.values["row"], frames.values["col"]
         place = np.flatnonzero(chosen & ~np.isnan(row) & ~np.isnan(col) & ~np.isnan(frames.score))
         return Marks(place, row[place], col[place], frames.score[place])
-    parts = []
+    parts: list[tuple[Any, ...]] = []
     for code, folder in enumerate(folders):
         table = Exam(folder).columns(*_FEATURES, table="features")
         table = table.filter((pc.field("rejected") == "") & (pc.field("radius") > 0))
@@ -146,11 +146,11 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
         wanted = _key(table["head"].to_numpy(), table["frame"].to_numpy())
         place = np.searchsorted(known, wanted)
         there = np.isin(wanted, known)
-        columns = (table[name].to_numpy()[there] for name in _FEATURES[2:5])
-        parts.append(Marks(own[place[there]], *(np.asarray(each, float) for each in columns)))
-    marks = Marks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    order = np.argsort(marks.frame, kind="stable")
-    return Marks(*(column[order] for column in marks))
+        columns = (table[name].to_numpy()[there].astype(float) for name in _FEATURES[2:5])
+        parts.append((own[place[there]], *columns))
+    frame, row, col, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(frame, kind="stable")
+    return Marks(frame[order], row[order], col[order], score[order])
 
 
 _FEATURES = ("head", "frame", "source_row", "source_col", "radius", "rejected")
@@ -298,9 +298,7 @@ def _hit_metrics(
     shared = {"frames": frames, "options": options}
     return (
         proportion("localisation.frames", hit=hits, among=outlined, note=note, **shared),
-        proportion(
-            "localisation.flagged", hit=hits, among=outlined & flagged, note=note, **shared
-        ),
+        proportion("localisation.flagged", hit=hits, among=outlined & flagged, note=note, **shared),
         proportion(
             "localisation.polyps",
             hit=np.array([polyp.flagged_hit > 0 for polyp in polyps], bool),

@@ -1,76 +1,38 @@
-"""Scored frames and labels read together: what evaluation, calibration and training start from.
-
-Scores are the results of ``capsieve screen`` (OUT or OUT/EXAM), a table SCORES.csv of any program,
-a data frame or a dict of arrays.
-"""
+"""Scored frames and labels together: what evaluation, calibration and training start from."""
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError
-from capsieve.evaluation.leaks import check_leaks, check_training_frames
-from capsieve.labels import LabelSet, Matched, Splits, match, read_labels, read_splits
-from capsieve.phash import BITS
-from capsieve.statistics.frames import NORMAL, POLYP, Coded, LabelledFrames
+from capsieve.evaluation.leaks import (
+    Leak,
+    check_leaks,
+    find_leaks,
+    read_training_phashes,
+    training_leak,
+)
+from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.labels import (
+    LabelProblem,
+    LabelSet,
+    Matched,
+    Splits,
+    match,
+    read_labels,
+    read_splits,
+)
+from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.statistics.operating_point import with_training_patients
-from capsieve.store.exam import Exam, exam_folders, unfinished_exams
+from capsieve.statistics.results import Column, Table
 from capsieve.store.record import Flagging
-from capsieve.store.tables import intact
 
-__all__ = ["LabelledResults", "ScoredFrames", "read_results", "read_scores"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredFrames:
-    """Scored frames without labels, sorted by exam, head and frame.
-
-    Attributes
-    ----------
-    name
-        The path, or "scores" for values in memory.
-    columns
-        The fields of :class:`~capsieve.statistics.frames.LabelledFrames` that come from scores.
-    path
-        For each frame the path of its image as far as it is known, or null.
-    source
-        Device or data set per frame, or None.
-    decoded
-        Which frames could be decoded.
-    pixel_hash
-        Frame hashes (null if a frame was not decoded), or None if pixels are unknown.
-    phash, has_phash
-        Perceptual hashes (rows of 32 bytes) and which frames have one, or None.
-    detector, parameters
-        As in exam.json; {} for scores of other programs.
-    flagging
-        By which rule each exam was flagged; () for scores of other programs.
-    folders
-        Of the exams, in the order of ``columns["exam"].names``; () for scores of other programs.
-    warnings
-        Sentences.
-    """
-
-    name: str
-    columns: Mapping[str, Any]
-    path: pa.Array
-    source: pa.Array | None
-    decoded: NDArray[np.bool_]
-    pixel_hash: pa.Array | None
-    phash: NDArray[np.uint8] | None
-    has_phash: NDArray[np.bool_] | None
-    detector: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    flagging: tuple[Flagging, ...] = ()
-    folders: tuple[Path, ...] = ()
-    warnings: tuple[str, ...] = ()
+__all__ = ["LabelledResults", "accounts_table", "read_results"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,3 +77,197 @@ class LabelledResults:
     def folders(self) -> tuple[Path, ...]:
         """Of the exams, in the order of ``frames.exam.names``; () for scores of other programs."""
         return self.scored.folders
+
+
+def read_results(
+    results: Scores,
+    labels: "LabelSet | Any",
+    *,
+    splits: "Splits | str | os.PathLike[str] | None" = None,
+    train_patients: Sequence[str] = (),
+    allow_leaks: bool = False,
+) -> LabelledResults:
+    """Read scores, match them with labels, divide them into parts, and check for leaks.
+
+    Parameters
+    ----------
+    results
+        OUT or OUT/EXAM of ``capsieve screen``, the path of a table of scores, a data frame, or a
+        dict of arrays.
+    labels
+        From :func:`capsieve.read_labels`, or what it takes.
+    splits
+        A file of ``capsieve splits``: parts "train" and "test", or folds.
+    train_patients
+        Patients that are the part "train"; all others are the part "test".
+    allow_leaks
+        Continue although there are leaks.
+
+    Raises
+    ------
+    FileError
+        Scores or labels cannot be read or do not fit each other.
+    LeakError
+        Training and test share patients or images, or the model was trained on the frames.
+    ParameterError
+        A training patient is not in the labels, or splits and training patients are both given.
+    """
+    if splits is not None and train_patients:
+        raise ParameterError(
+            "train_patients", "cannot be combined with splits; both define the training part"
+        )
+    labels = labels if isinstance(labels, LabelSet) else read_labels(labels)
+    if splits is not None and not isinstance(splits, Splits):
+        splits = read_splits(splits)
+    scored = read_scores(results)
+    matched = match(_keys(scored), labels, splits)
+    if not (matched.truth >= 0).any():
+        raise FileError(
+            f"no label in {labels.path or 'the labels'} fits a frame of {scored.name}; "
+            + _first_problem(scored, (*matched.problems, *labels.problems))
+        )
+    frames = _labelled(scored, matched)
+    if train_patients:
+        frames = with_training_patients(frames, tuple(train_patients))
+    leaks = list(find_leaks(frames, scored.hashes, in_two_parts=matched.in_two_parts))
+    trained, unknown = _training_leak(scored, frames)
+    leaks += [] if trained is None else [trained]
+    allowed, leak_warnings = check_leaks(leaks, allow=allow_leaks)
+    warnings = (
+        *_few_labels(matched),
+        *scored.warnings,
+        *labels.warnings,
+        *_class_warnings(frames),
+        *([unknown] if unknown else []),
+        *leak_warnings,
+    )
+    return LabelledResults(scored, labels, matched, frames, warnings, allowed)
+
+
+def _keys(scored: ScoredFrames) -> pa.Table:
+    exam = scored.columns["exam"]
+    return pa.table(
+        {
+            "exam": pa.array(exam.names, pa.string()).take(pa.array(exam.code)),
+            "head": pa.array(scored.columns["head"]),
+            "frame": pa.array(scored.columns["frame"]),
+            "path": scored.path,
+        }
+    )
+
+
+def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
+    frames = LabelledFrames(**scored.columns, **matched.columns())
+    if scored.source is None or (frames.source.code >= 0).any():
+        return frames
+    encoded = scored.source.dictionary_encode()
+    code = encoded.indices.fill_null(-1).to_numpy().astype(np.int32)
+    return replace(frames, source=Coded(tuple(encoded.dictionary.to_pylist()), code))
+
+
+def _first_problem(scored: ScoredFrames, problems: Sequence[LabelProblem]) -> str:
+    """Return what is wrong first, an example, and the names that would fit."""
+    names = scored.columns["exam"].names
+    exams = f"the exams of the scores are {', '.join(names[:3])}" + ", ..." * (len(names) > 3)
+    if not problems:
+        return f"{exams}; check the names in the labels"
+    problem = problems[0]
+    example = f" ({problem.examples[0]})" if problem.examples else ""
+    return f"{problem.what}{example}; {exams}"
+
+
+def _few_labels(matched: Matched) -> list[str]:
+    rows, unused = int(matched.rows.rows.sum()), int(matched.rows.without_frame.sum())
+    if 2 * unused <= rows:
+        return []
+    return [
+        f"Only {rows - unused:,} of {rows:,} rows of the labels fit a frame of the scores; check "
+        "that both are of the same study."
+    ]
+
+
+def _training_leak(scored: ScoredFrames, frames: LabelledFrames) -> tuple[Leak | None, str]:
+    trained, why = read_training_phashes(scored.detector, scored.models)
+    if trained is None or scored.hashes is None:
+        return None, why
+    return training_leak(frames, scored.hashes.phash, scored.hashes.has_phash, trained), ""
+
+
+def _class_warnings(frames: LabelledFrames) -> list[str]:
+    warnings = [
+        f"No frame is labelled {word}, so there is no {figure}."
+        for word, code, figure in (
+            ("polyp", POLYP, "sensitivity"),
+            ("normal", NORMAL, "specificity"),
+        )
+        if not (frames.truth == code).any()
+    ]
+    unlabelled = int((frames.truth < 0).sum())
+    if unlabelled:
+        noun = "frame has" if unlabelled == 1 else "frames have"
+        warnings.append(
+            f"{unlabelled:,} {noun} no label: they are in neither class, but are read if flagged."
+        )
+    return warnings
+
+
+def accounts_table(results: LabelledResults) -> Table:
+    """Return the counts of all frames and of all rows of the labels, per exam, in sums that add up.
+
+    Rows that could not be read are not among them; they are in the list of problems.
+    """
+    frames, rows, exam = results.frames, results.matched.rows, results.frames.exam
+    contradicted, decoded = results.matched.contradicted, results.scored.decoded
+    masks = (
+        np.ones(len(frames), bool),
+        ~decoded & ~frames.scored,
+        decoded & ~frames.scored,
+        frames.scored,
+        frames.truth == POLYP,
+        frames.truth == NORMAL,
+        frames.truth == OTHER,
+        contradicted,
+        ~frames.labelled & ~contradicted,
+        frames.labelled & ~frames.scored,
+    )
+    size = len(exam.names) + 1  # the last one for rows of no screened exam
+    counts = np.stack(
+        [np.bincount(exam.code[mask], minlength=size) for mask in masks]
+        + [rows.rows, rows.repeated, rows.contradicting, rows.without_frame],
+        axis=1,
+    )
+    lines = zip((*exam.names, "(exams that were not screened)"), counts.tolist(), strict=True)
+    return Table(
+        "accounts",
+        "Frames and labels",
+        _ACCOUNTS,
+        tuple((name, *line) for name, line in lines if any(line)),
+        "Frames found = not decoded + not scored + scored = polyp + normal + other + contradictory "
+        "labels + no label. Rows of labels = labelled frames + repeated + contradicting + without "
+        "a frame.",
+        ("Total", *counts.sum(axis=0).tolist()),
+    )
+
+
+_ACCOUNTS = (
+    Column("exam", "Exam"),
+    *(
+        Column(key, label, "count")
+        for key, label in {
+            "found": "Frames found",
+            "undecoded": "Not decoded",
+            "unscorable": "Decoded, not scored",
+            "scored": "Scored",
+            "polyp": "Polyp",
+            "normal": "Normal",
+            "other": "Other finding",
+            "contradicted": "Contradictory labels",
+            "unlabelled": "No label",
+            "labelled_unscored": "Labelled, not scored",
+            "label_rows": "Rows of labels",
+            "repeated_rows": "Repeated rows",
+            "contradicting_rows": "Contradicting rows",
+            "rows_without_frame": "Rows without a frame",
+        }.items()
+    ),
+)

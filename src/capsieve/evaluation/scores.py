@@ -1,0 +1,434 @@
+"""Scores of frames, before labels: results of ``capsieve screen``, or a table of any program.
+
+A table (SCORES.csv, a data frame, a dict of arrays) has the columns exam and frame, or file, and
+score; and if known head, time_s, source, row and col. Any finite number is a score, and higher
+means polyp; an empty cell is a frame that was not scored.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError
+from capsieve.evaluation.leaks import PixelHashes
+from capsieve.labels.tables import read_table
+from capsieve.phash import BITS
+from capsieve.statistics.frames import Coded
+from capsieve.store.exam import Exam, exam_folders, unfinished_exams
+from capsieve.store.record import Flagging
+from capsieve.store.tables import intact
+
+__all__ = ["ScoredFrames", "Scores", "as_table", "read_scores"]
+
+Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
+"""OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
+
+pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredFrames:
+    """Scored frames without labels, sorted by exam, head and frame.
+
+    Attributes
+    ----------
+    name
+        The path, or "scores" for values in memory.
+    columns
+        The fields of :class:`~capsieve.statistics.frames.LabelledFrames` that come from scores.
+    path
+        For each frame the path of its image as far as it is known, or null.
+    source
+        Device or data set per frame, or None.
+    decoded
+        Which frames could be decoded.
+    pixel_hash, hashes
+        Frame hashes (null if a frame was not decoded), and hashes of the images to find leaks; None
+        if the images are unknown.
+    detector, parameters
+        As in exam.json; {} for scores of other programs.
+    flagging
+        By which rule each exam was flagged; () for scores of other programs.
+    folders
+        Of the exams, in the order of ``columns["exam"].names``; () for scores of other programs.
+    models
+        Paths at which the detector's model file may be.
+    warnings
+        Sentences.
+    """
+
+    name: str
+    columns: Mapping[str, Any]
+    path: pa.Array
+    source: pa.Array | None
+    decoded: NDArray[np.bool_]
+    pixel_hash: pa.Array | None = None
+    hashes: PixelHashes | None = None
+    detector: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    flagging: tuple[Flagging, ...] = ()
+    folders: tuple[Path, ...] = ()
+    models: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+
+def read_scores(results: Scores) -> ScoredFrames:
+    """Read scores without labels.
+
+    Raises
+    ------
+    FileError
+        They cannot be read, are damaged, or are of several detectors.
+    """
+    if not isinstance(results, str | os.PathLike):
+        return _read_table(as_table(results, "scores"), "scores", lambda row: f"row {row}")
+    path = Path(results)
+    if path.is_dir():
+        return _read_exams(path)
+    raw = read_table(path)
+    if raw.problems:
+        problem = raw.problems[0]
+        example = f" ({problem.examples[0]})" if problem.examples else ""
+        raise FileError(f"{path}: {problem.what}{example}; correct the table")
+    return _read_table(raw.table, str(path), lambda row: raw.name_rows([row])[0])
+
+
+def as_table(values: Any, what: str) -> pa.Table:
+    """Return a data frame or a dict of arrays as a table.
+
+    Raises
+    ------
+    FileError
+        It is something else, or its columns differ in length.
+    """
+    try:
+        return pa.table(values).replace_schema_metadata(None)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise FileError(
+            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
+            "a dict of arrays of equal length"
+        ) from error
+
+
+# Results of capsieve screen.
+
+_COLUMNS = {
+    "head": (np.int16, 0),
+    "frame": (np.int64, 0),
+    "time_s": (np.float64, np.nan),
+    "score": (np.float64, np.nan),
+    "flagged": (np.bool_, False),
+    "event": (np.int32, -1),
+    "duplicate_of": (np.int64, -1),
+}
+"""Columns of frames.parquet with a type and the value for null."""
+
+_VALUES = {
+    **dict.fromkeys(("texture_max", "radius_max", "row", "col", "radius"), (np.float64, np.nan)),
+    **dict.fromkeys(("red", "green", "blue", "sharpness"), (np.float32, np.nan)),
+    **dict.fromkeys(("rows", "cols"), (np.int32, 0)),
+}
+
+_TEXTS = ("file", "status", "reason", "pixel_hash", "phash")
+_REJECTED = ("texture-low", "texture-high", "no-feature")  # rules of the paper: R_max = 0
+_SHOWN = 5
+
+
+def _read_exams(out: Path) -> ScoredFrames:
+    """Read results of one detector with one set of parameters."""
+    exams = [Exam(folder) for folder in exam_folders(out)]
+    _check_exams(exams, out)
+    parts = [_read_exam(exam) for exam in exams]
+    sizes = [len(part["frame"]) for part in parts]
+    column: dict[str, Any] = {
+        name: np.concatenate([part.pop(name) for part in parts]) for name in (*_COLUMNS, *_VALUES)
+    }
+    text = {
+        name: pa.concat_arrays([part.pop(name) for part in parts]) for name in (*_TEXTS, "path")
+    }
+    starts = np.cumsum([0, *sizes[:-1]])
+    duplicate_of = column["duplicate_of"] + np.repeat(starts, sizes)
+    has_files = text["file"].null_count < len(text["file"])
+    reason = _objects(text["reason"])
+    record = exams[0].record
+    return ScoredFrames(
+        name=str(out),
+        columns={
+            "exam": Coded(
+                tuple(exam.record["exam"] for exam in exams),
+                np.repeat(np.arange(len(exams), dtype=np.int32), sizes),
+            ),
+            "head": column["head"],
+            "frame": column["frame"],
+            "file": _objects(text["file"]) if has_files else None,
+            "time": column["time_s"],
+            "score": np.where(np.isin(reason, _REJECTED), -np.inf, column["score"]),
+            "flagged": column["flagged"],
+            "event": column["event"],
+            "duplicate_of": np.where(column["duplicate_of"] < 0, -1, duplicate_of),
+            "values": {"reason": reason} | {name: column[name] for name in _VALUES},
+        },
+        path=text["path"],
+        source=None,
+        decoded=pc.equal(text["status"], "decoded").to_numpy(zero_copy_only=False),
+        pixel_hash=text["pixel_hash"],
+        hashes=_hashes(text["pixel_hash"], text["phash"]),
+        detector=record["detector"],
+        parameters=record["parameters"],
+        flagging=tuple(exam.record["flagging"] for exam in exams),
+        folders=tuple(exam.folder for exam in exams),
+        models=_model_places(exams, out),
+        warnings=(*_incomplete(exams), *_unfinished(out)),
+    )
+
+
+def _check_exams(exams: Sequence[Exam], out: Path) -> None:
+    first, names = exams[0].record, set()
+    for exam in exams:
+        record = exam.record
+        if not intact(exam.folder, record["tables"]):
+            raise FileError(
+                f"the tables in {exam.folder} are missing or damaged; screen again with --overwrite"
+            )
+        if record["exam"] in names:
+            raise FileError(
+                f"two exams in {out} are named {record['exam']!r}; evaluate them separately"
+            )
+        names.add(record["exam"])
+        for what in ("detector", "parameters"):
+            if record[what] != first[what]:
+                raise FileError(
+                    f"the exams {first['exam']} and {record['exam']} in {out} were screened with "
+                    f"different {what.removesuffix('s')}s; evaluate them separately"
+                )
+
+
+def _read_exam(exam: Exam) -> dict[str, Any]:
+    """Return the columns of an exam; `duplicate_of` is the row of the other frame."""
+    table = exam.columns(*_COLUMNS, *_VALUES, *_TEXTS)
+    part: dict[str, Any] = {
+        name: _filled(table[name], kind, null)
+        for name, (kind, null) in (_COLUMNS | _VALUES).items()
+    }
+    part |= {name: _joined(table[name]) for name in _TEXTS}
+    key = part["head"].astype(np.int64) << 40 | part["frame"]
+    if (np.diff(key) <= 0).any():
+        raise FileError(
+            f"the frames in {exam.folder / 'frames.parquet'} are not sorted by head and frame; "
+            "screen the exam again with --overwrite"
+        )
+    other = part["head"].astype(np.int64) << 40 | np.maximum(part["duplicate_of"], 0)
+    part["duplicate_of"] = np.where(
+        part["duplicate_of"] < 0, -len(key) - 1, np.searchsorted(key, other)
+    )
+    roots = {
+        source["head"]: Path(source["path"]).as_posix()
+        if source["kind"] == "folder"
+        else exam.record["exam"]
+        for source in exam.record["sources"]
+    }
+    root = pa.array([roots[head] for head in sorted(roots)])
+    of_head = root.take(pa.array(np.searchsorted(sorted(roots), part["head"])))
+    part["path"] = pc.binary_join_element_wise(of_head, part["file"], "/")
+    return part
+
+
+def _filled(column: pa.ChunkedArray, kind: Any, null: Any) -> NDArray[Any]:
+    if column.null_count:
+        column = pc.fill_null(column.cast(pa.float64()) if np.isnan(null) else column, null)
+    return np.asarray(column.to_numpy()).astype(kind)
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    joined = column.combine_chunks()
+    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+
+
+def _hashes(pixel_hash: pa.Array, phash: pa.Array) -> PixelHashes:
+    codes = pixel_hash.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
+    has_phash = phash.is_valid().to_numpy(zero_copy_only=False)
+    hashes = np.zeros((len(phash), BITS // 8), np.uint8)
+    known = phash.drop_null()
+    if len(known):
+        content = np.frombuffer(known.buffers()[1], np.uint8)  # no nulls: rows without gaps
+        first = known.offset * (BITS // 8)
+        hashes[has_phash] = content[first : first + known.nbytes].reshape(-1, BITS // 8)
+    return PixelHashes(codes, hashes, has_phash)
+
+
+def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
+    """Return where the model file may be: where it was, next to the results, or here."""
+    name = str(exams[0].record["detector"].get("name"))
+    was = (str(exam.record["run"].get("model", "")) for exam in exams)
+    nearby = (str(folder / name) for folder in (*out.absolute().parents[:2], Path.cwd()))
+    return tuple(dict.fromkeys(place for place in (*was, *nearby) if place))
+
+
+def _incomplete(exams: Sequence[Exam]) -> list[str]:
+    names = _some([exam.record["exam"] for exam in exams if not exam.record["complete"]])
+    return [f"Not all frames of these exams could be screened: {names}."] if names else []
+
+
+def _unfinished(out: Path) -> list[str]:
+    names = _some([folder.name for folder in unfinished_exams(out)])
+    return [f"These exams are left out because their screening is unfinished: {names}."] * bool(
+        names
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (" and others" if len(names) > _SHOWN else "")
+
+
+# Scores of any program.
+
+
+def _read_table(table: pa.Table, name: str, name_row: Callable[[int], str]) -> ScoredFrames:
+    """Return the scores in a table; `name_row` tells a person where a row is."""
+    names, count = set(table.column_names), table.num_rows
+    if "score" not in names or not ({"exam", "frame"} <= names or "file" in names):
+        raise FileError(
+            f"{name} is not a table of scores: it needs the columns exam and frame (or file) and "
+            f"score, and has {', '.join(table.column_names[:10]) or 'none'}"
+        )
+    if not count:
+        raise FileError(f"{name} has no rows")
+
+    def wrong(rows: NDArray[np.bool_], what: str) -> None:
+        if rows.any():
+            raise FileError(f"{name}, {name_row(int(np.argmax(rows)))}: {what}")
+
+    def text(column: str) -> pa.Array:
+        return _texts(table[column]) if column in names else pa.nulls(count, pa.string())
+
+    def number(column: str, *, whole: bool = False) -> NDArray[np.float64]:
+        if column not in names:
+            return np.full(count, np.nan)
+        values, unreadable = _numbers(table[column])
+        wrong(unreadable | np.isinf(values), f"{column} must be a finite number")
+        if whole:
+            wrong((values < 0) | (values % 1 > 0), f"{column} must be a whole number from 0")
+        return values
+
+    file = pc.replace_substring(text("file"), "\\", "/")
+    exam = text("exam") if "exam" in names else _folders(file)
+    head, frame = np.nan_to_num(number("head", whole=True)), number("frame", whole=True)
+    wrong(_nulls(exam), "the exam is missing")
+    wrong(np.isnan(frame) & _nulls(file), "the frame or file is missing")
+    encoded = exam.dictionary_encode()
+    code = encoded.indices.to_numpy().astype(np.int32)
+    wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
+    frame = _numbered(code, head, frame)
+    order = np.lexsort((frame, head, code))
+    places = {one: number(one)[order] for one in ("row", "col", "radius") if one in names}
+    return ScoredFrames(
+        name=name,
+        columns={
+            "exam": Coded(tuple(encoded.dictionary.to_pylist()), code[order]),
+            "head": head[order].astype(np.int16),
+            "frame": frame[order],
+            "file": None if _nulls(file).all() else _objects(file)[order],
+            "time": number("time_s")[order],
+            "score": number("score")[order],
+            "flagged": np.zeros(count, bool),
+            "event": np.full(count, -1, np.int32),
+            "duplicate_of": np.full(count, -1, np.int64),
+            "values": places,
+        },
+        path=(pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file).take(
+            pa.array(order)
+        ),
+        source=text("source").take(pa.array(order)) if "source" in names else None,
+        decoded=np.ones(count, bool),
+    )
+
+
+def _folders(file: pa.Array) -> pa.Array:
+    """Return the folder that each file is in, as its exam."""
+    names = (None if one is None else PurePosixPath(one).parent.name for one in file.to_pylist())
+    return pa.array(["." if name == "" else name for name in names], pa.string())
+
+
+def _repeated(
+    code: NDArray[np.int32], head: NDArray[Any], frame: NDArray[Any], file: pa.Array
+) -> NDArray[np.bool_]:
+    """Return rows that name the same frame as an earlier one: by its file if there is one."""
+    key = file.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    identity = np.stack([code, head, np.where(key < 0, frame, -1), key])
+    _, first = np.unique(identity, axis=1, return_index=True)
+    repeated = np.ones(len(code), bool)
+    repeated[first] = False
+    return repeated
+
+
+def _numbered(
+    code: NDArray[np.int32], head: NDArray[np.float64], frame: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return frame numbers; if files lack some, all are numbered in the order of the table."""
+    given = np.unique(np.stack([code, head, frame]), axis=1).shape[1]
+    if not np.isnan(frame).any() and given == len(code):
+        return frame.astype(np.int64)
+    order = np.lexsort((frame, head, code))  # stable, NaN last
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(code[order]) != 0) | (np.diff(head[order]) != 0)
+    start = np.flatnonzero(new)[np.cumsum(new) - 1]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.arange(len(order)) - start
+    return numbers
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array:
+    """Return texts; an empty one is null, and whole floats (integers with gaps) are integers."""
+    values = _joined(column)
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), None, values)
+        if pc.all(pc.equal(values, pc.floor(values))).as_py():
+            values = values.cast(pa.int64())
+    texts = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    return pc.if_else(pc.equal(texts, ""), None, texts)
+
+
+def _numbers(column: pa.ChunkedArray) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return numbers, NaN if a cell is empty, and which cells are not numbers."""
+    values = _joined(column)
+    unreadable = np.zeros(len(values), bool)
+    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
+        values = _texts(column)
+        try:
+            values = values.cast(pa.float64())
+        except pa.ArrowInvalid:
+            texts = values.to_pylist()
+            unreadable = np.array([not (one is None or _is_number(one)) for one in texts])
+            return np.zeros(len(texts)), unreadable
+        unreadable = values.is_valid().to_numpy(zero_copy_only=False) & np.isnan(_floats(values))
+    return _floats(values), unreadable
+
+
+def _is_number(text: str) -> bool:
+    try:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _floats(values: pa.Array) -> NDArray[np.float64]:
+    return values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+
+
+def _objects(values: pa.Array) -> NDArray[np.object_]:
+    return values.to_numpy(zero_copy_only=False)
+
+
+def _nulls(values: pa.Array) -> NDArray[np.bool_]:
+    return values.is_null().to_numpy(zero_copy_only=False)
