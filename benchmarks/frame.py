@@ -14,10 +14,10 @@ from tests.support.polyp_frames import polyp_frame
 
 import capsieve
 from benchmarks.timing import medians
+from capsieve.evaluation.robustness import plan_changes
 from capsieve.paper import steps
 from capsieve.paper.algorithm import algorithm1
 from capsieve.paper.many_settings import analyze_each
-from capsieve.statistics.perturbation import plan_changes
 
 CAPSULE = Path(__file__).parents[2] / "shared" / "data" / "capsule"
 FRAMES = 12

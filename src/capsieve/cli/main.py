@@ -41,6 +41,7 @@ _COMMANDS = {
     ),
     "screen": ("screen", "Screen whole exams: videos, folders, archives."),
     "train": ("train", "Train a detector on labelled frames, and write it with its card."),
+    "search": ("search", "Search parameters of the paper's detector on labelled frames."),
     "splits": ("splits", "Split labelled frames by patient or by blocks, never at random."),
     "phantom": ("phantom", "Render synthetic exams with their truth."),
     "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),

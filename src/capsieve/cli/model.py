@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from capsieve.learned.card import ModelCard
     from capsieve.learned.model_file import ModelFile
-    from capsieve.statistics.table import Table
+    from capsieve.statistics.results import Table
 
 __all__ = ["command"]
 
@@ -75,7 +75,7 @@ def _json(model: "ModelFile", problem: str) -> str:
 
 
 def _print(model: "ModelFile") -> None:
-    from capsieve.report.evaluation.table_files import table_text
+    from capsieve.report.tables import terminal
     from capsieve.report.text import bytes_text, plain
 
     card = model.card
@@ -100,7 +100,7 @@ def _print(model: "ModelFile") -> None:
     for line in lines:
         click.echo(plain(line))
     for table in [_spec_table(model), *([] if card is None else _card_tables(card))]:
-        click.echo(f"\n{table_text(table)}")
+        click.echo(f"\n{terminal(table)}")
         if table.caption:
             click.echo(plain(table.caption))
 
@@ -117,7 +117,7 @@ def _spec_table(model: "ModelFile") -> "Table":
 
 
 def _card_tables(card: "ModelCard") -> "list[Table]":
-    from capsieve.statistics.table import Column, Table
+    from capsieve.statistics.results import Column, Table
 
     kept = "It is unknown which frames were kept apart."
     if card.kept_apart:
@@ -175,7 +175,7 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
 
 
 def _pairs(key: str, title: str, content: Mapping[str, Any], caption: str = "") -> "Table":
-    from capsieve.statistics.table import Column, Table
+    from capsieve.statistics.results import Column, Table
 
     columns = (Column("entry", "Entry"), Column("value", "Value"))
     rows = tuple((name, _entry(value)) for name, value in content.items())

@@ -1,158 +1,86 @@
-"""Options that several commands share: they read the same everywhere."""
+"""Options that several commands share."""
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from capsieve.cli.field_of_view import FieldOfViewType
 from capsieve.cli.settings_options import PathType
 
+if TYPE_CHECKING:
+    from capsieve.parameters import Parameters
+
 __all__ = [
+    "ParametersFile",
     "allow_leaks_option",
-    "field_of_view_option",
-    "full_names_option",
-    "gap_option",
     "json_option",
+    "label_format_option",
     "labels_option",
-    "layout_option",
     "out_folder_option",
-    "parameters_option",
     "quiet_option",
-    "reading_speed_option",
-    "rounds_option",
-    "seed_option",
-    "seed_option_of",
     "splits_option",
-    "train_patient_option",
     "workers_option",
 ]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+
+class ParametersFile(PathType):
+    """The parameters in a TOML file."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> "Parameters":
+        """Return the parameters; fail if the file cannot be read."""
+        from capsieve.parameters import Parameters
+
+        return Parameters.load(super().convert(value, param, ctx))
+
+
 labels_option: Decorator = click.option(
     "--labels",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     required=True,
     metavar="FILE",
-    help="What the frames truly show: a table, or the folder of a known collection.",
+    help="What the frames show: a table, or the folder of a known data set.",
 )
 
-layout_option: Decorator = click.option(
-    "--layout", metavar="NAME", help="The labels' layout, where it is not recognised."
+label_format_option: Decorator = click.option(
+    "--label-format", metavar="NAME", help="Format of the labels, if it is not recognised."
 )
 
-full_names_option: Decorator = click.option(
-    "--full-names",
+splits_option: Decorator = click.option(
+    "--splits",
+    type=PathType(),
+    metavar="FILE",
+    help="Parts from capsieve splits: train and test, or folds.",
+)
+
+allow_leaks_option: Decorator = click.option(
+    "--allow-leaks",
     is_flag=True,
-    help="Name exams after the folders that they lie in as well: Polyp/KID is Polyp-KID.",
+    help="Continue although training and test frames are not independent; all files say so.",
 )
 
 workers_option: Decorator = click.option(
-    "--workers", type=click.IntRange(1), help="Processes; one per core by default."
-)
-
-rounds_option: Decorator = click.option(
-    "--rounds",
-    type=click.IntRange(100),
-    default=2000,
-    show_default=True,
-    metavar="N",
-    help="Rounds of the bootstrap.",
+    "--workers", type=click.IntRange(1), help="Processes; by default one per core."
 )
 
 quiet_option: Decorator = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
 def json_option(what: str = "the outcome as JSON") -> Decorator:
-    """Return the option that has a command print for machines."""
+    """Return the option that prints a result for programs."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}, and only that.")
 
 
-def seed_option_of(help_text: str) -> Decorator:
-    """Return the option that says where chance begins."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        metavar="S",
-        help=help_text,
-    )
-
-
-seed_option: Decorator = seed_option_of("Of the bootstrap: the same seed gives the same intervals.")
-
-reading_speed_option: Decorator = click.option(
-    "--reading-speed",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="FPS",
-    help="Frames that a reader looks at in a second.",
-)
-
-gap_option: Decorator = click.option(
-    "--gap",
-    type=click.FloatRange(0),
-    default=1.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Flagged frames no further apart are one event.",
-)
-
-splits_option: Decorator = click.option(
-    "--splits",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Parts of the study, from capsieve splits: train chooses and test judges; folds judge "
-    "each other.",
-)
-
-train_patient_option: Decorator = click.option(
-    "--train-patient",
-    "train_patients",
-    multiple=True,
-    metavar="NAME",
-    help="A patient on whose frames the operating point is chosen; may be given several times.",
-)
-
-allow_leaks_option: Decorator = click.option(
-    "--allow-leaks",
-    is_flag=True,
-    help="Go on although training and test share patients or pictures; what is written says so.",
-)
-
-field_of_view_option: Decorator = click.option(
-    "--field-of-view",
-    type=FieldOfViewType("auto", "whole"),
-    default="auto",
-    show_default=True,
-    metavar="auto|whole|ROW,COL,RADIUS",
-    help="The circle that shows the gut: searched in each exam, the whole frame, or in pixels of "
-    "the frame.",
-)
-
-
 def out_folder_option(help_text: str) -> Decorator:
-    """Return the option that names the folder for what a command writes."""
+    """Return the option for the folder that a command writes."""
     return click.option(
         "-o",
         "--out",
         type=PathType(file_okay=False),
         required=True,
         metavar="OUT",
-        help=help_text,
-    )
-
-
-def parameters_option(help_text: str) -> Decorator:
-    """Return the option that names a file of parameters."""
-    return click.option(
-        "--parameters",
-        "parameters_file",
-        type=click.Path(path_type=Path),
-        metavar="FILE.toml",
         help=help_text,
     )

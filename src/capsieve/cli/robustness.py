@@ -1,4 +1,4 @@
-"""``capsieve robustness``: how much results change when a parameter changes a little."""
+"""``capsieve robustness``: the effect of small changes of parameters."""
 
 import json
 from pathlib import Path
@@ -6,25 +6,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from capsieve.cli.field_of_view import FieldOfViewType
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
-    field_of_view_option,
-    full_names_option,
+    ParametersFile,
     json_option,
     labels_option,
-    layout_option,
     out_folder_option,
-    parameters_option,
     quiet_option,
-    seed_option_of,
-    workers_option,
 )
+from capsieve.cli.settings_options import settings_options
+from capsieve.evaluation.settings import RobustnessSettings
 
 if TYPE_CHECKING:
-    from capsieve.engine.robustness_run import Robustness
-    from capsieve.screening.settings import FieldChoice
+    from capsieve.evaluation.labelled_run import LabelledRun
+    from capsieve.evaluation.robustness import Robustness
 
-__all__ = ["command", "say_robustness"]
+__all__ = ["command", "say_incomplete"]
 
 _EXAMPLE = """\b
 Example:
@@ -39,131 +37,79 @@ _SHOWN = 5  # frames that could not be analysed, by name
 @click.command("robustness", epilog=_EXAMPLE)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @labels_option
-@out_folder_option("Folder for robustness.json, .csv, .md and .tex.")
-@layout_option
-@click.option(
-    "--change",
-    "percents",
-    type=float,
-    multiple=True,
-    metavar="PERCENT",
-    help="How much to change a parameter; may be given several times. By default 10 and -10.",
+@out_folder_option("Folder for the tables, the figure and robustness.json.")
+@settings_options(
+    RobustnessSettings,
+    field_of_view=FieldOfViewType("auto", "whole"),
+    parameters=ParametersFile(),
 )
-@click.option(
-    "--parameter",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="What to change: a parameter's name or symbol; may be given several times. By default "
-    "the paper's seven: sigma1, sigma2, M_L, M_U, S_L, S_U, E_max.",
-)
-@click.option(
-    "--normals",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Analyse only so many normal frames, drawn at random; polyp frames are all kept.",
-)
-@seed_option_of("Of the draw: the same seed gives the same frames.")
-@parameters_option("The base, where it is not the paper's; see capsieve parameters.")
-@field_of_view_option
-@full_names_option
-@workers_option
 @json_option("robustness.json")
 @quiet_option
 def command(
+    settings: RobustnessSettings,
     inputs: tuple[str, ...],
     labels: Path,
     out: Path,
-    layout: str | None,
-    percents: tuple[float, ...],
-    names: tuple[str, ...],
-    normals: int | None,
-    seed: int,
-    parameters_file: Path | None,
-    field_of_view: "FieldChoice",
-    full_names: bool,
-    workers: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Change each parameter a little, and see how much sensitivity and specificity change.
+    """Change each parameter a little, and compare sensitivity and specificity.
 
-    INPUT is what capsieve screen takes. Only frames that are labelled polyp or normal are
-    analysed, once for all changes together.
+    INPUT is what capsieve screen takes. Only frames labelled polyp or normal are analysed, once for
+    all changes together. An interrupted run is continued.
 
-    Exit status: 0 when every wanted frame was analysed, 1 when some could not be.
+    Exit status: 0 if every chosen frame was analysed, 1 if some could not be.
     """
     from capsieve.cli.output import announce_compilation
     from capsieve.cli.progress import exam_progress
-    from capsieve.engine.robustness_run import study_robustness
-    from capsieve.parameters import Parameters
-    from capsieve.report.robustness_files import robustness_content, write_robustness
-    from capsieve.statistics.flags import number_of
-    from capsieve.statistics.perturbation import CHANGES, PARAMETERS
+    from capsieve.evaluation.robustness import robustness_content, study_robustness
 
-    parameters = None if parameters_file is None else Parameters.load(parameters_file)
     announce_compilation()
-    with interruptible(kept=False), exam_progress(quiet=quiet) as listener:
-        study = study_robustness(
-            inputs,
-            labels,
-            layout=layout,
-            parameters=parameters,
-            names=names or PARAMETERS,
-            percents=percents or CHANGES,
-            normals=normals,
-            seed=seed,
-            field_of_view=field_of_view,
-            full_names=full_names,
-            workers=workers,
-            progress=listener,
-        )
-    write_robustness(study, out)
+    with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:
+        study = study_robustness(inputs, labels, out, settings=settings, progress=listener)
     if as_json:
         click.echo(json.dumps(robustness_content(study), indent=2, allow_nan=False))
     else:
-        say_robustness(study)
-        click.echo(f"Wrote {out / 'robustness.json'}, .csv, .md and .tex")
-    for name, why in study.failed:
-        click.echo(f"capsieve: {name} failed: {' '.join(why.split())}", err=True)
-    if study.unscored:
-        for name, why in study.unscored[:_SHOWN]:
-            click.echo(f"capsieve: {name}: {' '.join(why.split())}", err=True)
-        count = number_of(len(study.unscored), "frame")
-        click.echo(
-            f"capsieve: {count} could not be analysed; robustness.json names every one", err=True
-        )
-    if not study.complete:
+        _say(study, out)
+    say_incomplete(study.run)
+
+
+def say_incomplete(run: "LabelledRun") -> None:
+    """Print on stderr which exams and frames could not be analysed; end with 1 if there are any."""
+    from capsieve.cli.output import say
+
+    for name, why in run.failed:
+        say(f"capsieve: {name} failed: {why}", err=True)
+    for name, why in run.unscored[:_SHOWN]:
+        say(f"capsieve: {name}: {why}", err=True)
+    if len(run.unscored) > _SHOWN:
+        say(f"capsieve: {len(run.unscored):,} frames could not be analysed", err=True)
+    if not run.complete:
         click.get_current_context().exit(1)
 
 
-def say_robustness(study: "Robustness") -> None:
-    """Print the table, and what to know of it."""
-    from capsieve.report.evaluation.cells import interval_text, metric_text
-    from capsieve.report.evaluation.table_files import table_text
-    from capsieve.report.robustness_files import study_table
-    from capsieve.statistics.robustness import base_metrics
+def _say(study: "Robustness", out: Path) -> None:
+    from capsieve.cli.output import say, say_cautions
+    from capsieve.evaluation.robustness import robustness_table
+    from capsieve.report import tables, text
 
-    table = study_table(study)
-    click.echo(table_text(table))
-    click.echo(f"\n{table.caption}")
-    for metric in base_metrics(study.base_rates, unit=study.unit):
-        words = "; ".join(
-            f"{interval.method} {interval_text(interval, metric.unit)}, {interval.why}"
-            for interval in metric.intervals
-        )
-        click.echo(f"{metric.name}, base: {metric_text(metric)}. {words or metric.note}")
-    left = study.frames
-    click.echo(
-        f"Not in the study: {left['other']:,} frames with another finding, "
-        f"{left['unlabelled']:,} without a label, "
-        f"{left['normal'] - study.normals_drawn:,} normal frames that were not drawn."
+    table = robustness_table(study)
+    click.echo(tables.terminal(table))
+    say(f"\n{table.caption}")
+    for metric in study.base_metrics:
+        bounds = [
+            f"{each.method} {text.interval(each, metric.unit)}"
+            for each in metric.intervals
+            if each.low is not None
+        ]
+        say(f"{metric.name} of the base: {text.metric(metric)}. {'; '.join(bounds)}")
+    counts = study.run.counts
+    say(
+        f"Not analysed: {counts['other']:,} frames with another finding, "
+        f"{counts['unlabelled']:,} without a label."
     )
     for change in study.changes:
         if change.why:
-            click.echo(f"Not possible: {change.symbol} {change.percent:+g} %: {change.why}")
-    for problem in study.problems:
-        fate = "used nevertheless" if problem.used else "not used"
-        click.echo(f"Labels: {problem.what}: {problem.rows:,}, {fate}.")
-    for warning in study.warnings:
-        click.echo(f"Labels: {warning}")
+            say(f"Not possible: {change.symbol} {change.percent:+g} %: {change.why}")
+    say(f"Wrote {out / 'robustness.json'}, .csv, .tex and .png")
+    say_cautions((), study.labels.warnings, study.run.problems)

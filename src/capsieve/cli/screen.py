@@ -10,13 +10,12 @@ import click
 
 from capsieve.cli.field_of_view import FieldOfViewType
 from capsieve.cli.interrupting import interruptible
-from capsieve.cli.options import json_option, out_folder_option, quiet_option
+from capsieve.cli.options import ParametersFile, json_option, out_folder_option, quiet_option
 from capsieve.cli.reader_entries import database_option, exams_with_entries
-from capsieve.cli.settings_options import PathType, settings_options
+from capsieve.cli.settings_options import settings_options
 from capsieve.screening.settings import ScreenSettings
 
 if TYPE_CHECKING:
-    from capsieve.parameters import Parameters
     from capsieve.screening.screen import ScreenedExam
 
 __all__ = ["command", "exams_json", "say_found"]
@@ -35,17 +34,6 @@ _NAMED = 5  # exams that a message names
 _INCOMPLETE = ("missing", "undecodable", "unscreened", "damaged", "unscorable")
 
 
-class _ParametersFile(PathType):
-    """The parameters in a TOML file."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> "Parameters":
-        from capsieve.parameters import Parameters
-
-        return Parameters.load(super().convert(value, param, ctx))
-
-
 @click.command("screen", epilog=_EXAMPLE)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @out_folder_option(
@@ -54,7 +42,7 @@ class _ParametersFile(PathType):
 @settings_options(
     ScreenSettings,
     detector=click.STRING,
-    parameters=_ParametersFile(),
+    parameters=ParametersFile(),
     read=click.STRING,
     field_of_view=FieldOfViewType("auto", "whole"),
 )

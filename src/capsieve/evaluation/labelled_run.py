@@ -10,11 +10,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.errors import CapsieveError, FileError, FrameError, OccupiedError, file_errors
+from capsieve.evaluation.settings import LabelledRunSettings
 from capsieve.frames import FieldOfView
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
 from capsieve.paper.many_settings import analyze_each
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LabelledRun",
-    "LabelledRunSettings",
     "draw_normals",
     "score_labelled_frames",
     "stored_scores",
@@ -68,63 +68,6 @@ _BLOCK = pa.schema(
     [("row", pa.int64()), ("problem", pa.string()), ("scores", pa.list_(pa.float32()))]
 )
 _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledRunSettings:
-    """Options that robustness studies and searches share.
-
-    Attributes
-    ----------
-    label_format
-        See :func:`capsieve.read_labels`.
-    normals
-        Analyse only so many normal frames, drawn at random over all exams; None takes all. Polyp
-        frames are all kept.
-    seed
-        Of every random choice.
-    field_of_view, full_names, workers
-        See :class:`~capsieve.screening.settings.ScreenSettings`.
-    overwrite
-        Remove scores of an earlier run first.
-    """
-
-    label_format: str | None = field(
-        default=None,
-        metadata={"help": "Format of the labels, if it is not recognised.", "metavar": "NAME"},
-    )
-    normals: int | None = field(
-        default=None,
-        metadata={
-            "help": "Analyse only so many normal frames, drawn at random; polyp frames are all "
-            "kept.",
-            "metavar": "N",
-            "min": 1,
-        },
-    )
-    seed: int = field(
-        default=0, metadata={"help": "Seed of every random choice.", "metavar": "S", "min": 0}
-    )
-    field_of_view: "FieldOfView | Literal['auto', 'whole']" = field(
-        default="auto",
-        metadata={
-            "help": "The circle that shows the gut: searched in each exam, the whole frame, or in "
-            "pixels of the frame.",
-            "metavar": "auto|whole|ROW,COL,RADIUS",
-        },
-    )
-    full_names: bool = field(
-        default=False,
-        metadata={
-            "help": "Include the names of folders in the names of exams: Polyp/KID is Polyp-KID."
-        },
-    )
-    workers: int | None = field(
-        default=None, metadata={"help": "Processes; by default one per core.", "min": 1}
-    )
-    overwrite: bool = field(
-        default=False, metadata={"help": "Remove scores of an earlier run first."}
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

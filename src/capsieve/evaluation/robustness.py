@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -17,10 +17,10 @@ from capsieve.atomic_write import atomic_write
 from capsieve.errors import ParameterError
 from capsieve.evaluation.labelled_run import (
     LabelledRun,
-    LabelledRunSettings,
     score_labelled_frames,
     stored_scores,
 )
+from capsieve.evaluation.settings import RobustnessSettings
 from capsieve.frames import FieldOfView
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
@@ -41,7 +41,6 @@ __all__ = [
     "PARAMETERS",
     "Change",
     "Robustness",
-    "RobustnessSettings",
     "parameter_named",
     "perturbed",
     "plan_changes",
@@ -98,44 +97,6 @@ class Change:
     value: float | None
     parameters: Parameters | None
     why: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RobustnessSettings(LabelledRunSettings):
-    """Options of :func:`study_robustness`.
-
-    Attributes
-    ----------
-    change, parameter
-        By how many percent, and what: see :func:`plan_changes`. The paper's seven parameters and
-        10 and -10 percent if they are empty.
-    parameters
-        The base; None for the paper's table.
-    """
-
-    change: tuple[float, ...] = field(
-        default=(),
-        metadata={
-            "help": "How much to change a parameter. May be given several times; by default 10 and "
-            "-10.",
-            "metavar": "PERCENT",
-        },
-    )
-    parameter: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "What to change: the name or symbol of a parameter. May be given several "
-            "times; by default sigma1, sigma2, M_L, M_U, S_L, S_U and E_max, as in the paper.",
-            "metavar": "NAME",
-        },
-    )
-    parameters: Parameters | None = field(
-        default=None,
-        metadata={
-            "help": "The base, if it is not the paper's; see capsieve parameters.",
-            "metavar": "FILE.toml",
-        },
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,13 +53,13 @@ class CrossFit:
     flagged
         Mask over all frames; False for frames in no fold.
     values
-        By fold: the threshold or share that the other folds chose for it.
+        By fold: what the other folds chose for it: a threshold, a share or a setting.
     failed
         Folds for which the others could not choose. If there are any, the flags are incomplete.
     """
 
     flagged: NDArray[np.bool_]
-    values: Mapping[str, float]
+    values: Mapping[str, Any]
     failed: tuple[str, ...] = ()
 
 
@@ -265,8 +266,8 @@ def choose_threshold(
 
 def cross_fit(
     frames: LabelledFrames,
-    choose: Callable[[LabelledFrames], float | None],
-    flag: Callable[[LabelledFrames, float], NDArray[np.bool_]] | None = None,
+    choose: Callable[[LabelledFrames], Any],
+    flag: Callable[[LabelledFrames, Any], NDArray[np.bool_]] | None = None,
 ) -> CrossFit:
     """Flag the frames of each fold by the rule that all other folds choose.
 
@@ -275,12 +276,13 @@ def cross_fit(
     frames
         With the folds as parts; see :func:`has_folds`.
     choose
-        Returns a threshold or a share from the frames of the other folds; None if it cannot.
+        Returns a threshold, or any other value for `flag`, from the frames of the other folds; None
+        if it cannot.
     flag
         Returns the flags of frames for that value; by default those of a threshold.
     """
     flagged = np.zeros(len(frames), np.bool_)
-    values: dict[str, float] = {}
+    values: dict[str, Any] = {}
     failed: list[str] = []
     part = frames.part.code
     for code in np.unique(part[part >= 0]):

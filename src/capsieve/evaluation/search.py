@@ -1,0 +1,402 @@
+"""Parameter search: quasi-random settings scored once, compared on held-out folds.
+
+All frames are scored with all settings first; the matrix of scores is the only costly part. Each
+fold then takes the setting and R_P that the other folds choose: the setting with the highest
+sensitivity per frame, with the smallest R_P that reaches the target specificity. The printed
+parameters of the paper are always setting 0 and win ties.
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import ParameterError
+from capsieve.evaluation.labelled_run import (
+    LabelledRun,
+    score_labelled_frames,
+)
+from capsieve.evaluation.settings import SearchSettings
+from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
+from capsieve.parameters import Parameters
+from capsieve.report import tables, text
+from capsieve.statistics.frames import NORMAL, LabelledFrames
+from capsieve.statistics.operating_point import (
+    cross_fit,
+    flagged_at,
+    has_folds,
+    smallest_threshold,
+)
+from capsieve.statistics.rates import rate_metrics
+from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
+from capsieve.statistics.robustness import RATES, rates
+
+if TYPE_CHECKING:
+    from capsieve.screening.settings import Listener
+
+__all__ = [
+    "Chosen",
+    "Search",
+    "comparison_table",
+    "draw_settings",
+    "search",
+    "search_content",
+    "settings_table",
+]
+
+SEARCH_SCHEMA = 1
+"""Version of search.json."""
+
+
+class _Range(NamedTuple):
+    """Values from `low` to `high`, evenly spread on a logarithmic scale."""
+
+    low: float
+    high: float
+
+
+# The first five change the frame up to the mid-pass filter: few values, so that settings share
+# them. The other steps of pre-selection, and the width, which is the unit of all others, stay.
+_SPACE: dict[str, tuple[Any, ...]] = {
+    "channel": ("gray", "red", "lab-a"),  # the paper names red and Lab a as channels to study
+    "vignetting": (True, False),  # newer capsules correct the fall-off of light themselves
+    "mask_radius": (0.42, 0.45, 0.48),
+    "midpass_coarse": (18.0, 22.0, 26.0, 30.0, 36.0, 42.0, 50.0, 60.0),
+    "midpass_fine": (3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 14.0),
+    "texture_low": (0.0, 2.0, 3.0, 4.0, 5.0, 6.0),
+    "texture_high": (8.0, 10.0, 13.0, 18.0, 30.0, 1e6),  # the last one rejects no frame
+    "threshold_low": _Range(0.03, 0.16),
+    "threshold_high": _Range(1.1, 4.0),  # times threshold_low
+    "size_low": _Range(100, 1000),  # pixels at a width of 256
+    "size_high": _Range(1600, 9000),
+    "eccentricity_max": _Range(2.0, 14.0),
+}
+_CONTRASTS = ("texture_low", "texture_high", "threshold_low", "threshold_high")
+_LAB_CONTRAST = 8.0  # contrast and texture of Lab a are about an eighth of those of grey
+
+
+class Chosen(NamedTuple):
+    """A setting and its R_P."""
+
+    setting: int
+    radius_threshold: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Results of a search.
+
+    Attributes
+    ----------
+    options
+        What was asked for.
+    labels
+        Path of the labels.
+    settings
+        All settings; the first one has the printed parameters.
+    run
+        The frames and their scores.
+    folds
+        By fold: what the other folds chose for it.
+    searched, refitted, printed
+        Metrics on the held-out folds: of the search; of the printed parameters with an R_P that the
+        other folds chose; of the printed parameters with the printed R_P.
+    best, parameters
+        The choice on all frames, for ``capsieve screen --parameters``.
+    """
+
+    options: SearchSettings
+    labels: str
+    settings: tuple[Parameters, ...]
+    run: LabelledRun
+    folds: Mapping[str, Chosen]
+    searched: tuple[Metric, ...]
+    refitted: tuple[Metric, ...]
+    printed: tuple[Metric, ...]
+    best: Chosen
+    parameters: Parameters
+
+    @property
+    def better(self) -> bool:
+        """Whether the search finds more polyp frames on held-out folds, with R_P chosen alike."""
+        searched, refitted = (
+            next((m.value for m in metrics if m.key == "frames.sensitivity"), None)
+            for metrics in (self.searched, self.refitted)
+        )
+        return (searched or 0.0) > (refitted or 0.0)
+
+
+def draw_settings(count: int, *, seed: int = 0) -> tuple[Parameters, ...]:
+    """Return quasi-random settings: points of a scrambled Sobol sequence.
+
+    The first one has the printed parameters; the others are sorted so that
+    :func:`~capsieve.paper.many_settings.analyze_each` computes shared steps once.
+
+    Parameters
+    ----------
+    count
+        Number of settings.
+    seed
+        Of the scrambling.
+    """
+    from scipy.stats import qmc
+
+    sobol = qmc.Sobol(len(_SPACE), seed=seed)
+    points = sobol.random_base2(math.ceil(math.log2(max(2, count))))[: count - 1]
+    places = [[int(u * len(values)) for u, values in _dimensions(point)][:5] for point in points]
+    order = sorted(range(len(points)), key=lambda number: places[number])
+    return Parameters(), *(_setting(points[number]) for number in order)
+
+
+def _dimensions(point: NDArray[np.float64]) -> list[tuple[float, tuple[Any, ...]]]:
+    return list(zip(point.tolist(), _SPACE.values(), strict=True))
+
+
+def _setting(point: NDArray[np.float64]) -> Parameters:
+    values: dict[str, Any] = {}
+    for name, (u, among) in zip(_SPACE, _dimensions(point), strict=True):
+        if isinstance(among, _Range):
+            values[name] = float(f"{among.low * (among.high / among.low) ** u:.3g}")
+        else:
+            values[name] = among[int(u * len(among))]
+    values["threshold_high"] *= values["threshold_low"]
+    if values["channel"] == "lab-a":
+        values |= {name: values[name] / _LAB_CONTRAST for name in _CONTRASTS}
+    values |= {name: round(values[name]) for name in ("size_low", "size_high")}
+    values |= {name: float(f"{values[name]:.4g}") for name in _CONTRASTS}
+    return Parameters(**values)
+
+
+def search(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    labels: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    settings: SearchSettings | None = None,
+    progress: "Listener | None" = None,
+) -> Search:
+    """Search parameters of the paper's detector for exams like these.
+
+    Parameters
+    ----------
+    inputs
+        As for :func:`capsieve.screen`.
+    labels
+        See :func:`capsieve.read_labels`.
+    out
+        Folder for search.json, settings.csv, best.toml and the scores. An interrupted search
+        continues; a finished one is not scored again.
+    settings
+        The options.
+    progress
+        Called whenever frames are finished.
+
+    Raises
+    ------
+    ParameterError
+        The labels have too few groups, or the split has no folds.
+    CapsieveError
+        Labels or exams cannot be read, or `out` has scores of another search.
+    """
+    settings = settings or SearchSettings()
+    label_set = read_labels(labels, label_format=settings.label_format)
+    if settings.splits is not None:
+        splits = read_splits(settings.splits)
+    else:
+        splits = plan_splits(
+            label_set, SplitOptions(folds=settings.folds, seed=settings.seed)
+        ).splits
+    tried = draw_settings(settings.settings, seed=settings.seed)
+    out = Path(out)
+    run = score_labelled_frames(
+        [inputs] if isinstance(inputs, str | os.PathLike) else inputs,
+        label_set,
+        tried,
+        out,
+        settings=settings,
+        splits=splits,
+        check=_check_folds,
+        progress=progress,
+    )
+    # Frames that are taken must find their row in the matrix.
+    frames = replace(run.frames, values={"place": np.arange(len(run.frames))})
+    options = EvaluationOptions(specificity=settings.specificity, seed=settings.seed)
+
+    def best(some: LabelledFrames) -> Chosen:
+        return _best(run.scores, some, options.target)
+
+    def printed(some: LabelledFrames) -> Chosen:
+        return _best(run.scores[:, :1], some, options.target)
+
+    def flag(some: LabelledFrames, chosen: Chosen) -> NDArray[np.bool_]:
+        scores = run.scores[some.values["place"], chosen.setting]
+        return flagged_at(scores, chosen.radius_threshold)
+
+    fitted = cross_fit(frames, best, flag)
+    inside = frames.take(frames.part.code >= 0)
+
+    def metrics(flagged: NDArray[np.bool_]) -> tuple[Metric, ...]:
+        found = rate_metrics(inside, flagged[frames.part.code >= 0], options, subset="cross-fitted")
+        return tuple(metric for metric in found if metric.key in RATES)
+
+    chosen = best(inside)
+    found = Search(
+        options=settings,
+        labels=str(labels),
+        settings=tried,
+        run=run,
+        folds=fitted.values,
+        searched=metrics(fitted.flagged),
+        refitted=metrics(cross_fit(frames, printed, flag).flagged),
+        printed=metrics(flagged_at(run.scores[:, 0], tried[0].radius_threshold)),
+        best=chosen,
+        parameters=replace(tried[chosen.setting], radius_threshold=chosen.radius_threshold),
+    )
+    _write(found, out)
+    return found
+
+
+def _check_folds(frames: LabelledFrames) -> None:
+    """Refuse frames whose folds cannot choose and test."""
+    parts = [name for code, name in enumerate(frames.part.names) if _has_classes(frames, code)]
+    if not has_folds(frames):
+        raise ParameterError(
+            "splits", "a search needs folds; make them with capsieve splits --folds 5"
+        )
+    if len(parts) < len(frames.part.names):
+        raise ParameterError(
+            "folds",
+            f"only {len(parts)} of {len(frames.part.names)} folds have polyp frames and normal "
+            f"frames; ask for fewer folds, or give labels of more {frames.group_kind}s",
+        )
+
+
+def _has_classes(frames: LabelledFrames, code: int) -> bool:
+    here = frames.part.code == code
+    return bool((frames.polyp_frames & here).any() and ((frames.truth == NORMAL) & here).any())
+
+
+def _best(scores: NDArray[np.float32], frames: LabelledFrames, target: float) -> Chosen:
+    """Return the setting with the highest sensitivity at the target; the first of equals."""
+    rows = frames.values["place"]
+    normal, polyp = scores[rows[frames.normal_frames]], scores[rows[frames.polyp_frames]]
+    thresholds = [
+        smallest_threshold(normal[:, column], specificity=target, step=1.0)
+        for column in range(scores.shape[1])
+    ]
+    hits = (polyp >= np.array(thresholds)).sum(axis=0)
+    setting = int(np.argmax(hits))
+    return Chosen(setting, int(thresholds[setting]))
+
+
+def _write(found: Search, out: Path) -> None:
+    content = json.dumps(search_content(found), allow_nan=False, ensure_ascii=False, indent=1)
+    texts = {
+        "settings.csv": tables.csv(settings_table(found)),
+        "best.toml": _best_text(found),
+        "search.json": content + "\n",
+    }
+    for name, written in texts.items():
+        with atomic_write(out / name) as temporary:
+            temporary.write_bytes(written.encode("utf-8", "replace"))
+
+
+def settings_table(found: Search) -> Table:
+    """Return all settings with R_P and the rates that they have on all frames."""
+    target = EvaluationOptions(specificity=found.options.specificity).target
+    frames = found.run.frames
+    names = [each.name for each in fields(Parameters) if each.name != "radius_threshold"]
+    columns = [Column("setting", "Setting", "count"), *(Column(name, name) for name in names)]
+    columns.append(Column("radius_threshold", "R_P", "count"))
+    columns += [Column(key, key, "share") for key in RATES]
+    columns.append(Column("folds", "Chosen by folds", "count"))
+    used = [chosen.setting for chosen in found.folds.values()]
+    rows: list[tuple[Any, ...]] = []
+    for number, setting in enumerate(found.settings):
+        score = found.run.scores[:, number]
+        normal = frames.normal_frames
+        threshold = int(smallest_threshold(score[normal], specificity=target, step=1.0))
+        reached = rates(frames, flagged_at(score, threshold))
+        rows.append(
+            (
+                number,
+                *(getattr(setting, name) for name in names),
+                threshold,
+                *(reached[key].value for key in RATES),
+                used.count(number),
+            )
+        )
+    return Table("settings", "Settings", tuple(columns), tuple(rows))
+
+
+def comparison_table(found: Search) -> Table:
+    """Return the figures on held-out folds: of the search, and of the printed parameters."""
+    kinds = {
+        "Search": found.searched,
+        "Printed parameters, R_P chosen alike": found.refitted,
+        f"Printed parameters, R_P = {found.settings[0].radius_threshold}": found.printed,
+    }
+    columns = [Column("parameters", "Parameters")]
+    for metric in found.searched:
+        columns.append(Column(metric.key, metric.name, "share"))
+        columns.append(Column(f"{metric.key}.interval", "95 % interval"))
+    rows = [
+        (name, *(cell for m in metrics for cell in (m.value, text.interval(m.interval, m.unit))))
+        for name, metrics in kinds.items()
+    ]
+    frames = found.run.frames
+    caption = (
+        f"{int(frames.polyp_frames.sum()):,} polyp frames and {int(frames.normal_frames.sum()):,} "
+        f"normal frames in {len(found.folds)} folds of whole {frames.group_kind}s. Each fold is "
+        "flagged with what the other folds chose, for a specificity of at least "
+        f"{found.options.specificity:g} %."
+    )
+    return Table("search", "Held-out folds", tuple(columns), tuple(rows), caption)
+
+
+def search_content(found: Search) -> dict[str, Any]:
+    """Return the content of search.json as plain values."""
+    run, options = found.run, found.options
+    return {
+        "schema": SEARCH_SCHEMA,
+        "capsieve": __version__,
+        "labels": found.labels,
+        "settings": {
+            "settings": options.settings,
+            "specificity": options.specificity,
+            "folds": options.folds if options.splits is None else str(options.splits),
+            "normals": options.normals,
+            "seed": options.seed,
+        },
+        "frames": run.counts | {"analysed": len(run.frames), "unscored": len(run.unscored)},
+        "failed": [{"exam": name, "why": why} for name, why in run.failed],
+        "unscored": [{"frame": name, "why": why} for name, why in run.unscored],
+        "group_kind": run.frames.group_kind,
+        "folds": {name: chosen._asdict() for name, chosen in found.folds.items()},
+        "searched": [asdict(metric) for metric in found.searched],
+        "printed_with_fitted_radius": [asdict(metric) for metric in found.refitted],
+        "printed": [asdict(metric) for metric in found.printed],
+        "best": found.best._asdict() | {"parameters": found.parameters.to_dict()},
+        "problems": [asdict(problem) for problem in run.problems],
+    }
+
+
+def _best_text(found: Search) -> str:
+    """Return the chosen parameters as TOML, with the figures to expect in comments."""
+    comments = [
+        f"Chosen by capsieve search among {len(found.settings)} settings (number "
+        f"{found.best.setting}; 0 has the printed parameters).",
+        "On held-out folds, the search and the printed parameters with R_P chosen alike:",
+    ]
+    for searched, printed in zip(found.searched, found.refitted, strict=True):
+        comments.append(f"  {searched.name}: {text.metric(searched)}, {text.metric(printed)}")
+    comments.append("Research software, not a medical device.")
+    return "".join(f"# {line}\n" for line in comments) + "\n" + found.parameters.to_toml()
