@@ -17,7 +17,7 @@ from capsieve.evaluation.leaks import (
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, read_scores
 from capsieve.labels import (
     LabelProblem,
     LabelSet,
@@ -27,12 +27,13 @@ from capsieve.labels import (
     read_labels,
     read_splits,
 )
+from capsieve.labels.tables import RawTable, read_own
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.statistics.operating_point import with_training_patients
 from capsieve.statistics.results import Column, Table
 from capsieve.store.record import Flagging
 
-__all__ = ["LabelledResults", "accounts_table", "read_results"]
+__all__ = ["LabelledResults", "accounts_table", "as_labels", "read_results"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,9 +82,9 @@ class LabelledResults:
 
 def read_results(
     results: Scores,
-    labels: "LabelSet | Any",
+    labels: Any,
     *,
-    splits: "Splits | str | os.PathLike[str] | None" = None,
+    splits: Splits | str | os.PathLike[str] | None = None,
     train_patients: Sequence[str] = (),
     allow_leaks: bool = False,
 ) -> LabelledResults:
@@ -95,7 +96,7 @@ def read_results(
         OUT or OUT/EXAM of ``capsieve screen``, the path of a table of scores, a data frame, or a
         dict of arrays.
     labels
-        From :func:`capsieve.read_labels`, or what it takes.
+        From :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
     splits
         A file of ``capsieve splits``: parts "train" and "test", or folds.
     train_patients
@@ -116,14 +117,14 @@ def read_results(
         raise ParameterError(
             "train_patients", "cannot be combined with splits; both define the training part"
         )
-    labels = labels if isinstance(labels, LabelSet) else read_labels(labels)
+    labels = as_labels(labels)
     if splits is not None and not isinstance(splits, Splits):
         splits = read_splits(splits)
     scored = read_scores(results)
     matched = match(_keys(scored), labels, splits)
     if not (matched.truth >= 0).any():
         raise FileError(
-            f"no label in {labels.path or 'the labels'} fits a frame of {scored.name}; "
+            f"no label in {labels.path} fits a frame of {scored.name}; "
             + _first_problem(scored, (*matched.problems, *labels.problems))
         )
     frames = _labelled(scored, matched)
@@ -209,6 +210,21 @@ def _class_warnings(frames: LabelledFrames) -> list[str]:
             f"{unlabelled:,} {noun} no label: they are in neither class, but are read if flagged."
         )
     return warnings
+
+
+def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:
+    """Return labels from a path, a data frame or a dict of arrays.
+
+    Raises
+    ------
+    FileError
+        They cannot be read.
+    """
+    if isinstance(labels, LabelSet):
+        return labels
+    if isinstance(labels, str | os.PathLike):
+        return read_labels(labels, label_format=label_format)
+    return read_own(RawTable(as_table(labels, "labels"), "the labels"))
 
 
 def accounts_table(results: LabelledResults) -> Table:

@@ -6,7 +6,7 @@ means polyp; an empty cell is a frame that was not scored.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
-from capsieve.labels.tables import read_table
+from capsieve.labels.tables import RawTable, read_table
 from capsieve.phash import BITS
 from capsieve.statistics.frames import Coded
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
@@ -91,7 +91,7 @@ def read_scores(results: Scores) -> ScoredFrames:
         They cannot be read, are damaged, or are of several detectors.
     """
     if not isinstance(results, str | os.PathLike):
-        return _read_table(as_table(results, "scores"), "scores", lambda row: f"row {row}")
+        return _read_table(RawTable(as_table(results, "scores"), "the scores"))
     path = Path(results)
     if path.is_dir():
         return _read_exams(path)
@@ -100,7 +100,7 @@ def read_scores(results: Scores) -> ScoredFrames:
         problem = raw.problems[0]
         example = f" ({problem.examples[0]})" if problem.examples else ""
         raise FileError(f"{path}: {problem.what}{example}; correct the table")
-    return _read_table(raw.table, str(path), lambda row: raw.name_rows([row])[0])
+    return _read_table(raw)
 
 
 def as_table(values: Any, what: str) -> pa.Table:
@@ -293,8 +293,8 @@ def _some(names: Sequence[str]) -> str:
 # Scores of any program.
 
 
-def _read_table(table: pa.Table, name: str, name_row: Callable[[int], str]) -> ScoredFrames:
-    """Return the scores in a table; `name_row` tells a person where a row is."""
+def _read_table(raw: RawTable) -> ScoredFrames:
+    table, name = raw.table, raw.path
     names, count = set(table.column_names), table.num_rows
     if "score" not in names or not ({"exam", "frame"} <= names or "file" in names):
         raise FileError(
@@ -306,7 +306,7 @@ def _read_table(table: pa.Table, name: str, name_row: Callable[[int], str]) -> S
 
     def wrong(rows: NDArray[np.bool_], what: str) -> None:
         if rows.any():
-            raise FileError(f"{name}, {name_row(int(np.argmax(rows)))}: {what}")
+            raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
 
     def text(column: str) -> pa.Array:
         return _texts(table[column]) if column in names else pa.nulls(count, pa.string())

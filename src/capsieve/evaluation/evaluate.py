@@ -1,0 +1,487 @@
+"""Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.errors import CapsieveError, FileError, ParameterError
+from capsieve.evaluation.results import LabelledResults, accounts_table, as_labels, read_results
+from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.statistics.breakdown import (
+    baseline_metrics,
+    causes_table,
+    histograms,
+    preselection_metrics,
+    reasons_table,
+    source_metrics,
+)
+from capsieve.statistics.comparison import compare
+from capsieve.statistics.frames import POLYP, Coded, LabelledFrames, number_of
+from capsieve.statistics.operating_point import (
+    TRAIN,
+    choose_threshold,
+    chosen_point,
+    cross_fit,
+    fitted_point,
+    flagged_at,
+    has_folds,
+)
+from capsieve.statistics.rates import (
+    false_positives_table,
+    points_table,
+    rate_metrics,
+    sequences_table,
+    subsets,
+)
+from capsieve.statistics.reading_effort import (
+    effort_curve,
+    effort_metrics,
+    effort_table,
+    flagged_by_list,
+    reading_share,
+)
+from capsieve.statistics.results import (
+    Column,
+    Comparison,
+    Evaluation,
+    EvaluationOptions,
+    Metric,
+    OperatingPoint,
+    Table,
+    parse_read,
+)
+from capsieve.statistics.roc import frame_roc, polyp_roc
+
+if TYPE_CHECKING:
+    from capsieve.evaluation.localisation import Localisation
+
+__all__ = ["evaluate", "operating_points", "step_of"]
+
+PathLike = str | os.PathLike[str]
+
+
+def evaluate(
+    results: Scores,
+    labels: Any,
+    out: PathLike | None = None,
+    *,
+    options: EvaluationOptions = EvaluationOptions(),  # noqa: B008 it is immutable
+    splits: PathLike | None = None,
+    regions: PathLike | None = None,
+    baseline: Scores | None = None,
+    label_format: str | None = None,
+    region_class: str | None = None,
+    allow_leaks: bool = False,
+    galleries: bool = True,
+    **changes: Any,
+) -> Evaluation:
+    """Evaluate scores against labels.
+
+    Parameters
+    ----------
+    results
+        The folder that :func:`capsieve.screen` wrote (OUT, or one exam OUT/EXAM); or scores of any
+        program: the path of a table, a data frame or a dict of arrays with exam and frame (or
+        file), score, and if known head, time_s, source, row and col.
+    labels
+        A table or the folder of a known data set, see :func:`capsieve.read_labels`; or a data frame
+        or dict of arrays.
+    out
+        Folder for report.html, metrics.json, tables/ and figures/; by default nothing is written.
+    options
+        Options that can change a number.
+    splits
+        A file of ``capsieve splits``: parts "train" and "test", or folds.
+    regions
+        Outlines of the polyps on the frames: COCO, boxes or masks.
+    baseline
+        Scores of another detector for the same frames. Both are compared at the same share of
+        frames to read.
+    label_format
+        The format of the labels, if it is not recognised.
+    region_class
+        The class of polyps in `regions`, if it has no names.
+    allow_leaks
+        Continue although training and test share patients or images. The report names them.
+    galleries
+        Whether the report shows frames. They are read again from the sources of the exams.
+    **changes
+        Fields of `options`, such as ``threshold=40``.
+
+    Returns
+    -------
+    Evaluation
+        Every number with its definition, counts and intervals.
+
+    Raises
+    ------
+    FileError
+        Scores or labels cannot be read or do not fit each other.
+    LeakError
+        Training and test share patients or images, or the model was trained on the frames.
+    ParameterError
+        An option is wrong.
+
+    Examples
+    --------
+    >>> import capsieve
+    >>> scores = {"exam": ["a"] * 4, "frame": range(4), "score": [0.9, 0.2, 0.4, 0.1]}
+    >>> labels = {"exam": ["a"] * 4, "frame": range(4), "label": ["polyp"] + ["normal"] * 3}
+    >>> evaluation = capsieve.evaluate(scores, labels, threshold=0.5)
+    >>> evaluation.metric("frames.specificity").value
+    1.0
+    """
+    options = replace(options, **changes)
+    if out is not None:
+        _check_out(Path(out), results)
+    read = read_results(
+        results,
+        as_labels(labels, label_format),
+        splits=splits,
+        train_patients=options.train_patients,
+        allow_leaks=allow_leaks,
+    )
+    others = None if baseline is None else read_scores(baseline)
+    localisation = None if regions is None else (regions, region_class)
+    evaluation = _evaluation(read, options, localisation, others)
+    settings = {
+        "label_format": read.labels.label_format,
+        "splits": None if splits is None else str(splits),
+        "regions": None if regions is None else str(regions),
+        "baseline": None if others is None else others.name,
+        "allow_leaks": allow_leaks,
+    }
+    evaluation = replace(evaluation, settings=settings)
+    if out is not None:
+        from capsieve.report.evaluation import write_evaluation
+
+        with ExitStack() as stack:
+            images = _images(read, stack) if galleries and read.folders else None
+            write_evaluation(evaluation, Path(out), images=images)
+    return evaluation
+
+
+def _check_out(out: Path, results: Scores) -> None:
+    from capsieve.report.evaluation import check_folder
+
+    check_folder(out)
+    if isinstance(results, str | os.PathLike) and out.resolve() == Path(results).resolve():
+        raise FileError(f"{out} has the results of the screening; choose another folder with -o")
+
+
+def _evaluation(
+    read: LabelledResults,
+    options: EvaluationOptions,
+    regions: tuple[PathLike, str | None] | None,
+    others: ScoredFrames | None,
+) -> Evaluation:
+    frames = read.frames
+    points, point_warnings = operating_points(read, options)
+    flagged = points[0].flagged
+    labelled = frames.take(frames.labelled)
+    roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
+    crossed, crossed_table, fold_warnings = _cross_fitted(frames, options, step_of(read))
+    located = None if regions is None else _located(read, flagged, options, *regions)
+    comparison = None if others is None else _compared(read, others, points[0], options)
+    metrics: list[Metric] = [
+        metric
+        for name, mask in subsets(frames).items()
+        for metric in rate_metrics(frames.take(mask), flagged[mask], options, subset=name)
+    ]
+    metrics += [*crossed, *roc_frames.metrics, *roc_polyps.metrics]
+    metrics += effort_metrics(frames, flagged, options)
+    metrics += source_metrics(frames, flagged, options)
+    tables = [
+        accounts_table(read),
+        points_table(frames, points),
+        crossed_table,
+        sequences_table(frames, flagged),
+        false_positives_table(frames, flagged),
+        effort_table(frames, flagged),
+        causes_table(frames, flagged),
+    ]
+    histogram = ()
+    if "reason" in frames.values:
+        metrics += preselection_metrics(frames, options)
+        tables.append(reasons_table(frames))
+        histogram = histograms(frames, read.parameters)
+    if "red" in frames.values:
+        metrics += baseline_metrics(labelled, options)
+    problems = (*read.labels.problems, *read.matched.problems)
+    if located is not None:
+        metrics += located.metrics
+        tables.append(located.table)
+        problems += located.problems
+    if comparison is not None:
+        tables += [comparison.values, comparison.changed]
+    return Evaluation(
+        results=read.scored.name,
+        labels=read.labels.path,
+        options=options,
+        settings={},
+        detector=read.detector,
+        parameters=read.parameters,
+        frames=frames,
+        points=points,
+        metrics=tuple(metrics),
+        tables=tuple(table for table in tables if table is not None and table.rows),
+        problems=problems,
+        warnings=(*read.warnings, *point_warnings, *fold_warnings, *_source_warnings(read)),
+        leaks=read.leaks,
+        roc_frames=roc_frames.curve,
+        roc_polyps=roc_polyps.curve,
+        effort=effort_curve(frames),
+        froc=None if located is None else located.froc,
+        histograms=histogram,
+        comparison=comparison,
+    )
+
+
+def step_of(read: LabelledResults) -> float | None:
+    """Return the step of a detector's thresholds: R_P of the paper's detector is a whole number."""
+    return 1.0 if read.detector.get("name") == "paper" else None
+
+
+def operating_points(
+    read: LabelledResults, options: EvaluationOptions
+) -> tuple[tuple[OperatingPoint, ...], tuple[str, ...]]:
+    """Return the operating points, the one that was used first, and warnings about them.
+
+    First comes the one that the options give, else the one chosen on the training part, else the
+    flags of the screening. The last one is fitted to the same frames that it is evaluated on.
+
+    Raises
+    ------
+    ParameterError
+        A reading list is asked for, but the labels name no exam; or there is no operating point.
+    """
+    frames, step = read.frames, step_of(read)
+    given, warnings = _given_point(frames, options), []
+    chosen = chosen_point(frames, options, step)
+    fitted = fitted_point(frames, options, step)
+    if chosen is None and given is None and TRAIN in frames.part.names:
+        raise ParameterError(
+            "specificity",
+            "no normal frame of the training part was scored, so no threshold can be chosen; give "
+            "a split whose training part has normal frames, or a threshold",
+        )
+    screened = None if given is not None else _screened_point(read)
+    points = [given, chosen, screened, fitted]
+    if screened is not None and screened.rule == "read" and _lists_by_class(frames):
+        warnings.append(
+            "The exams were screened with reading lists, but the screened folders are not the "
+            "exams that the labels name; such a list is no operating point. The first figures are "
+            f"those of the threshold with {options.specificity:g} % specificity."
+        )
+        points = [chosen, fitted, screened]
+    found = tuple(point for point in points if point is not None)
+    if not found:
+        raise ParameterError(
+            "threshold",
+            "is missing: no normal frame was scored, so no threshold can be chosen; give one",
+        )
+    return found, tuple(warnings)
+
+
+def _given_point(frames: LabelledFrames, options: EvaluationOptions) -> OperatingPoint | None:
+    if options.threshold is not None:
+        flagged = flagged_at(frames.score, options.threshold)
+        return OperatingPoint("given", "threshold", options.threshold, flagged, "As given.")
+    if options.read is not None:
+        flagged = flagged_by_list(frames, options.read)
+        text = "Reading list as given, formed in each exam that the labels name."
+        return OperatingPoint("given", "read", parse_read(options.read), flagged, text)
+    return None
+
+
+def _screened_point(read: LabelledResults) -> OperatingPoint | None:
+    """Return the column flagged as an operating point; None for scores of other programs."""
+    if not read.flagging:
+        return None
+    rules = {(each["rule"], each["value"]) for each in read.flagging}
+    rule, value = next(iter(rules))
+    text = "As screened." if len(rules) == 1 else "As screened; the exams have different rules."
+    return OperatingPoint(
+        "screened",
+        "threshold" if rule == "threshold" else "read",
+        value if len(rules) == 1 else None,
+        read.frames.flagged,
+        text,
+    )
+
+
+def _lists_by_class(frames: LabelledFrames) -> bool:
+    """Return whether the screened folders are classes of a data set, and not exams.
+
+    A share of each class would give the same sensitivity and specificity to every detector.
+    """
+    exam, unit = frames.exam.code[frames.labelled], frames.unit.code[frames.labelled]
+    if (unit < 0).any():
+        return True
+    if len(np.unique(np.stack([exam, unit]), axis=1).T) > len(np.unique(exam)):
+        return True  # a folder has frames of several exams
+    polyp = frames.truth[frames.labelled] == POLYP
+    classes = np.unique(np.stack([exam, polyp]), axis=1)
+    one_class = classes.shape[1] == len(np.unique(exam)) and len(np.unique(polyp)) > 1
+    return one_class and len(np.unique(unit)) < len(np.unique(exam))
+
+
+def _cross_fitted(
+    frames: LabelledFrames, options: EvaluationOptions, step: float | None
+) -> tuple[tuple[Metric, ...], Table | None, list[str]]:
+    """Return rates with the threshold of each fold chosen on the other folds."""
+    if not has_folds(frames):
+        return (), None, []
+    fit = cross_fit(frames, lambda others: choose_threshold(others, options, step))
+    if fit.failed:
+        folds = f"fold{'s' if len(fit.failed) > 1 else ''} {', '.join(fit.failed)}"
+        warning = (
+            f"No threshold could be chosen for {folds}, because the other folds have no scored "
+            "normal frame; there are no cross-fitted figures."
+        )
+        return (), None, [warning]
+    inside = frames.part.code >= 0
+    metrics = rate_metrics(frames.take(inside), fit.flagged[inside], options, subset="cross-fitted")
+    table = Table(
+        "cross-fitted",
+        "Thresholds chosen on the other folds",
+        (Column("fold", "Fold"), Column("threshold", "Threshold", "number", 4)),
+        tuple(fit.values.items()),
+    )
+    return metrics, table, []
+
+
+def _source_warnings(read: LabelledResults) -> list[str]:
+    warnings: list[str] = []
+    sources = np.unique(read.frames.source.code[read.frames.labelled])
+    if len(sources[sources >= 0]) > 1:
+        warnings.append(
+            f"The frames are of {number_of(len(sources[sources >= 0]), 'source')}. The pooled "
+            "figures also measure how the sources differ; see the figures by source."
+        )
+    if not read.folders:
+        warnings.append(
+            "Scores without frames: pre-selection, trivial baselines, leaks by equal images and "
+            "pictures of frames are left out."
+        )
+    return warnings
+
+
+def _located(
+    read: LabelledResults,
+    flagged: NDArray[np.bool_],
+    options: EvaluationOptions,
+    regions: PathLike,
+    polyp_class: str | None,
+) -> "Localisation":
+    from capsieve.evaluation.localisation import localise
+    from capsieve.labels import read_outlines
+
+    return localise(
+        read_outlines(regions, polyp_class=polyp_class),
+        read.frames,
+        read.scored.path,
+        flagged=flagged,
+        options=options,
+        folders=read.folders if read.detector.get("name") == "paper" else (),
+    )
+
+
+def _compared(
+    read: LabelledResults,
+    others: ScoredFrames,
+    point: OperatingPoint,
+    options: EvaluationOptions,
+) -> Comparison:
+    """Compare both on the frames that both scored, at the same share of frames to read."""
+    frames, rows = read.frames, _same_frames(read.scored, others)
+    there = rows >= 0
+    other_score = np.where(there, others.columns["score"][rows], np.nan)
+    both = frames.labelled & frames.scored & ~np.isnan(other_score)
+    if not both.any():
+        raise FileError(
+            f"{read.scored.name} and {others.name} have no labelled frame in common; score the "
+            "same frames with both"
+        )
+    mine, theirs = read.scored.hashes, others.pixel_hash
+    if mine is not None and theirs is not None:
+        same = np.asarray(read.scored.pixel_hash) == np.asarray(theirs)[rows]
+        if not same[both].all():
+            raise FileError(
+                f"frames of the same number in {read.scored.name} and {others.name} have "
+                "different pixels; screen the same exams with both"
+            )
+    flags = point.flagged[both], _flagged_alike(frames, point.flagged, other_score)[both]
+    return compare(
+        frames.take(both),
+        other_score[both],
+        flags=flags,
+        names=_two_names(read.scored.name, others.name),
+        options=options,
+    )
+
+
+def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]:
+    """Return for each frame of the first its row in the second, or -1."""
+
+    def keys(scored: ScoredFrames, *, by_file: bool) -> list[tuple[Any, ...]]:
+        exam, number = scored.columns["exam"], scored.columns["frame"]
+        named = scored.columns["file"] if by_file else number
+        names = [exam.names[code] for code in exam.code]
+        return list(zip(names, scored.columns["head"].tolist(), list(named), strict=True))
+
+    # Numbers of image files may have been given by the order of a table.
+    files = [each.columns["file"] for each in (first, second)]
+    by_file = all(file is not None and not (file == None).any() for file in files)  # noqa: E711
+    places = {key: row for row, key in enumerate(keys(second, by_file=by_file))}
+    return np.array([places.get(key, -1) for key in keys(first, by_file=by_file)], np.int64)
+
+
+def _flagged_alike(
+    frames: LabelledFrames, flagged: NDArray[np.bool_], score: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Flag the same share of each exam as the first detector, by the scores of the second."""
+    if (frames.unit.code[frames.labelled] < 0).any():  # the labels name no exam: all frames as one
+        one = Coded(("all",), np.zeros(len(frames), np.int32))
+        frames = replace(frames, unit=one)
+    other = replace(frames, score=score)
+    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
+    share = np.zeros(len(frames))
+    for code in np.unique(frames.unit.code):
+        own = frames.unit.code == code
+        total = len(np.unique(first[own & ~np.isnan(score)]))
+        listed = len(np.unique(first[own & flagged & ~np.isnan(score)]))
+        share[own] = listed / max(total, 1)
+    return reading_share(other) <= share + 1e-12
+
+
+def _two_names(first: str, second: str) -> tuple[str, str]:
+    one, two = Path(first).name, Path(second).name
+    return (one, two) if one != two else (first, second if first != second else f"{second} (2)")
+
+
+def _images(read: LabelledResults, stack: ExitStack) -> Callable[[int], NDArray[Any] | None]:
+    """Return a function that reads the pixels of a frame, or None if its source is missing."""
+    from capsieve.store.exam import Exam
+
+    readers: dict[tuple[int, int], Any] = {}
+
+    def image(row: int) -> NDArray[Any] | None:
+        code, head = int(read.frames.exam.code[row]), int(read.frames.head[row])
+        try:
+            if (code, head) not in readers:
+                readers[code, head] = None  # if the source is missing, it is not tried again
+                reader = Exam(read.folders[code]).reader(head)
+                readers[code, head] = stack.enter_context(reader)
+            reader = readers[code, head]
+            return None if reader is None else reader.pixels(int(read.frames.frame[row]))
+        except CapsieveError:
+            return None
+
+    return image
