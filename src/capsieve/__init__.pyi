@@ -4,8 +4,6 @@ from . import phantom as phantom
 from ._version import __version__ as __version__
 from .detector import Detector as Detector
 from .detectors import load_detector as load_detector
-from .engine.calibrating import calibrate as calibrate
-from .engine.evaluating import evaluate as evaluate
 from .engine.training import train as train
 from .errors import CapsieveError as CapsieveError
 from .errors import FileError as FileError
@@ -15,10 +13,13 @@ from .errors import MissingExtraError as MissingExtraError
 from .errors import OccupiedError as OccupiedError
 from .errors import ParameterError as ParameterError
 from .errors import WorkerError as WorkerError
+from .evaluation.calibrate import calibrate as calibrate
+from .evaluation.evaluate import evaluate as evaluate
 from .field_of_view import find_field_of_view as find_field_of_view
 from .frames import FieldOfView as FieldOfView
 from .frames import Frame as Frame
 from .frames import Placement as Placement
+from .labels import read_labels as read_labels
 from .paper.algorithm import analyze as analyze
 from .paper.algorithm import explain as explain
 from .parameters import Parameters as Parameters
@@ -30,6 +31,6 @@ from .screening.screen import ScreenedExam as ScreenedExam
 from .screening.screen import screen as screen
 from .screening.settings import Progress as Progress
 from .screening.settings import ScreenSettings as ScreenSettings
-from .statistics.evaluation import Evaluation as Evaluation
-from .statistics.labels import read_labels as read_labels
-from .statistics.metric import Metric as Metric
+from .statistics.results import Evaluation as Evaluation
+from .statistics.results import EvaluationOptions as EvaluationOptions
+from .statistics.results import Metric as Metric

@@ -5,18 +5,15 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from capsieve.cli.options import workers_option
 
 if TYPE_CHECKING:
     from capsieve.screening.screen import ScreenedExam
-    from capsieve.statistics.evaluation import Evaluation
-    from capsieve.statistics.metric import Metric
+    from capsieve.statistics.results import Table
 
 __all__ = ["command"]
 
@@ -48,9 +45,11 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
     from capsieve.cli.output import say_compiling
     from capsieve.cli.progress import exam_progress, frame_progress
     from capsieve.compiling import is_compiled
-    from capsieve.engine.evaluating import evaluate
     from capsieve.errors import FileError
+    from capsieve.evaluation.evaluate import evaluate
     from capsieve.phantom import plan_study, write_study
+    from capsieve.report import tables
+    from capsieve.report.evaluation import summary
     from capsieve.screening.screen import screen
 
     try:
@@ -83,9 +82,9 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
     click.echo("Evaluating the results against the ground truth ...", err=True)
     evaluation = evaluate(out / "results", study / "labels.csv", out / "evaluation", regions=study)
     panels = _explain_best_event(exams, out)
-    console = Console(width=200, highlight=False, soft_wrap=True)
-    console.print("", _exam_table(exams), "", _result_table(evaluation), "", sep="\n")
-    click.echo("The frames are synthetic: expect other values for real exams.\n")
+    for table in (_exam_table(exams), summary(evaluation)):
+        click.echo(f"\n{tables.terminal(table)}")
+    click.echo("\nThe frames are synthetic: expect other values for real exams.\n")
     paths = {
         "Reports of the exams": out / "results" / "EXAM" / "report.html",
         "Report of the evaluation": out / "evaluation" / "report.html",
@@ -103,46 +102,19 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
         click.get_current_context().exit(1)
 
 
-def _exam_table(exams: "Sequence[ScreenedExam]") -> Table:
-    names = ("found", "to_read", "events")
-    counts: list[Any] = [exam.record["frame_counts"] for exam in exams if exam.record is not None]
-    table = _table("Exam", "Frames", "To read", "Events")
-    for exam in exams:
-        counted: Any = (
-            exam.record["frame_counts"] if exam.record else dict.fromkeys(names, "failed")
-        )
-        table.add_row(exam.name, *(str(counted[name]) for name in names))
-    table.add_row("total", *(str(sum(counted[name] for counted in counts)) for name in names))
-    return table
+def _exam_table(exams: "Sequence[ScreenedExam]") -> "Table":
+    from capsieve.statistics.results import Column, Table
 
-
-def _result_table(evaluation: "Evaluation") -> Table:
-    point = evaluation.points[0]
-    table = _table(f"Results at R_P = {point.threshold:g}", "Value", "Count", "95 % interval")
-    for key in ("polyps.all.sensitivity", "frames.all.sensitivity", "frames.all.specificity"):
-        metric = evaluation.metric(key)
-        table.add_row(
-            metric.name,
-            "-" if metric.value is None else f"{100 * metric.value:.1f} %",
-            f"{metric.numerator} of {metric.denominator}",
-            _interval(metric),
-        )
-    return table
-
-
-def _interval(metric: "Metric") -> str:
-    for interval in metric.intervals:
-        if interval.low is not None and interval.high is not None:
-            return f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % ({interval.method})"
-    return ""
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column(first)
-    for name in others:
-        table.add_column(name, justify="left" if "interval" in name else "right")
-    return table
+    labels = {"found": "Frames", "to_read": "To read", "events": "Events"}
+    counts = [exam.record["frame_counts"] if exam.record is not None else {} for exam in exams]
+    rows = [[count.get(key) for key in labels] for count in counts]
+    return Table(
+        "exams",
+        "Exams",
+        (Column("exam", "Exam"), *(Column(*each, "count") for each in labels.items())),
+        tuple((exam.name, *row) for exam, row in zip(exams, rows, strict=True)),
+        total=("Total", *(sum(filter(None, column)) for column in zip(*rows, strict=True))),
+    )
 
 
 def _review_command(results: Path) -> str:

@@ -1,4 +1,4 @@
-"""What several commands print: words for people, JSON for machines."""
+"""Output that several commands share: lines for people, JSON for programs."""
 
 import dataclasses
 import json
@@ -14,8 +14,8 @@ from capsieve.results import Feature, FrameResult
 
 if TYPE_CHECKING:
     from capsieve.detector import Detector
+    from capsieve.labels import LabelProblem
     from capsieve.report.frame_flag import FrameFlag
-    from capsieve.statistics.labels.label_set import LabelProblem
 
 __all__ = [
     "EXPLANATION_SCHEMA",
@@ -54,23 +54,21 @@ def say_compiling() -> None:
 def say_cautions(
     leaks: Iterable[str], warnings: Iterable[str], problems: "Iterable[LabelProblem]"
 ) -> None:
-    """Print on stderr what a careful reader of figures must know."""
-    from capsieve.report.text import plain
-
+    """Print leaks, warnings and problems of the labels on stderr, one line each."""
     for leak in leaks:
-        click.echo(f"capsieve: leak, overridden: {leak}", err=True)
+        say(f"capsieve: leak, allowed: {leak}", err=True)
     for warning in warnings:
-        click.echo(f"capsieve: {warning[:1].upper()}{warning[1:]}", err=True)
+        say(f"capsieve: {warning[:1].upper()}{warning[1:]}", err=True)
     for problem in problems:
-        examples = f" ({'; '.join(map(plain, problem.examples[:3]))})" if problem.examples else ""
+        examples = f" ({'; '.join(problem.examples[:3])})" if problem.examples else ""
         used = "used" if problem.used else "not used"
-        click.echo(f"capsieve: {problem.rows:,} {used}: {plain(problem.what)}{examples}", err=True)
+        say(f"capsieve: {problem.rows:,} {used}: {problem.what}{examples}", err=True)
 
 
 def say_why(why: Sequence[str]) -> None:
-    """Print the words, the verdict in bold if stdout is a terminal."""
-    verdict, *rest = why
-    click.secho(verdict, bold=True)
+    """Print the reasons for a decision, the first in bold if stdout is a terminal."""
+    first, *rest = why
+    click.secho(first, bold=True)
     for line in rest:
         click.echo(line)
 

@@ -76,7 +76,7 @@ def evaluate(
     regions: PathLike | None = None,
     baseline: Scores | None = None,
     label_format: str | None = None,
-    region_class: str | None = None,
+    polyp_class: str | None = None,
     allow_leaks: bool = False,
     galleries: bool = True,
     **changes: Any,
@@ -105,7 +105,7 @@ def evaluate(
         frames to read.
     label_format
         The format of the labels, if it is not recognised.
-    region_class
+    polyp_class
         The class of polyps in `regions`, if it has no names.
     allow_leaks
         Continue although training and test share patients or images. The report names them.
@@ -139,7 +139,9 @@ def evaluate(
     """
     options = replace(options, **changes)
     if out is not None:
-        _check_out(Path(out), results)
+        from capsieve.report.evaluation import check_folder
+
+        check_folder(out)
     read = read_results(
         results,
         as_labels(labels, label_format),
@@ -148,7 +150,7 @@ def evaluate(
         allow_leaks=allow_leaks,
     )
     others = None if baseline is None else read_scores(baseline)
-    localisation = None if regions is None else (regions, region_class)
+    localisation = None if regions is None else (regions, polyp_class)
     evaluation = _evaluation(read, options, localisation, others)
     settings = {
         "label_format": read.labels.label_format,
@@ -163,16 +165,8 @@ def evaluate(
 
         with ExitStack() as stack:
             images = _images(read, stack) if galleries and read.folders else None
-            write_evaluation(evaluation, Path(out), images=images)
+            write_evaluation(evaluation, out, images=images)
     return evaluation
-
-
-def _check_out(out: Path, results: Scores) -> None:
-    from capsieve.report.evaluation import check_folder
-
-    check_folder(out)
-    if isinstance(results, str | os.PathLike) and out.resolve() == Path(results).resolve():
-        raise FileError(f"{out} has the results of the screening; choose another folder with -o")
 
 
 def _evaluation(
