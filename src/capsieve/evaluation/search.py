@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import ParameterError
+from capsieve.errors import LeakError, ParameterError
 from capsieve.evaluation.labelled_run import (
     LabelledRun,
     score_labelled_frames,
@@ -28,7 +28,7 @@ from capsieve.evaluation.settings import SearchSettings
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
 from capsieve.report import tables, text
-from capsieve.statistics.frames import NORMAL, LabelledFrames
+from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames
 from capsieve.statistics.operating_point import (
     cross_fit,
     flagged_at,
@@ -266,22 +266,28 @@ def search(
 
 def _check_folds(frames: LabelledFrames) -> None:
     """Refuse frames whose folds cannot choose and test."""
-    parts = [name for code, name in enumerate(frames.part.names) if _has_classes(frames, code)]
+    names, part = frames.part.names, frames.part.code
     if not has_folds(frames):
         raise ParameterError(
-            "splits", "a search needs folds; make them with capsieve splits --folds 5"
+            "splits", "the split has no folds; make some with capsieve splits --folds 5"
         )
-    if len(parts) < len(frames.part.names):
-        raise ParameterError(
-            "folds",
-            f"only {len(parts)} of {len(frames.part.names)} folds have polyp frames and normal "
-            f"frames; ask for fewer folds, or give labels of more {frames.group_kind}s",
+    inside = part >= 0
+    divided = np.unique(np.stack([frames.group.code[inside], part[inside]]), axis=1)[0]
+    groups, times = np.unique(divided, return_counts=True)
+    if (times > 1).any():
+        name = frames.group.names[groups[times > 1][0]]
+        raise LeakError(
+            f"{frames.group_kind} {name!r} is in several folds, so held-out frames are not "
+            "independent; split by whole groups with capsieve splits"
         )
-
-
-def _has_classes(frames: LabelledFrames, code: int) -> bool:
-    here = frames.part.code == code
-    return bool((frames.polyp_frames & here).any() and ((frames.truth == NORMAL) & here).any())
+    for code, name in enumerate(names):
+        truth = frames.truth[part == code]
+        if not ((truth == POLYP).any() and (truth == NORMAL).any()):
+            raise ParameterError(
+                "folds",
+                f"fold {name!r} has no polyp frame or no normal frame; ask for fewer folds, or "
+                f"give labels of more than {len(groups)} groups ({frames.group_kind})",
+            )
 
 
 def _best(scores: NDArray[np.float32], frames: LabelledFrames, target: float) -> Chosen:
