@@ -1,0 +1,347 @@
+"""Leaks are found, named, and stop the evaluation unless they are allowed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capsieve.errors import LeakError
+from capsieve.evaluation.leaks import (
+    PixelHashes,
+    check_leaks,
+    find_leaks,
+    near_duplicates,
+    read_training_phashes,
+    training_leak,
+)
+from capsieve.learned.model_file import read_model, write_model
+from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
+from made_models import CARD, brightness_model, spec
+
+RNG = np.random.default_rng(0)
+A, B, C, D = (RNG.bytes(32) for _ in range(4))
+
+
+def nearly(phash, bits):
+    """Return the hash with so many bits changed."""
+    changed = np.unpackbits(np.frombuffer(phash, np.uint8))
+    changed[:: 256 // bits][:bits] ^= 1
+    return np.packbits(changed).tobytes()
+
+
+def coded(values):
+    names = tuple(dict.fromkeys(value for value in values if value is not None))
+    return Coded(
+        names, np.array([-1 if one is None else names.index(one) for one in values], np.int32)
+    )
+
+
+class Study:
+    """Exams of one patient each; every frame has a label and a part, unless it is None."""
+
+    def __init__(self):
+        self.rows = []
+
+    def exam(self, name, phashes, parts, *, pixels=None, patient="", truth=NORMAL, **more):
+        for frame, part in enumerate(parts):
+            row = {"exam": name, "frame": frame, "part": part, "truth": truth, "file": None}
+            row["patient"] = name if patient == "" else patient
+            row["pixels"] = pixels[frame] if pixels else f"{name} {frame}"
+            row |= {"phash": phashes[frame], "unit": name, "block": None, "polyp": None}
+            self.rows.append(row | {key: value[frame] for key, value in more.items()})
+        return self
+
+    def column(self, name):
+        return [row[name] for row in self.rows]
+
+    @property
+    def frames(self):
+        count = len(self.rows)
+        group = [
+            row["patient"] or (f"block {row['block']}" if row["block"] else f"exam {row['unit']}")
+            for row in self.rows
+        ]
+        labelled = np.array(self.column("truth"), np.int8)
+        return LabelledFrames(
+            exam=coded(self.column("exam")),
+            head=np.zeros(count, np.int16),
+            frame=np.array(self.column("frame"), np.int64),
+            file=np.array(self.column("file"), object),
+            time=np.full(count, np.nan),
+            score=np.zeros(count),
+            flagged=np.zeros(count, bool),
+            event=np.full(count, -1, np.int32),
+            duplicate_of=np.full(count, -1, np.int64),
+            truth=labelled,
+            polyp=coded(self.column("polyp")),
+            patient=coded(self.column("patient")),
+            unit=coded(self.column("unit")),
+            group=coded(group),
+            group_kind="patient",
+            source=coded([None] * count),
+            finding=coded([None] * count),
+            part=coded(self.column("part")),
+        )
+
+    @property
+    def hashes(self):
+        phashes = self.column("phash")
+        return PixelHashes(
+            coded(self.column("pixels")).code.astype(np.int64),
+            np.array([np.frombuffer(one or bytes(32), np.uint8) for one in phashes]),
+            np.array([one is not None for one in phashes]),
+        )
+
+    def leaks(self, **more):
+        return {leak.kind: leak for leak in find_leaks(self.frames, self.hashes, **more)}
+
+
+@pytest.fixture
+def study():
+    return Study()
+
+
+def test_a_clean_split_has_no_leaks(study):
+    study.exam("a", [A, A], ["train"] * 2, pixels=["1", "1"]).exam("b", [B, C], ["test"] * 2)
+    assert study.leaks() == {}
+    assert check_leaks(find_leaks(study.frames, study.hashes), allow=False) == ((), ())
+
+
+def test_a_patient_in_two_parts_is_named(study):
+    study.exam("a", [A], ["train"], patient="Anna").exam("b", [B], ["test"], patient="Anna")
+    study.exam("c", [C], ["test"], patient="Carl")
+    leaks = study.leaks()
+    assert set(leaks) == {"patient"}
+    assert leaks["patient"].count == 1
+    assert "Anna (train, test)" in leaks["patient"].text
+    assert "Carl" not in leaks["patient"].text
+
+
+def test_an_exam_of_unknown_patient_in_two_parts_is_a_leak(study):
+    study.exam("a", [A, B], ["train", "test"], patient=None)
+    leak = study.leaks()["group"]
+    assert leak.stops
+    assert "exam a (train, test)" in leak.text
+
+
+def test_frames_without_a_patient_may_be_of_the_patient_of_their_exam(study):
+    study.exam("a", [A, B], ["train", "test"], patient="Anna")
+    study.rows[1]["patient"] = None
+    leaks = study.leaks()
+    assert set(leaks) == {"group"}
+    assert leaks["group"].stops
+
+
+def test_frames_without_a_patient_in_no_part_are_no_leak(study):
+    study.exam("a", [A, B, C], ["train", "test", None], patient="Anna")
+    study.rows[1]["patient"] = "Bea"
+    study.rows[2]["patient"] = None
+    assert study.leaks() == {}
+
+
+def test_blocks_of_one_exam_may_be_in_different_parts(study):
+    study.exam("a", [A, B], ["train", "test"], patient=None, block=["x", "y"])
+    assert study.leaks() == {}
+
+
+def test_a_polyp_in_two_parts_is_a_warning(study):
+    study.exam("a", [A, B], ["train", "test"], patient=None, truth=POLYP, block=["x", "y"])
+    for row in study.rows:
+        row["polyp"] = "1"
+    leak = study.leaks()["polyp"]
+    assert not leak.stops
+    assert leak.count == 1
+
+
+def test_a_frame_that_is_listed_in_two_parts_is_named(study):
+    study.exam("a", [A], ["train"]).exam("b", [B, C], ["test", None])
+    leak = study.leaks(in_two_parts=[2])["frame"]
+    assert leak.count == 1
+    assert "b frame 1" in leak.text
+
+
+def test_equal_pixels_in_two_parts_are_named_once(study):
+    study.exam("a", [A, B], ["train"] * 2, pixels=["1", "2"])
+    study.exam("b", [A, C], ["test"] * 2, pixels=["1", "3"])
+    leaks = study.leaks()
+    assert set(leaks) == {"pixels"}
+    assert leaks["pixels"].stops
+    assert "a frame 0 (train) and b frame 0 (test)" in leaks["pixels"].text
+
+
+def test_near_duplicates_across_parts_are_named(study):
+    study.exam("a", [A, B], ["1"] * 2).exam("b", [C, nearly(A, 31)], ["2"] * 2)
+    study.exam("c", [nearly(C, 3), D], ["3"] * 2)
+    leaks = study.leaks()
+    assert set(leaks) == {"near-duplicate"}
+    assert leaks["near-duplicate"].count == 4
+    assert "a frame 0 (1) and b frame 1 (2)" in leaks["near-duplicate"].text
+    assert "b frame 0 (2) and c frame 0 (3)" in leaks["near-duplicate"].text
+
+
+def test_images_that_differ_in_more_bits_are_no_near_duplicates(study):
+    study.exam("a", [A], ["train"]).exam("b", [nearly(A, 32)], ["test"])
+    assert study.leaks() == {}
+
+
+def test_near_duplicates_within_one_part_are_no_leak(study):
+    study.exam("a", [A, nearly(A, 4)], ["train"] * 2).exam("b", [nearly(A, 40)], ["train"])
+    study.exam("c", [B, nearly(B, 4)], ["test"] * 2)
+    assert study.leaks() == {}
+
+
+def test_black_frames_in_two_parts_are_no_leak(study):
+    study.exam("a", [None, A], ["train"] * 2, pixels=["black", "1"])
+    study.exam("b", [None, B], ["test"] * 2, pixels=["black", "2"])
+    assert {kind: leak.stops for kind, leak in study.leaks().items()} == {"twice": False}
+
+
+def test_only_labelled_frames_count(study):
+    study.exam("a", [A, B], ["train"] * 2, pixels=["1", "2"])
+    study.exam("b", [A, nearly(B, 2)], ["test"] * 2, pixels=["1", "3"], truth=UNLABELLED)
+    study.exam("c", [C], ["test"])
+    assert study.leaks() == {}
+
+
+def test_other_findings_count(study):
+    study.exam("a", [A], ["train"]).exam("b", [nearly(A, 2)], ["test"], truth=OTHER)
+    assert set(study.leaks()) == {"near-duplicate"}
+
+
+def test_without_a_split_equal_images_of_two_exams_are_a_warning(study):
+    study.exam("a", [A, A], [None] * 2, pixels=["1", "1"]).exam("b", [A], [None], pixels=["1"])
+    study.exam("c", [nearly(A, 2)], [None])
+    allowed, warnings = check_leaks(find_leaks(study.frames, study.hashes), allow=False)
+    assert allowed == ()
+    assert "a frame 0 and b frame 0" in warnings[0]
+
+
+def test_equal_frames_of_one_exam_are_usual(study):
+    study.exam("a", [A, A], [None] * 2, pixels=["1", "1"]).exam("b", [B], [None])
+    assert study.leaks() == {}
+
+
+def test_without_images_names_are_still_checked(study):
+    study.exam("a", [A], ["train"], patient="Anna").exam("b", [A], ["test"], patient="Anna")
+    assert [leak.kind for leak in find_leaks(study.frames)] == ["patient"]
+
+
+def test_all_leaks_are_named_with_the_option_to_continue(study):
+    study.exam("a", [A, B], ["train"] * 2, patient="Anna")
+    study.exam("b", [nearly(B, 9)], ["test"], patient="Anna")
+    with pytest.raises(LeakError) as caught:
+        check_leaks(find_leaks(study.frames, study.hashes), allow=False)
+    for words in ("Anna", "a frame 1 (train) and b frame 0 (test)", "--allow-leaks", "allow_leaks"):
+        assert words in str(caught.value)
+
+
+def test_allowed_leaks_are_returned(study):
+    study.exam("a", [A], ["train"], patient="Anna").exam("b", [B], ["test"], patient="Anna")
+    allowed, warnings = check_leaks(find_leaks(study.frames, study.hashes), allow=True)
+    assert len(allowed) == 1
+    assert "Anna" in allowed[0]
+    assert warnings == ()
+
+
+def test_image_files_are_named_by_their_names(study):
+    study.exam("a", [A], ["train"], pixels=["1"], file=["x/1.png"])
+    study.exam("b", [A], ["test"], pixels=["1"], file=["2.png"])
+    assert "a/x/1.png (train) and b/2.png (test)" in study.leaks()["pixels"].text
+
+
+def test_of_many_leaks_the_first_are_named_and_all_are_counted(study):
+    phashes = [np.random.default_rng(seed).bytes(32) for seed in range(9)]
+    study.exam("a", phashes, ["train"] * 9)
+    study.exam("b", [nearly(phash, 5) for phash in phashes], ["test"] * 9)
+    leak = study.leaks()["near-duplicate"]
+    assert leak.count == 18
+    assert leak.text.count("(train)") == 3
+    assert "and 6 more" in leak.text
+
+
+# Frames that trained the model.
+
+
+def rows_of(*phashes):
+    return np.array([np.frombuffer(one, np.uint8) for one in phashes])
+
+
+def test_frames_that_trained_the_model_are_a_leak(study):
+    study.exam("a", [A, B, C], [None] * 3)
+    hashes = study.hashes
+    leak = training_leak(study.frames, hashes.phash, hashes.has_phash, rows_of(D, nearly(B, 5)))
+    assert leak is not None
+    assert (leak.count, leak.stops) == (1, True)
+    assert "a frame 1" in leak.text
+    assert training_leak(study.frames, hashes.phash, hashes.has_phash, rows_of(D)) is None
+
+
+def test_unlabelled_and_featureless_frames_are_no_training_leak(study):
+    study.exam("a", [A, None], [None] * 2).exam("b", [B], [None], truth=UNLABELLED)
+    hashes = study.hashes
+    trained = rows_of(B, bytes(32))
+    assert training_leak(study.frames, hashes.phash, hashes.has_phash, trained) is None
+
+
+def write_trained(path, phashes=None):
+    """Write a model and return the identity that exam.json has for it."""
+    write_model(path, brightness_model(), spec(), CARD, phashes)
+    return {"name": path.name, "model": read_model(path).sha256}
+
+
+def test_the_hashes_of_training_frames_are_read_from_the_model_that_scored(tmp_path):
+    detector = write_trained(tmp_path / "model.onnx", rows_of(A, B))
+    trained, warning = read_training_phashes(detector, [tmp_path / "model.onnx"])
+    assert warning == ""
+    np.testing.assert_array_equal(trained, rows_of(A, B))
+    # Another file of the same name is another model.
+    trained, warning = read_training_phashes(
+        detector | {"model": "0" * 64}, [tmp_path / "model.onnx"]
+    )
+    assert trained is None
+    assert "raining data unknown" in warning
+
+
+def test_a_model_without_hashes_gives_a_warning(tmp_path):
+    detector = write_trained(tmp_path / "model.onnx")
+    trained, warning = read_training_phashes(detector, [tmp_path / "model.onnx"])
+    assert trained is None
+    assert "raining data unknown" in warning
+
+
+@pytest.mark.parametrize("detector", [{}, {"name": "paper"}, {"name": "curvature"}])
+def test_detectors_without_a_model_need_no_hashes(detector):
+    assert read_training_phashes(detector) == (None, "")
+
+
+# Comparison of all hashes.
+
+
+def distances(a, b):
+    bits_a, bits_b = (np.unpackbits(hashes, axis=1).astype(int) for hashes in (a, b))
+    return (bits_a[:, None, :] != bits_b[None, :, :]).sum(axis=2)
+
+
+def related(rng, count, most_flips, clusters):
+    """Return hashes that scatter around few of them, so that many pairs are near the limit."""
+    bits = rng.integers(0, 2, (clusters, 256))[rng.integers(0, clusters, count)]
+    for row in bits:
+        row[rng.choice(256, rng.integers(0, most_flips + 1), replace=False)] ^= 1
+    return np.packbits(bits.astype(np.uint8), axis=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.integers(0, 30), st.integers(0, 30))
+def test_near_duplicates_agree_with_bits_counted_one_by_one(seed, limit, size_a, size_b):
+    rng = np.random.default_rng(seed)
+    a, b = (related(rng, size, 24, clusters=3) for size in (size_a, size_b))
+    match, matched = near_duplicates(a, b, limit=limit)
+    near = distances(a, b) <= limit
+    np.testing.assert_array_equal(matched, near.any(axis=0))
+    expected = np.where(near.any(axis=1), near.argmax(axis=1) if size_b else 0, -1)
+    np.testing.assert_array_equal(match, expected)
+
+
+def test_other_arrays_are_refused():
+    with pytest.raises(ValueError, match="rows of 32 bytes"):
+        near_duplicates(np.zeros((1, 16), np.uint8), np.zeros((1, 32), np.uint8))
