@@ -16,6 +16,7 @@ __all__ = [
     "LabelledFrames",
     "PolypScores",
     "dense_units",
+    "exam_units",
     "number_of",
     "polyp_scores",
     "reading_units",
@@ -257,6 +258,20 @@ def reading_units(frames: LabelledFrames) -> Coded:
     code = np.full(len(unit), -1, np.int32)
     code[known], _, first = dense_units(unit[known])
     return Coded(tuple(names[place] for place in unit[known][first]), code)
+
+
+def exam_units(frames: LabelledFrames) -> Coded:
+    """Return the exams that means are taken over.
+
+    They are the reading units, or the screened exams if the labels name neither exam nor patient
+    of some labelled frame.
+    """
+    units = reading_units(frames)
+    if not (frames.labelled & (units.code < 0)).any():
+        return units
+    code, _, first = dense_units(frames.exam.code)
+    names = tuple(frames.exam.names[place] for place in frames.exam.code[first])
+    return Coded(names, code.astype(np.int32))
 
 
 def number_of(count: int, what: str) -> str:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.frames import Coded, LabelledFrames, dense_units, reading_units
+from capsieve.statistics.frames import Coded, LabelledFrames, dense_units, exam_units
 from capsieve.statistics.results import (
     LEVEL,
     EvaluationOptions,
@@ -44,6 +44,7 @@ __all__ = [
     "FEW_GROUPS",
     "draws",
     "few_units",
+    "group_counts",
     "least_count",
     "mean_per_exam",
     "normal_quantile",
@@ -255,19 +256,14 @@ def proportion(
         empty = f"No value: there are no {define(key, frames, options).among}."
         note = f"{empty} {note}".strip()
         return make_metric(key, None, frames, options, note=note, **fields)
-    unit, units, first = dense_units(frames.group.code)
-    independent = _FRAMES
-    if group is not None:
-        names = frames.group.code[first]
-        order = np.argsort(names)
-        unit = order[np.searchsorted(names, group, sorter=order)]
-        independent = f"treats {frames.polyp_word}s of one patient as independent"
     over_groups = ratio_interval(
-        np.bincount(unit[hit & among], minlength=units),
-        np.bincount(unit[among], minlength=units),
+        group_counts(frames, hit & among, group),
+        group_counts(frames, among, group),
         kind=frames.group_kind,
         options=options,
     )
+    polyps = f"treats {frames.polyp_word}s of one patient as independent"
+    independent = _FRAMES if group is None else polyps
     low, high = wilson(k, n) or (None, None)
     return make_metric(
         key,
@@ -278,6 +274,28 @@ def proportion(
         note=note,
         **fields,
     )
+
+
+def group_counts(
+    frames: LabelledFrames, mask: NDArray[np.bool_], group: NDArray[np.integer] | None = None
+) -> NDArray[np.int64]:
+    """Count per group of the frames, in the order of the groups' first frames.
+
+    Parameters
+    ----------
+    frames
+        The frames.
+    mask
+        What is counted: frames, or items with the codes `group`.
+    group
+        See :func:`proportion`.
+    """
+    unit, units, first = dense_units(frames.group.code)
+    if group is not None:
+        names = frames.group.code[first]
+        order = np.argsort(names)
+        unit = order[np.searchsorted(names, group, sorter=order)]
+    return np.bincount(unit[mask], minlength=units)
 
 
 def mean_per_exam(
@@ -291,8 +309,7 @@ def mean_per_exam(
 ) -> Metric:
     """Return the mean number of counted frames per exam, with its bootstrap interval.
 
-    An exam is a reading unit (:func:`~capsieve.statistics.frames.reading_units`), or a screened
-    exam if the labels do not name a unit for every labelled frame. Exams of one patient are drawn
+    For exams see :func:`~capsieve.statistics.frames.exam_units`. Exams of one patient are drawn
     together; an exam that is cut into several groups is drawn by itself.
 
     Parameters
@@ -304,7 +321,7 @@ def mean_per_exam(
     frames
         All frames of the exams.
     """
-    exams = _exams(frames)
+    exams = exam_units(frames)
     total = int(np.count_nonzero(counted))
     fields = {"numerator": total, "denominator": len(exams.names), "subset": subset}
     if not exams.names:
@@ -322,16 +339,6 @@ def mean_per_exam(
     return make_metric(
         key, total / len(exams.names), frames, options, intervals=(interval,), note=note, **fields
     )
-
-
-def _exams(frames: LabelledFrames) -> Coded:
-    """Return the exams of means: the reading units, or else the screened exams."""
-    units = reading_units(frames)
-    if not (frames.labelled & (units.code < 0)).any():
-        return units
-    code, _, first = dense_units(frames.exam.code)
-    names = tuple(frames.exam.names[place] for place in frames.exam.code[first])
-    return Coded(names, code.astype(np.int32))
 
 
 def _drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:

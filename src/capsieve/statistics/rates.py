@@ -128,7 +128,7 @@ def sequences_table(frames: LabelledFrames, flagged: Mask) -> Table:
     rows = tuple(
         (
             frames.polyp.names[polyps.polyp[i]],
-            frames.patient[shown[start[i]]],
+            frames.patient[int(shown[start[i]])],
             int(polyps.frames[i]),
             int(hits[i]),
             bool(hits[i]),

@@ -1,0 +1,378 @@
+"""Figures by rule, finding and source, distributions, and baselines without a detector."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.statistics.delong import delong_auc
+from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames, number_of
+from capsieve.statistics.intervals import proportion, wilson
+from capsieve.statistics.rates import rate_metrics
+from capsieve.statistics.results import (
+    Column,
+    EvaluationOptions,
+    Histogram,
+    Metric,
+    Table,
+    make_metric,
+)
+from capsieve.statistics.roc import auc, frame_roc, polyp_roc
+
+__all__ = [
+    "baseline_metrics",
+    "causes_table",
+    "finding_words",
+    "histograms",
+    "preselection_metrics",
+    "reasons_table",
+    "source_metrics",
+    "source_warnings",
+]
+
+Mask = NDArray[np.bool_]
+
+_STOPPED = ("texture-low", "texture-high")
+_RULES = (*_STOPPED, "no-feature", "radius-low")
+_ORDER = (*_RULES, "score-low", "polyp")
+_CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
+_MOST_BINS = 120
+_SCORE_BINS = 50
+_UNNAMED = "(nothing named)"
+_UNKNOWN = "(unknown)"
+_SEPARATORS = re.compile(r"[;|,]")
+_SPOILERS = frozenset(["bubbles", "liquid", "stool", "wall"])  # words of the phantom's labels
+
+
+def reasons_table(frames: LabelledFrames) -> Table | None:
+    """Return how many frames of each class each rule of the detector decided, as screened.
+
+    Returns
+    -------
+    Table or None
+        None if the reasons are not known, or only a score decided.
+    """
+    reason = _reasons(frames)
+    if reason is None or _score_alone(reason):
+        return None
+    counts = {
+        truth: np.bincount(reason.code[frames.truth == truth] + 1, minlength=len(reason.names) + 1)
+        for truth in _CLASSES.values()
+    }
+    totals = {truth: int(count.sum()) for truth, count in counts.items()}
+    ordered = sorted(enumerate(reason.names, 1), key=lambda item: (_place(item[1]), item[1]))
+    rows = []
+    for code, name in [*ordered, (0, "not scored")]:
+        cells: list[Any] = [name]
+        for truth, count in counts.items():
+            cells += [int(count[code]), int(count[code]) / totals[truth] if totals[truth] else None]
+        if any(cells[1::2]):
+            rows.append(tuple(cells))
+    columns, total = [Column("reason", "Rule")], ["Total"]
+    for word, truth in _CLASSES.items():
+        columns += [
+            Column(f"{word}_frames", f"{word.capitalize()} frames", "count"),
+            Column(f"{word}_share", "Share", "share"),
+        ]
+        total += [totals[truth], 1.0 if totals[truth] else None]
+    return Table(
+        "reasons",
+        "Deciding rule of each frame, as screened",
+        tuple(columns),
+        tuple(rows),
+        "Frames of each class by the rule that decided when the exams were screened. texture-low "
+        "and texture-high are pre-selection; polyp are the flagged frames.",
+        tuple(total),
+    )
+
+
+def preselection_metrics(frames: LabelledFrames, options: EvaluationOptions) -> tuple[Metric, ...]:
+    """Return the share of each class that passes pre-selection; () for other detectors."""
+    reason = _reasons(frames)
+    if reason is None:
+        return ()
+    known, stopped = reason.code >= 0, _any_of(reason, _STOPPED)
+    texture = frames.values.get("texture_max")
+    has_texture = texture is not None and bool(np.isfinite(texture).any())
+    if not stopped.any() and (_score_alone(reason) or not has_texture):
+        return ()
+    metrics = []
+    for word, truth in _CLASSES.items():
+        among = (frames.truth == truth) & known
+        unknown = int(np.count_nonzero((frames.truth == truth) & ~known))
+        note = f"{number_of(unknown, 'frame')} not scored: left out." if unknown else ""
+        metrics.append(
+            proportion(
+                f"preselection.{word}",
+                hit=~stopped,
+                among=among,
+                frames=frames,
+                options=options,
+                note=note,
+            )
+        )
+    return tuple(metrics)
+
+
+def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[Histogram, ...]:
+    """Return the distributions of T_max and R_max in both classes, or else that of the score.
+
+    Parameters
+    ----------
+    frames
+        With texture_max and radius_max among their values, if the detector has them.
+    parameters
+        Of the detector: texture_low, texture_high, radius_threshold and width, if it has them.
+    """
+    found = []
+    for key in ("texture_max", "radius_max"):
+        values = frames.values.get(key)
+        if values is None or not np.isfinite(values).any():
+            continue
+        values = np.asarray(values, np.float64)
+        if key == "texture_max":
+            defined, label = np.isfinite(values), "Largest texture energy, T_max"
+            bounds = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
+            edges, why = _texture_edges(values[defined], bounds), "without T_max"
+        else:
+            defined, label = values > 0, "Largest ball radius, R_max (working pixels)"
+            bounds = _bounds(parameters, {"R_P": "radius_threshold"})
+            edges = _radius_edges(values[defined], parameters)
+            why = "without R_max: rejected before a ball was fitted, or not scored"
+        found.append(_histogram(frames, values, defined, key, label, edges, bounds, why))
+    if found:
+        return tuple(found)
+    scored = np.isfinite(frames.score)
+    if not scored.any():
+        return ()
+    low, high = float(frames.score[scored].min()), float(frames.score[scored].max())
+    if low >= 0 and high <= 1:  # probabilities
+        low, high = 0.0, 1.0
+    edges = np.linspace(low, high if high > low else low + 1, _SCORE_BINS + 1)
+    return (_histogram(frames, frames.score, scored, "score", "Score", edges, {}, "not scored"),)
+
+
+def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
+    """Return how often each finding is flagged among scored frames without a polyp."""
+    chosen = frames.normal_frames | frames.other_frames
+    other, hit = frames.truth[chosen] == OTHER, flagged[chosen]
+    # Frames are counted by the whole text of their findings first: there are few such texts.
+    code = frames.finding.code[chosen].astype(np.int64) + 1
+    texts = [(), *map(finding_words, frames.finding.names)]
+    columns = [
+        np.bincount(code[mask], minlength=len(texts))
+        for mask in (other, np.ones(len(code), np.bool_), hit)
+    ]
+    by_text = np.stack(columns, axis=1)
+    counts: dict[str, NDArray[np.int64]] = {}
+    for words, line in zip(texts, by_text, strict=True):
+        for word in words or (_UNNAMED,):
+            counts[word] = counts.get(word, 0) + line
+    plain = counts.pop(_UNNAMED)
+    rows: list[tuple[Any, ...]] = [
+        (word, *_flag_cells(line)) for word, line in counts.items() if line[1]
+    ]
+    rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
+    if plain[1]:
+        rows.append((_UNNAMED, *_flag_cells(plain)))
+    unscored = np.count_nonzero(np.isin(frames.truth, (NORMAL, OTHER)) & ~frames.scored)
+    caption = (
+        "Scored frames without a polyp by finding. A frame with several findings counts under each "
+        "of them. Wilson's interval treats frames as independent and is too narrow."
+    )
+    if unscored:
+        caption += f" {number_of(int(unscored), 'frame')} not scored: left out."
+    return Table(
+        "causes",
+        "False positives by finding",
+        (
+            Column("finding", "Finding"),
+            Column("other_frames", "Labelled other", "count"),
+            Column("frames", "Frames", "count"),
+            Column("flagged", "Flagged", "count"),
+            Column("share", "Share flagged", "share"),
+            Column("low", "from", "share"),
+            Column("high", "to", "share"),
+        ),
+        tuple(rows),
+        caption,
+        ("All frames without a polyp", *_flag_cells(by_text.sum(axis=0))),
+    )
+
+
+def finding_words(text: str) -> tuple[str, ...]:
+    """Return the findings of a text, separated by ";", "|" or ","; "normal" is none.
+
+    A space separates only the words of the phantom: "foreign body" is one finding.
+    """
+    words = [word.strip() for word in _SEPARATORS.split(text)]
+    if len(words) == 1 and set(text.split()) <= _SPOILERS:
+        words = text.split()
+    return tuple(dict.fromkeys(word for word in words if word and word.lower() != "normal"))
+
+
+def source_metrics(
+    frames: LabelledFrames, flagged: Mask, options: EvaluationOptions
+) -> tuple[Metric, ...]:
+    """Return rates, areas and baselines of each source (device or data set).
+
+    Returns
+    -------
+    tuple
+        Of the subsets "source: NAME"; () if there are fewer than two sources.
+    """
+    metrics: list[Metric] = []
+    for name, mask in _sources(frames).items():
+        part, subset = frames.take(mask), f"source: {name}"
+        metrics += rate_metrics(part, flagged[mask], options, subset=subset)
+        metrics += frame_roc(part, options, subset=subset).metrics
+        metrics += polyp_roc(part, options, subset=subset).metrics
+        metrics += baseline_metrics(part, options, subset=subset)
+    return tuple(metrics)
+
+
+def source_warnings(frames: LabelledFrames) -> tuple[str, ...]:
+    """Return a warning that figures over several sources mix them; () for a single source."""
+    names = list(_sources(frames))
+    if not names:
+        return ()
+    return (
+        f"The frames are of {len(names)} sources ({', '.join(names[:5])}"
+        f"{', ...' if len(names) > 5 else ''}). Figures over all of them mix differences between "
+        "the sources with those between polyps and normal frames; use the figures by source.",
+    )
+
+
+def baseline_metrics(
+    frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
+) -> tuple[Metric, ...]:
+    """Return the AUC of mean redness, brightness and sharpness on the frames of the ROC curve.
+
+    A detector that is not clearly better uses no more than that. () if the columns are not known.
+    """
+    colours = [frames.values.get(name) for name in ("red", "green", "blue")]
+    scores: dict[str, NDArray[np.float64]] = {}
+    if all(each is not None for each in colours):
+        total = np.sum(np.asarray(colours, np.float64), axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scores["redness"] = np.asarray(colours[0], np.float64) / total
+        scores["brightness"] = total / 3
+    if (sharpness := frames.values.get("sharpness")) is not None:
+        scores["sharpness"] = np.asarray(sharpness, np.float64)
+    metrics = []
+    for name, score in scores.items():
+        # Only frames that the detector scored; black frames have no redness.
+        same = replace(frames, score=np.where(frames.scored & np.isfinite(score), score, np.nan))
+        polyp, normal = same.polyp_frames, same.normal_frames
+        value = auc(same.score[polyp], same.score[normal])
+        key = f"baseline.{name}.auc"
+        if value is None:
+            note = "No value: a class is empty."
+            metrics.append(make_metric(key, None, frames, options, note=note, subset=subset))
+            continue
+        both = polyp | normal
+        interval = delong_auc(
+            np.where(np.isnan(same.score), -np.inf, same.score)[both],
+            polyp[both],
+            frames.group.code[both],
+            kind=frames.group_kind,
+        ).interval()
+        note = f"With the opposite sign: {1 - value:.3f}." if value < 0.5 else ""
+        metrics.append(
+            make_metric(
+                key, value, frames, options, intervals=(interval,), note=note, subset=subset
+            )
+        )
+    return tuple(metrics)
+
+
+def _sources(frames: LabelledFrames) -> dict[str, Mask]:
+    """Return the labelled frames of each source if there are several."""
+    codes = np.unique(frames.source.code[frames.labelled])
+    if len(codes) < 2:
+        return {}
+    return {
+        frames.source.names[code] if code >= 0 else _UNKNOWN: frames.source.code == code
+        for code in sorted(codes, key=lambda code: (code < 0, code))
+    }
+
+
+def _reasons(frames: LabelledFrames) -> Coded | None:
+    """Return the reasons; None if no frame has one."""
+    reasons = Coded.of(frames.values.get("reason", ()))
+    return reasons if reasons.names else None
+
+
+def _any_of(reason: Coded, names: tuple[str, ...]) -> Mask:
+    return np.isin(
+        reason.code, [reason.names.index(name) for name in names if name in reason.names]
+    )
+
+
+def _score_alone(reason: Coded) -> bool:
+    return "score-low" in reason.names and not any(name in reason.names for name in _RULES)
+
+
+def _place(name: str) -> int:
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+
+
+def _bounds(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
+    return {
+        symbol: float(parameters[name])
+        for symbol, name in names.items()
+        if parameters.get(name) is not None
+    }
+
+
+def _texture_edges(values: NDArray[np.float64], bounds: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return edges from 0 that meet T_L and T_U if those are whole multiples of a bin."""
+    high = max(float(np.quantile(values, 0.995)), *(1.25 * bound for bound in bounds.values()), 0.0)
+    step = 0.25
+    while high / step > _MOST_BINS:
+        step *= 2
+    return step * np.arange(int(np.ceil(high / step)) + 2, dtype=np.float64)
+
+
+def _radius_edges(
+    values: NDArray[np.float64], parameters: Mapping[str, Any]
+) -> NDArray[np.float64]:
+    """Return edges at whole radii from 1: a bin then has the frames of one R_max."""
+    width = parameters.get("width")
+    largest = float(values.max(initial=1.0))
+    if width is not None:
+        largest = max(largest, float(int(width) // 3))
+    step = max(1, int(np.ceil(largest / _MOST_BINS)))
+    return 1.0 + step * np.arange(int(np.ceil(largest / step)) + 1, dtype=np.float64)
+
+
+def _histogram(
+    frames: LabelledFrames,
+    values: NDArray[np.float64],
+    defined: Mask,
+    key: str,
+    label: str,
+    edges: NDArray[np.float64],
+    bounds: Mapping[str, float],
+    why: str,
+) -> Histogram:
+    bins, missing = [], []
+    for word, truth in (("polyp", POLYP), ("normal", NORMAL)):
+        chosen = frames.truth == truth
+        # The last bin also has what is beyond it; nothing is before the first.
+        inside = np.clip(values[defined & chosen], edges[0], edges[-1])
+        bins.append(np.histogram(inside, edges)[0].astype(np.int64))
+        without = int(np.count_nonzero(~defined & chosen))
+        if without:
+            missing.append(number_of(without, f"{word} frame"))
+    left_out = f"{' and '.join(missing)} {why}" if missing else ""
+    return Histogram(key, label, edges, bins[0], bins[1], dict(bounds), left_out)
+
+
+def _flag_cells(line: NDArray[np.int64]) -> tuple[Any, ...]:
+    other, total, hits = line.tolist()
+    low, high = wilson(hits, total) or (None, None)
+    return other, total, hits, hits / total if total else None, low, high
