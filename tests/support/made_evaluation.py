@@ -1,181 +1,229 @@
-"""An evaluation made of arrays: the paper's own counts, for tests and for looking at pages.
-
-Five patients with the normal frames and false alarms of the paper's Table III, sixteen polyps with
-the lengths and flags of its Table II. Everything between is drawn at random with a fixed seed.
-"""
+"""An evaluation with the paper's counts: patients of its Table III, polyps of its Table II."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from capsieve import Parameters
-from capsieve.statistics.curves import AlarmCurve, Band, EffortCurve, FrocCurve, RocCurve
-from capsieve.statistics.evaluation import Comparison, Evaluation, Histogram, OperatingPoint
-from capsieve.statistics.judged import NORMAL, POLYP, Judged
-from capsieve.statistics.labels.label_set import LabelProblem
-from capsieve.statistics.metric import Interval, Metric, Unit
-from capsieve.statistics.table import Column, Table
-from support.made_judged import made_judged
-from support.made_tables import WIDE, made_metrics, made_tables
+from capsieve.labels import LabelProblem
+from capsieve.statistics.breakdown import (
+    baseline_metrics,
+    causes_table,
+    histograms,
+    preselection_metrics,
+    reasons_table,
+    source_metrics,
+)
+from capsieve.statistics.comparison import compare
+from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
+from capsieve.statistics.operating_point import fitted_point, flagged_at
+from capsieve.statistics.rates import (
+    false_positives_table,
+    points_table,
+    rate_metrics,
+    sequences_table,
+)
+from capsieve.statistics.reading_effort import effort_curve, effort_metrics, effort_table
+from capsieve.statistics.results import (
+    Column,
+    Evaluation,
+    EvaluationOptions,
+    FrocCurve,
+    Interval,
+    OperatingPoint,
+    Table,
+    make_metric,
+)
+from capsieve.statistics.roc import frame_roc, polyp_roc
 
 THRESHOLD = 37.0
-_DIFFERENCES: tuple[tuple[str, str, float, Unit], ...] = (
-    ("frames.sensitivity", "sensitivity per frame", 0.061, "share"),
-    ("frames.specificity", "specificity", -0.017, "share"),
-    ("frames.auc", "area under the ROC curve per frame", 0.012, "area"),
-)
+NORMAL_FRAMES = (422, 1008, 4666, 8567, 4075)
+FALSE_POSITIVES = (34, 55, 671, 767, 310)
+POLYP_FRAMES = (18, 57, 10, 7, 11, 11, 2, 3, 17, 32, 12, 15, 4, 7, 9, 15)
+POLYP_FOUND = (1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1)
+PATIENT_OF_POLYP = (0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4)
+FOUND_FRAMES = 109
+FINDINGS = {"bubbles": 40, "fold": 60, "bleeding": 20}
+REASONS = np.array(["polyp", "texture-low", "texture-high", "no-feature", "radius-low"], object)
 
 
-def made_roc(judged: Judged, unit: str = "frame", *, shift: float = 0.0) -> RocCurve:
-    """Return the ROC curve, counted threshold by threshold."""
-    positive, negative = judged.truth == POLYP, judged.truth == NORMAL
-    scores = judged.score + shift * positive * (judged.score > 0)
-    best = scores[positive]
-    if unit != "frame":
-        best = np.array([scores[judged.polyp == code].max() for code in range(len(judged.polyps))])
-    thresholds = np.unique(scores[(scores > 0) & (positive | negative)])[::-1]
-    normal = scores[negative]
-    rates = [[(values >= t).mean() for t in thresholds] for values in (normal, best)]
-    return RocCurve(
-        thresholds=np.concatenate([[np.inf], thresholds]),
-        false_positive_rate=np.concatenate([[0.0], rates[0]]),
-        true_positive_rate=np.concatenate([[0.0], rates[1]]),
-        positives=best.size,
-        negatives=normal.size,
-        unit=unit,
+def made_frames(*, sources: tuple[str, ...] = ()) -> LabelledFrames:
+    """Return frames with the paper's counts, and 120 frames with other findings."""
+    rng = np.random.default_rng(7)
+    parts: list[dict[str, Any]] = []
+    left = FOUND_FRAMES - sum(POLYP_FOUND)
+    for polyp, (size, found) in enumerate(zip(POLYP_FRAMES, POLYP_FOUND, strict=True)):
+        more = min(left, size - 1, round(size * 0.62)) if found else 0
+        left -= more
+        flags = rng.permutation(np.arange(size) < found + more)
+        parts.append(_frames(rng, PATIENT_OF_POLYP[polyp], flags, POLYP, polyp=polyp))
+    for patient, (size, false) in enumerate(zip(NORMAL_FRAMES, FALSE_POSITIVES, strict=True)):
+        flags = rng.permutation(np.arange(size) < false)
+        parts.append(_frames(rng, patient, flags, NORMAL))
+    for finding, size in enumerate(FINDINGS.values()):
+        flags = rng.random(size) < 0.2 + 0.1 * finding
+        parts.append(_frames(rng, finding, flags, OTHER, finding=finding))
+    parts.append(_frames(rng, 0, np.zeros(7, bool), UNLABELLED))
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = np.argsort(columns["exam"], kind="stable")
+    columns = {name: values[order] for name, values in columns.items()}
+    exam = columns.pop("exam")
+    frame = np.arange(order.size) - np.searchsorted(exam, np.arange(5))[exam]
+    patient = Coded(tuple(f"patient {number + 1}" for number in range(5)), exam)
+    nothing = np.full(order.size, -1, np.int32)
+    return LabelledFrames(
+        exam=Coded(tuple(f"exam-{number + 1}" for number in range(5)), exam),
+        head=np.zeros(order.size, np.int16),
+        frame=frame,
+        file=None,
+        time=frame / 4.0,
+        score=columns.pop("score"),
+        flagged=columns.pop("flagged"),
+        event=nothing,
+        duplicate_of=nothing.astype(np.int64),
+        truth=columns.pop("truth"),
+        polyp=Coded(tuple(f"polyp {number + 1}" for number in range(16)), columns.pop("polyp")),
+        patient=patient,
+        unit=patient,
+        group=patient,
+        group_kind="patient",
+        source=Coded(sources, exam % len(sources) if sources else nothing),
+        finding=Coded(tuple(FINDINGS), columns.pop("finding")),
+        part=Coded((), nothing),
+        values=columns,
     )
 
 
-def made_band(curve: RocCurve, width: float = 0.08) -> Band:
-    """Return a band around a curve."""
-    x = np.linspace(0, curve.false_positive_rate[-1], 101)
-    y = np.interp(x, curve.false_positive_rate, curve.true_positive_rate)
-    return Band(x, (y - width).clip(0, 1), (y + width).clip(0, 1), "bootstrap over patients", 12)
-
-
-def made_comparison(judged: Judged) -> Comparison:
-    """Return a comparison with another setting."""
-    differences = tuple(
-        Metric(
-            f"difference.{key}",
-            f"Difference in {name}",
-            value,
-            "This minus the other.",
-            unit,
-            intervals=(Interval("bootstrap over patients", value - 0.04, value + 0.03, units=12),),
+def made_evaluation(
+    *, sources: tuple[str, ...] = (), compared: bool = True, **changes: Any
+) -> Evaluation:
+    """Return an evaluation; any field may be changed."""
+    frames = made_frames(sources=sources)
+    options = EvaluationOptions(bootstrap_samples=200)
+    flagged = flagged_at(frames.score, THRESHOLD)
+    used = OperatingPoint("screened", "threshold", THRESHOLD, flagged, "As screened.")
+    fitted = fitted_point(frames, options, 1.0)
+    points = (used,) if fitted is None else (used, fitted)
+    roc_frames, roc_polyps = frame_roc(frames, options), polyp_roc(frames, options)
+    parameters = Parameters().to_dict()
+    shifted = frames.score + np.where(frames.polyp_frames & (frames.score > 0), -3.0, 0.0)
+    comparison = None
+    if compared:
+        comparison = compare(
+            frames,
+            shifted,
+            flags=(flagged, flagged_at(shifted, THRESHOLD)),
+            names=("paper", "other"),
+            options=options,
         )
-        for key, name, value, unit in _DIFFERENCES
+    hits = make_metric(
+        "localisation.frames",
+        96 / 109,
+        frames,
+        options,
+        numerator=96,
+        denominator=109,
+        intervals=(Interval("Wilson", 0.806, 0.929, units=109),),
     )
-    values = Table(
-        "comparison",
-        "Both side by side",
-        (
-            Column("what", "Quantity"),
-            Column("this", "sigma2 = 33", "share"),
-            Column("other", "sigma2 = 30", "share"),
-        ),
-        (("Sensitivity per frame", 0.535, 0.474), ("Specificity", 0.885, 0.902)),
-    )
-    changed = Table(
-        "changed-sides",
-        "Frames that changed sides",
-        (Column("exam", "Exam"), Column("frame", "Frame", "count"), Column("how", "How")),
-        (("exam-1", 12, "now flagged"), ("exam-2", 4711, "no longer flagged")),
-    )
-    return Comparison(
-        "sigma2 = 33",
-        "sigma2 = 30",
-        differences,
-        values,
-        changed,
-        made_roc(judged, shift=3.0),
-        made_roc(judged),
-    )
-
-
-def made_histograms(judged: Judged) -> tuple[Histogram, ...]:
-    """Return both histograms."""
-    found: list[Histogram] = []
-    for key, label, values, edges, bounds in (
-        ("texture_max", "T_max", judged.texture_max, np.arange(0, 20.5), {"T_L": 3.0, "T_U": 8.0}),
-        ("radius_max", "R_max", judged.radius_max, np.arange(0, 64, 4), {"R_P": THRESHOLD}),
-    ):
-        counts = [
-            np.histogram(values[judged.truth == truth].clip(edges[0], edges[-1]), edges)[0]
-            for truth in (POLYP, NORMAL)
-        ]
-        found.append(Histogram(key, label, edges.astype(np.float64), counts[0], counts[1], bounds))
-    note = "51 polyp frames and 9,311 normal frames were rejected before a ball was fitted"
-    return found[0], replace(found[1], left_out=note)
-
-
-def made_evaluation(**changes: Any) -> Evaluation:
-    """Return a whole evaluation; any field may be changed."""
-    judged = made_judged()
-    roc, polyps = made_roc(judged), made_roc(judged, "polyp")
-    thresholds = roc.thresholds
-    frames = np.array([(judged.score >= t).sum() / 5 for t in thresholds])
-    effort = EffortCurve(
-        thresholds=thresholds,
-        polyps_found=polyps.true_positive_rate[
-            np.searchsorted(-polyps.thresholds, -thresholds, side="right") - 1
-        ],
-        frames_found=roc.true_positive_rate,
+    evaluation = Evaluation(
+        results="out",
+        labels="labels.csv",
+        options=options,
+        settings={"label_format": "table", "splits": None},
+        detector={"name": "paper", "version": "0.1"},
+        parameters=parameters,
         frames=frames,
-        events=frames**0.75,
-        minutes=frames / 4 / 60,
-        exams=5,
-        all_frames=len(judged) / 5,
-        polyps=16,
-        frames_per_second=4.0,
+        points=points,
+        metrics=(
+            *rate_metrics(frames, flagged, options),
+            *roc_frames.metrics,
+            *roc_polyps.metrics,
+            *effort_metrics(frames, flagged, options),
+            *source_metrics(frames, flagged, options),
+            *baseline_metrics(frames, options),
+            *preselection_metrics(frames, options),
+            hits,
+        ),
+        tables=(
+            made_accounts(),
+            points_table(frames, points),
+            sequences_table(frames, flagged),
+            false_positives_table(frames, flagged),
+            effort_table(frames, flagged),
+            causes_table(frames, flagged),
+            reasons_table(frames),
+        ),
+        problems=(
+            LabelProblem("the label is unknown", 3, ("line 12: label 'Polip'", "line 40")),
+            LabelProblem("the row is there twice", 1, used=True),
+        ),
+        warnings=("only 5 patients: intervals over patients are not given",),
+        roc_frames=roc_frames.curve,
+        roc_polyps=roc_polyps.curve,
+        effort=effort_curve(frames),
+        froc=made_froc(),
+        histograms=histograms(frames, parameters),
+        comparison=comparison,
     )
-    alarms = AlarmCurve(
-        thresholds=thresholds,
-        found=effort.polyps_found * 0.94,
-        alarms=effort.events * 0.7,
-        within=5.0,
-        gap=2.0,
-        shortest=0.5,
-        polyps=16,
-        exams=5,
-    )
-    froc = FrocCurve(thresholds, 0.8 * roc.true_positive_rate, frames / 3800, 230, len(judged))
-    values: dict[str, Any] = {
-        "results": "out",
-        "labels": "labels.csv",
-        "settings": {"target": 0.9, "rounds": 2000, "seed": 1, "within_s": 5.0, "split": None},
-        "detector": {"name": "paper", "version": 1},
-        "parameters": Parameters().to_dict(),
-        "judged": judged,
-        "problems": (
-            LabelProblem(
-                "the label is not one of polyp, normal, other", 3, ("line 12: label 'Polip'",)
-            ),
-            LabelProblem("the row stands there twice, word for word", 2, ("line 20",), True),
-        ),
-        "warnings": ("The labels name 5 patients: too few for intervals over patients.",),
-        "leaks": (),
-        "points": (
-            OperatingPoint(
-                "chosen",
-                THRESHOLD,
-                "The smallest R_P with a specificity of at least 90 % on the part train.",
-            ),
-            OperatingPoint("screened", 40.0, "The threshold that the exams were screened with."),
-        ),
-        "metrics": made_metrics(),
-        "tables": made_tables(),
-        "roc_frames": roc,
-        "roc_frames_band": made_band(roc),
-        "roc_polyps": polyps,
-        "roc_polyps_band": Band(
-            np.empty(0), np.empty(0), np.empty(0), "bootstrap over patients", 5, WIDE
-        ),
-        "histograms": made_histograms(judged),
-        "effort": effort,
-        "alarms": alarms,
-        "froc": froc,
-        "comparison": made_comparison(judged),
+    return replace(evaluation, **changes)
+
+
+def bare_evaluation(**changes: Any) -> Evaluation:
+    """Return an evaluation without anything that may be absent."""
+    empty = dict.fromkeys(("roc_frames", "roc_polyps", "effort", "froc", "comparison"))
+    names = ("metrics", "tables", "problems", "warnings", "histograms")
+    return made_evaluation(compared=False, **(empty | dict.fromkeys(names, ()) | changes))
+
+
+def made_accounts() -> Table:
+    """Return a table of label rows."""
+    columns = (Column("exam", "Exam"), Column("rows", "Rows", "count"))
+    columns += (Column("used", "Used", "count"), Column("unclear", "Unclear", "count"))
+    rows = tuple((f"exam-{n + 1}", 400 * (n + 1) + 3, 400 * (n + 1), 3) for n in range(5))
+    return Table("accounts", "Rows of the labels", columns, rows)
+
+
+def made_froc() -> FrocCurve:
+    """Return a FROC curve."""
+    x = np.linspace(0, 0.4, 30)
+    return FrocCurve(np.linspace(60, 30, 30), x, 0.9 * x**0.4, outlines=230, frames=18_968)
+
+
+def _frames(
+    rng: np.random.Generator,
+    patient: int,
+    flags: NDArray[np.bool_],
+    truth: int,
+    *,
+    polyp: int = -1,
+    finding: int = -1,
+) -> dict[str, NDArray[Any]]:
+    size = flags.size
+    shares = [0, 0, 0.15, 0.15, 0.7] if truth == POLYP else [0, 0.2, 0.3, 0.15, 0.35]
+    reason = np.where(flags, 0, rng.choice(5, size, p=shares))
+    texture = np.where(reason == 1, rng.uniform(1.2, 2.99, size), rng.uniform(3, 8, size))
+    texture = np.where(reason == 2, 8.01 + rng.exponential(4.0, size), texture)
+    high = 60 if truth == POLYP else 48
+    radius = np.where(flags, rng.integers(37, high, size), rng.integers(15, 37, size))
+    radius = np.where((reason == 0) | (reason == 4), radius, 0)
+    ball = radius > 0
+    return {
+        "exam": np.full(size, patient, np.int32),
+        "score": np.where(ball, radius, -np.inf),
+        "flagged": flags,
+        "truth": np.full(size, truth, np.int8),
+        "polyp": np.full(size, polyp, np.int32),
+        "finding": np.full(size, finding, np.int32),
+        "reason": REASONS[reason],
+        "texture_max": texture,
+        "radius_max": radius.astype(np.float64),
+        "row": np.where(ball, rng.uniform(200, 310, size), np.nan),
+        "col": np.where(ball, rng.uniform(200, 310, size), np.nan),
+        "radius": np.where(ball, 1.6 * radius, np.nan),
+        "red": rng.uniform(90, 160, size) + 8 * (truth == POLYP),
+        "green": rng.uniform(60, 90, size),
+        "blue": rng.uniform(30, 60, size),
+        "sharpness": rng.gamma(3, 20, size),
     }
-    return Evaluation(**(values | changes))

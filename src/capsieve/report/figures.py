@@ -33,11 +33,11 @@ __all__ = [
     "VERMILLION",
     "YELLOW",
     "check_ending",
+    "content",
     "figure",
     "percent_axis",
     "save",
     "style",
-    "svg",
 ]
 
 # M. Okabe and K. Ito, Color Universal Design, 2008.
@@ -133,12 +133,18 @@ def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
     """
     ending = check_ending(path)
     with atomic_write(path) as temporary:
-        temporary.write_bytes(_content(figure, ending[1:]))
+        temporary.write_bytes(content(figure, ending[1:]))
 
 
-def svg(figure: "Figure") -> bytes:
-    """Return a figure as an SVG file."""
-    return _content(figure, "svg")
+def content(figure: "Figure", kind: str) -> bytes:
+    """Return a figure as a file of the kind "png", "svg" or "pdf"."""
+    metadata: dict[str, Any] = {} if kind == "png" else {"Creator": f"capsieve {__version__}"}
+    metadata |= {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with style(), warnings.catch_warnings(), BytesIO() as drawn:
+        # Names can be in any script; a letter that the font lacks becomes a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        figure.savefig(drawn, format=kind, metadata=metadata)
+        return drawn.getvalue()
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
@@ -154,13 +160,3 @@ def check_ending(path: str | os.PathLike[str]) -> str:
         what = f"not {ending!r}" if ending else "and this name has no ending"
         raise FileError(f"cannot write {path}: pictures end in .png, .svg or .pdf, {what}")
     return ending
-
-
-def _content(figure: "Figure", kind: str) -> bytes:
-    metadata: dict[str, Any] = {} if kind == "png" else {"Creator": f"capsieve {__version__}"}
-    metadata |= {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with style(), warnings.catch_warnings(), BytesIO() as drawn:
-        # Names can be in any script; a letter that the font lacks becomes a box.
-        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        figure.savefig(drawn, format=kind, metadata=metadata)
-        return drawn.getvalue()

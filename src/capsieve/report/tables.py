@@ -58,17 +58,17 @@ def html(table: Table, *, title: bool = True) -> Markup:
     return Markup("").join(
         [
             Markup('<h3 id="table-{}">{}</h3>').format(key, symbols(table.title)) if title else "",
-            Markup('<p class="note">{}</p>').format(caption) if caption else "",
             Markup('<div class="scroll" tabindex="0" role="group" aria-label="{}">').format(
                 plain(table.title)
             ),
-            Markup('<table class="data {}"><caption class="unseen">{}</caption>').format(
+            Markup('<table class="data table-{}"><caption class="unseen">{}</caption>').format(
                 key, symbols(table.title)
             ),
             Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads)),
             Markup("<tbody>{}</tbody>").format(Markup("\n").join(body)),
             Markup("<tfoot>{}</tfoot>").format(_html_row(table, total)) if total else "",
             Markup("</table></div>"),
+            Markup('<p class="note">{}</p>').format(caption) if caption else "",
         ]
     )
 

@@ -1,0 +1,482 @@
+"""The report of an evaluation: report.html, metrics.json, tables and figures in one folder."""
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write, remove_leftovers
+from capsieve.errors import FileError, file_errors
+from capsieve.report import figures, page, provenance, tables, text
+from capsieve.report.evaluation_figures import Drawing, drawings, point_text
+from capsieve.report.galleries import Images, choose, draw
+from capsieve.statistics.results import (
+    LEVEL,
+    Column,
+    Comparison,
+    Evaluation,
+    Interval,
+    Metric,
+    OperatingPoint,
+    Table,
+)
+from capsieve.store.record import RECORD
+
+__all__ = [
+    "METRICS",
+    "REPORT",
+    "SCHEMA",
+    "check_folder",
+    "metrics_json",
+    "metrics_table",
+    "point_line",
+    "summary",
+    "write_evaluation",
+]
+
+REPORT = "report.html"
+METRICS = "metrics.json"
+SCHEMA = 2
+"""Version of metrics.json."""
+
+_FILES = "files.txt"
+_HEAD = "files of this evaluation, written by capsieve"
+_HEADLINE = (
+    "polyps.sensitivity",
+    "frames.sensitivity",
+    "frames.specificity",
+    "effort.frames_per_exam",
+    "frames.auc",
+)
+_SOURCE = "source: "
+_POINTS = {
+    "screened": "Flagged as screened",
+    "given": "Flagged as asked for",
+    "chosen": "Chosen on the training part",
+    "fitted": "Fitted on these frames (optimistic)",
+}
+_PAPER_TABLES = ("sequences", "false-positives-per-patient", "causes", "reasons")
+_OWN_PLACE = ("accounts", "operating-points", "reading-effort")
+
+
+def write_evaluation(
+    evaluation: Evaluation, out: str | os.PathLike[str], *, images: Images | None = None
+) -> Path:
+    """Write an evaluation into a folder, each file complete or not at all, report.html last.
+
+    Files of an earlier evaluation are replaced, and those that this one does not write are removed;
+    files.txt names them. Other files in the folder are not touched.
+
+    Parameters
+    ----------
+    evaluation
+        What to write.
+    out
+        The folder; it is made if it does not exist.
+    images
+        Returns the pixels of a row of `evaluation.frames`, or None. Without it there are no
+        galleries.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    FileError
+        The folder cannot be written to, or holds something else.
+    """
+    folder = Path(out)
+    check_folder(folder)
+    drawn = drawings(evaluation)
+    galleries = []
+    contents: dict[str, bytes] = {}
+    for table in _all_tables(evaluation):
+        contents[f"tables/{table.key}.csv"] = tables.csv(table).encode("utf-8", "replace")
+        contents[f"tables/{table.key}.tex"] = tables.latex(table).encode("utf-8", "replace")
+    for name, drawing in drawn.items():
+        for kind in ("png", "svg"):
+            contents[f"figures/{name}.{kind}"] = figures.content(drawing.figure, kind)
+    if images is not None:
+        for gallery in choose(evaluation):
+            name = f"figures/gallery-{gallery.key}.png"
+            contents[name] = figures.content(draw(evaluation, gallery, images), "png")
+            galleries.append((gallery, name))
+    contents[METRICS] = _json(metrics_json(evaluation))
+    svg = {name: page.image(contents[f"figures/{name}.svg"]) for name in drawn}
+    html = page.render(
+        "evaluation.html",
+        files=True,
+        written=sorted(contents),
+        galleries=galleries,
+        **_values(evaluation, drawn, svg),
+    )
+    _write(folder, contents)
+    page.write(html, folder / REPORT)
+    return folder / REPORT
+
+
+def check_folder(out: str | os.PathLike[str]) -> None:
+    """Refuse a folder in which an evaluation would overwrite something else.
+
+    Raises
+    ------
+    FileError
+        It is a file; or it holds a screened exam, the results of `capsieve screen`, or a report or
+        metrics.json that no evaluation wrote.
+    """
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder} is a file; give a folder for the evaluation")
+    with file_errors("read", folder):
+        if (folder / RECORD).exists() or any(folder.glob(f"*/{RECORD}")):
+            raise FileError(
+                f"{folder} holds results of capsieve screen; give another folder for the evaluation"
+            )
+        if _earlier(folder) is None and any((folder / name).exists() for name in (REPORT, METRICS)):
+            raise FileError(
+                f"{folder} holds a report that is not of an evaluation; give another folder"
+            )
+
+
+def summary(evaluation: Evaluation) -> Table:
+    """Return the table to read first: sensitivity, specificity, frames to read, AUC.
+
+    Each with counts and 95 % interval at the operating point that was used; by source first if
+    there are several. The caption says why intervals are missing or too narrow.
+    """
+    subset = _subset(evaluation)
+    sources = _sources(evaluation)
+    metrics = [
+        metric
+        for name in [*(f"{_SOURCE}{source}" for source in sources), subset]
+        for metric in _pick(evaluation.metrics, _HEADLINE, name)
+    ]
+    title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
+    if subset == "test":
+        title += "; test part only"
+    return metrics_table("summary", title, metrics, by_subset=bool(sources))
+
+
+def metrics_table(
+    key: str,
+    title: str,
+    metrics: Sequence[Metric],
+    *,
+    by_subset: bool = False,
+    signed: bool = False,
+) -> Table:
+    """Return metrics as a table of texts: measure, value, counts, interval and its method.
+
+    Parameters
+    ----------
+    key, title
+        Of the table.
+    metrics
+        One row each.
+    by_subset
+        Whether a first column names the frames that a metric is about.
+    signed
+        Whether the values are differences.
+    """
+    rows, notes = [], {}
+    for metric in metrics:
+        shown = _shown_interval(metric)
+        value = text.difference(metric.value, metric.unit) if signed else text.metric(metric)
+        bounds = text.interval(shown, metric.unit, signed=signed) or metric.note
+        cells = (metric.name, value, text.counts(metric), bounds, _method(shown))
+        rows.append((_subset_name(metric.subset), *cells) if by_subset else cells)
+        for each in metric.intervals:
+            if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
+                notes[f"{each.method[:1].upper()}{each.method[1:]}: {each.why}."] = True
+            if each is shown:
+                break
+        if metric.note and metric.note not in bounds:
+            notes[metric.note] = True
+    columns = (
+        Column("measure", "Measure"),
+        Column("value", "Value", "number"),
+        Column("counts", "Counts", "number"),
+        Column("interval", f"{100 * LEVEL:g} % interval"),
+        Column("method", "Method"),
+    )
+    first = (Column("frames", "Frames"),) if by_subset else ()
+    return Table(key, title, (*first, *columns), tuple(rows), " ".join(notes))
+
+
+def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
+    """Return an operating point in a line: ``Flagged as screened: R_P = 37``."""
+    rule = point_text(evaluation, point)
+    if point.rule == "read" and point.value is not None:
+        rule = f"reading list, {rule}"
+    return f"{_POINTS[point.key]}: {rule}"
+
+
+def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the content of metrics.json: plain values, null for NaN and infinity."""
+    e = evaluation
+    curves = {name: getattr(e, name) for name in ("roc_frames", "roc_polyps", "effort", "froc")}
+    content = {
+        "schema": SCHEMA,
+        "capsieve": __version__,
+        "results": e.results,
+        "labels": e.labels,
+        "options": asdict(e.options),
+        "settings": e.settings,
+        "detector": e.detector,
+        "parameters": e.parameters,
+        "points": [
+            {"key": each.key, "rule": each.rule, "value": each.value, "text": each.text}
+            | {"optimistic": each.optimistic, "flagged": int(np.count_nonzero(each.flagged))}
+            for each in e.points
+        ],
+        "metrics": [_metric_json(metric) for metric in e.metrics],
+        "curves": {name: curve for name, curve in curves.items() if curve is not None},
+        "histograms": e.histograms,
+        "comparison": None if e.comparison is None else _comparison_json(e.comparison),
+        "tables": {
+            table.key: {
+                "title": table.title,
+                "columns": [column.key for column in table.columns],
+                "rows": table.rows,
+                "total": table.total,
+            }
+            for table in _all_tables(e)
+        },
+        "problems": e.problems,
+        "warnings": e.warnings,
+        "leaks": e.leaks,
+    }
+    return _plain(content)
+
+
+def _values(
+    evaluation: Evaluation, drawn: Mapping[str, Drawing], svg: Mapping[str, str]
+) -> dict[str, Any]:
+    """The values of the template, by their names."""
+    e, frames = evaluation, evaluation.frames
+    by_key = {table.key: table for table in e.tables}
+    sources = _sources(e)
+    areas = [
+        metric
+        for name in [*(f"{_SOURCE}{source}" for source in sources), "all"]
+        for metric in e.metrics
+        if metric.subset == name and metric.key.endswith(("auc", "auc_20", "at_target"))
+    ]
+    table = partial(_group_table, e.metrics)
+    return {
+        "title": _title(e),
+        "counts": [
+            text.plural(number, noun)
+            for number, noun in (
+                (np.unique(frames.exam.code).size, "screened exam"),
+                (np.unique(frames.patient.code[frames.patient.code >= 0]).size, "patient"),
+                (np.unique(frames.polyp.code[frames.polyp.code >= 0]).size, frames.polyp_word),
+                (int(frames.polyp_frames.sum()), "polyp frame"),
+                (int(frames.normal_frames.sum()), "normal frame"),
+            )
+            if number
+        ],
+        "results": e.results,
+        "labels": e.labels,
+        "leaks": e.leaks,
+        "warnings": e.warnings,
+        "summary": summary(e),
+        "areas": metrics_table("areas", "Areas under the curve", areas, by_subset=bool(sources)),
+        "effort": table("effort", "Reading effort", "effort."),
+        "localisation": table("localisation", "Localisation", "localisation."),
+        "preselection": table("preselection", "Pre-selection", "preselection."),
+        "comparison": e.comparison,
+        "changes": None if e.comparison is None else _changes(e.comparison),
+        "drawn": {
+            name: (svg[name], *map(round, 96 * each.figure.get_size_inches()), each)
+            for name, each in drawn.items()
+        },
+        "histograms": [name for name in drawn if name.startswith("histogram-")],
+        "paper_tables": [by_key[key] for key in _PAPER_TABLES if key in by_key],
+        "other_tables": [
+            each
+            for each in e.tables
+            if each.key not in (*_PAPER_TABLES, *_OWN_PLACE)
+            and not each.key.startswith("localisation")
+            and (e.comparison is None or each not in (e.comparison.values, e.comparison.changed))
+        ],
+        "tables": by_key,
+        "points": [(point_line(e, point), point) for point in e.points],
+        "problems": e.problems,
+        "metrics": e.metrics,
+        "level": LEVEL,
+        "settings": provenance.rows_of({**asdict(e.options), **e.settings}),
+        "detector": provenance.rows_of(e.detector),
+        "parameters": provenance.parameter_rows(e.parameters),
+    }
+
+
+def _title(evaluation: Evaluation) -> str:
+    name = str(evaluation.detector.get("name", "")).rpartition("/")[2]
+    if name == "paper":
+        return "Evaluation of the published algorithm"
+    return f"Evaluation of the detector {text.plain(name)}" if name else "Evaluation of scores"
+
+
+def _group_table(metrics: Iterable[Metric], key: str, title: str, start: str) -> Table | None:
+    chosen = [each for each in metrics if each.key.startswith(start) and each.subset == "all"]
+    return metrics_table(key, title, chosen) if chosen else None
+
+
+def _changes(comparison: Comparison) -> Table:
+    """Gained and lost frames and polyps, with McNemar's p."""
+    columns = (
+        Column("unit", "Unit"),
+        Column("gained", f"Only {comparison.names[0]}", "count"),
+        Column("lost", f"Only {comparison.names[1]}", "count"),
+        Column("p", "McNemar's p", "number", 3),
+    )
+    rows = [
+        (f"{unit}s", comparison.gained[unit], comparison.lost[unit], comparison.p_value.get(unit))
+        for unit in comparison.gained
+    ]
+    title = "Flagged by one of the two detectors only"
+    return Table("gained-lost", title, columns, tuple(rows))
+
+
+def _shown_interval(metric: Metric) -> Interval | None:
+    """The interval to quote if it has bounds, else the first that has."""
+    bounded = (each for each in metric.intervals if each.low is not None)
+    return next(bounded, metric.interval)
+
+
+def _method(interval: Interval | None) -> str:
+    if interval is None or interval.low is None:
+        return ""
+    return (
+        interval.method if interval.units is None else f"{interval.method}, n = {interval.units:,}"
+    )
+
+
+def _pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[Metric]:
+    by_key = {metric.key: metric for metric in metrics if metric.subset == subset}
+    return [by_key[key] for key in keys if key in by_key]
+
+
+def _subset(evaluation: Evaluation) -> str:
+    """The frames of the headline: the test part, if the training part chose the rule."""
+    chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
+    return "test" if chosen and any(m.subset == "test" for m in evaluation.metrics) else "all"
+
+
+def _sources(evaluation: Evaluation) -> list[str]:
+    """The sources with figures of their own, if there are several."""
+    names = dict.fromkeys(
+        metric.subset.removeprefix(_SOURCE)
+        for metric in evaluation.metrics
+        if metric.subset.startswith(_SOURCE)
+    )
+    return list(names) if len(names) > 1 else []
+
+
+def _subset_name(subset: str) -> str:
+    if subset.startswith(_SOURCE):
+        return subset.removeprefix(_SOURCE)
+    return "all sources, pooled" if subset == "all" else subset
+
+
+def _all_tables(evaluation: Evaluation) -> list[Table]:
+    both = evaluation.comparison
+    more = () if both is None else (both.values, both.changed, _changes(both))
+    return list({table.key: table for table in (*evaluation.tables, *more)}.values())
+
+
+def _metric_json(metric: Metric) -> dict[str, Any]:
+    return asdict(metric) | {"unit": metric.unit, "level": LEVEL}
+
+
+def _comparison_json(both: Comparison) -> dict[str, Any]:
+    return {
+        "names": both.names,
+        **{
+            side: [_metric_json(metric) for metric in getattr(both, side)]
+            for side in ("first", "second", "differences")
+        },
+        "gained": both.gained,
+        "lost": both.lost,
+        "p_value": both.p_value,
+        "rocs": both.rocs,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return values that JSON knows; NaN and infinity become None."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    """One line per entry, and per item of a list: long arrays stay in a line."""
+    dump: Callable[[Any], str] = partial(json.dumps, allow_nan=False, ensure_ascii=False)
+    lines = []
+    for name, value in content.items():
+        many = isinstance(value, list) and value
+        shown = "[\n  " + ",\n  ".join(map(dump, value)) + "\n ]" if many else dump(value)
+        lines.append(f" {dump(name)}: {shown}")
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "replace")
+
+
+def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write the files beside the page, and remove those of an earlier evaluation."""
+    for place in (folder, folder / "tables", folder / "figures"):
+        with file_errors("create the folder", place):
+            place.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(place)
+    earlier = _earlier(folder) or set()
+    # The list comes first: after a failure, the next run knows which files are its own. A page that
+    # exists always belongs to the files beside it.
+    _write_list(folder, earlier | contents.keys())
+    (folder / REPORT).unlink(missing_ok=True)
+    for name, content in contents.items():
+        with atomic_write(folder / name) as temporary:
+            temporary.write_bytes(content)
+    for name in earlier - contents.keys():
+        (folder / name).unlink(missing_ok=True)
+    _write_list(folder, contents.keys())
+
+
+def _write_list(folder: Path, names: Iterable[str]) -> None:
+    with atomic_write(folder / _FILES) as temporary:
+        temporary.write_text("\n".join([_HEAD, *sorted(names), ""]), encoding="utf-8")
+
+
+def _earlier(folder: Path) -> set[str] | None:
+    """The files of an earlier evaluation in this folder; None if there was none."""
+    try:
+        head, *names = (folder / _FILES).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return None
+    if head != _HEAD:
+        return None
+    # A list that was changed by somebody must not lead out of the folder.
+    return {
+        name
+        for name in names
+        if os.path.normpath(name) == name
+        and (name == METRICS or Path(name).parent.as_posix() in ("tables", "figures"))
+    }

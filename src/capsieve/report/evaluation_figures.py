@@ -1,0 +1,258 @@
+"""Figures of an evaluation: ROC curves, reading effort, FROC, histograms, comparison."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from capsieve.report import text
+from capsieve.report.figures import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    SKY,
+    VERMILLION,
+    figure,
+    percent_axis,
+)
+from capsieve.report.text import math_symbols
+from capsieve.statistics.results import (
+    Evaluation,
+    Histogram,
+    Metric,
+    OperatingPoint,
+    RocCurve,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Drawing", "drawings", "point_text"]
+
+_LOW_END = 0.2  # the part of the curve that matters: flagged frames have to be read
+_MARKS = ("X", "P", "D", "^")
+
+
+class Drawing(NamedTuple):
+    """A figure, its caption, and a short text for those who cannot see it."""
+
+    figure: "Figure"
+    caption: str
+    alt: str
+
+
+def drawings(evaluation: Evaluation) -> dict[str, Drawing]:
+    """Return the figures by the names of their files; those without data are left out."""
+    found = {
+        "roc": _roc(evaluation),
+        "roc-low": _roc(evaluation, end=_LOW_END),
+        "reading-effort": _effort(evaluation),
+        "froc": _froc(evaluation),
+        "comparison": _comparison(evaluation),
+    }
+    found |= {f"histogram-{each.key}": _histogram(each) for each in evaluation.histograms}
+    return {name: drawing for name, drawing in found.items() if drawing is not None}
+
+
+def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
+    """Return the rule of an operating point: ``R_P = 37``, ``10 % of each exam``."""
+    if point.value is None:
+        return "different rules in the exams"
+    if point.rule == "read":
+        if point.value <= 1 and not isinstance(point.value, int):
+            return f"{text.number(100 * point.value)} % of each exam"
+        return f"{text.plural(int(point.value), 'frame')} of each exam"
+    score = evaluation.frames.score[np.isfinite(evaluation.frames.score)]
+    neighbours = [
+        *score[score < point.value].max(initial=-np.inf, keepdims=True),
+        *score[score > point.value].min(initial=np.inf, keepdims=True),
+        *(each.value for each in evaluation.points if each.rule == point.rule and each.value),
+    ]
+    name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
+    return f"{name} {text.distinct(point.value, neighbours)}"
+
+
+def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
+    curves = [each for each in (evaluation.roc_frames, evaluation.roc_polyps) if each is not None]
+    if not curves:
+        return None
+    with figure(len(curves), width=4.9, height=5.0) as (drawing, panels):
+        for axes, curve in zip(panels, curves, strict=True):
+            if curve.band_rate is not None and curve.band_low is not None:
+                axes.fill_between(
+                    curve.band_rate,
+                    curve.band_low,
+                    np.asarray(curve.band_high),
+                    color=SKY,
+                    alpha=0.35,
+                    linewidth=0,
+                    label="95 % band",
+                )
+            area = _found(evaluation, "frames.auc" if curve.unit == "frame" else "polyps.auc")
+            label = "detector" if area is None else f"detector, AUC {text.metric(area)}"
+            _draw_roc(axes, curve, color=BLUE, line="-", label=label)
+            for mark, point in zip(_MARKS, evaluation.points, strict=False):
+                x, y = _rates(evaluation, point, curve)
+                if x <= end:
+                    _draw_mark(axes, x, y, mark, point_text(evaluation, point))
+            _finish_roc(axes, f"ROC per {curve.unit}", curve, end)
+    counts = " and ".join(
+        text.plural(each.positives, "polyp frame" if each.unit == "frame" else each.unit)
+        for each in curves
+    )
+    caption = f"{counts}; {text.plural(curves[0].negatives, 'normal frame')}."
+    if end < 1:
+        caption = f"The same curves up to {end:.0%} false positives."
+    return Drawing(drawing, caption + _end_note(curves, end), "ROC curves")
+
+
+def _comparison(evaluation: Evaluation) -> Drawing | None:
+    both = evaluation.comparison
+    if both is None:
+        return None
+    with figure(1, width=5.4, height=5.2) as (drawing, [axes]):
+        looks = (BLUE, "-"), (VERMILLION, "--")
+        for name, curve, metrics, (color, line) in zip(
+            both.names, both.rocs, (both.first, both.second), looks, strict=True
+        ):
+            area = next((each for each in metrics if each.key == "frames.auc"), None)
+            label = name if area is None else f"{name}, AUC {text.metric(area)}"
+            _draw_roc(axes, curve, color=color, line=line, label=label)
+            rates = [_value(metrics, f"frames.{key}") for key in ("specificity", "sensitivity")]
+            if None not in rates:
+                _draw_mark(axes, 1 - (rates[0] or 0), rates[1] or 0, "X", "", color=color)
+        _finish_roc(axes, "ROC per frame", both.rocs[0], 1.0)
+    caption = "Crosses: the operating points that are compared."
+    return Drawing(drawing, caption + _end_note(both.rocs, 1.0), "ROC curves of both detectors")
+
+
+def _effort(evaluation: Evaluation) -> Drawing | None:
+    curve = evaluation.effort
+    if curve is None:
+        return None
+    with figure(1, width=6.4, height=4.4) as (drawing, [axes]):
+        if curve.polyps:
+            axes.plot(curve.share, curve.polyps_found, color=BLUE, label=f"{curve.unit}s found")
+        axes.plot(curve.share, curve.frames_found, "--", color=ORANGE, label="polyp frames found")
+        axes.plot([0, 1], [0, 1], ":", color=GREY, linewidth=1.2, label="frames in random order")
+        read = _found(evaluation, "effort.share_of_frames")
+        key = "polyps.sensitivity" if curve.polyps else "frames.sensitivity"
+        hit = _found(evaluation, key)
+        if evaluation.points and read and hit and None not in (read.value, hit.value):
+            name = point_text(evaluation, evaluation.points[0])
+            _draw_mark(axes, read.value or 0.0, hit.value or 0.0, _MARKS[0], name)
+        axes.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="found", title="Reading effort")
+        axes.set_xlabel("share of each exam that is read, highest scores first")
+        percent_axis(axes.xaxis)
+        percent_axis(axes.yaxis)
+        axes.legend(loc="lower right")
+    counts = [text.plural(curve.exams, "exam")]
+    if curve.polyps:
+        counts.append(text.plural(curve.polyps, curve.unit))
+    return Drawing(drawing, f"{', '.join(counts)}.", "Polyps found against the share read")
+
+
+def _froc(evaluation: Evaluation) -> Drawing | None:
+    curve = evaluation.froc
+    if curve is None or not curve.thresholds.size:
+        return None
+    with figure(1, width=6.4, height=4.2) as (drawing, [axes]):
+        axes.plot(curve.false_marks_per_frame, curve.sensitivity, color=BLUE)
+        axes.set(ylim=(0, 1.02), title="FROC", ylabel="outlines hit")
+        axes.set_xlabel("false marks per frame")
+        axes.set_xlim(left=0)
+        percent_axis(axes.yaxis)
+    outlines = text.plural(curve.outlines, "outline")
+    caption = f"{outlines}, {text.plural(curve.frames, 'frame')}."
+    return Drawing(drawing, caption, "FROC curve")
+
+
+def _histogram(histogram: Histogram) -> Drawing | None:
+    if not histogram.polyp.sum() + histogram.normal.sum():
+        return None
+    looks: list[tuple[str, Any, dict[str, Any]]] = [
+        ("normal", histogram.normal, {"facecolor": "#a9cbe4", "edgecolor": BLUE}),
+        ("polyp", histogram.polyp, {"facecolor": "none", "edgecolor": "#9c4400", "hatch": "////"}),
+    ]
+    with figure(1, width=6.4, height=3.4) as (drawing, [axes]):
+        for name, counts, look in looks:
+            whole = int(counts.sum())
+            label = f"{name} ({text.plural(whole, 'frame')})"
+            axes.stairs(counts / max(whole, 1), histogram.edges, fill=True, label=label, **look)
+        for line, (name, value) in zip(
+            ("--", "-.", ":") * 4, histogram.bounds.items(), strict=False
+        ):
+            if histogram.edges[0] <= value <= histogram.edges[-1]:
+                label = math_symbols(f"{name} = {text.distinct(value)}")
+                axes.axvline(value, color=INK, linestyle=line, linewidth=1.2, label=label)
+        axes.set(xlim=(histogram.edges[0], histogram.edges[-1]), ylabel="share of the class")
+        axes.set_xlabel(math_symbols(histogram.label))
+        axes.set_title(math_symbols(histogram.label))
+        percent_axis(axes.yaxis)
+        axes.legend(loc="upper right")
+    caption = "The last bin also counts values beyond it."
+    if histogram.left_out:
+        caption += f" {text.sentence(histogram.left_out)}"
+    return Drawing(drawing, caption, f"Histogram of {text.plain(histogram.label)}")
+
+
+def _draw_roc(axes: "Axes", curve: RocCurve, *, color: str, line: str, label: str) -> None:
+    """Draw a curve, its end, and the straight line from there to (1, 1)."""
+    x, y = curve.false_positive_rate, curve.true_positive_rate
+    axes.plot(x, y, line, color=color, label=math_symbols(label), zorder=3)
+    if _stops(curve):
+        axes.plot([x[-1], 1], [y[-1], 1], ":", color=GREY, linewidth=1.3)
+        axes.plot(x[-1:], y[-1:], "o", color=color, markerfacecolor="white", zorder=4)
+
+
+def _draw_mark(
+    axes: "Axes", x: float, y: float, mark: str, name: str, color: str = VERMILLION
+) -> None:
+    rates = f"{text.percent(y, 1)} found, {text.percent(x, 1)} {axes.get_xlabel() or 'flagged'}"
+    label = math_symbols(f"{name}: {rates}") if name else "_"
+    axes.plot(
+        [x], [y], mark, color=color, markersize=8, markeredgecolor="white", linestyle="none",
+        label=label, zorder=5, clip_on=False,
+    )  # fmt: skip
+
+
+def _finish_roc(axes: "Axes", title: str, curve: RocCurve, end: float) -> None:
+    axes.plot([0, 1], [0, 1], ":", color=INK, linewidth=0.9)
+    found = "polyp frames" if curve.unit == "frame" else f"{curve.unit}s"
+    axes.set(xlim=(0, end), ylim=(0, 1.02), title=title, ylabel=f"{found} found")
+    axes.set_xlabel("normal frames flagged")
+    percent_axis(axes.xaxis)
+    percent_axis(axes.yaxis)
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.14), borderaxespad=0)
+
+
+def _rates(evaluation: Evaluation, point: OperatingPoint, curve: RocCurve) -> tuple[float, float]:
+    """Return the false positive rate and the sensitivity of an operating point."""
+    frames, flagged = evaluation.frames, point.flagged
+    found = flagged[frames.polyp_frames]
+    if curve.unit != "frame":
+        named = frames.polyp_frames & (frames.polyp.code >= 0)
+        hit = np.unique(frames.polyp.code[named & flagged]).size
+        return float(flagged[frames.normal_frames].mean()), hit / max(curve.positives, 1)
+    return float(flagged[frames.normal_frames].mean()), float(found.mean())
+
+
+def _end_note(curves: Any, end: float) -> str:
+    if not any(_stops(curve) and curve.false_positive_rate[-1] <= end for curve in curves):
+        return ""
+    return " Open circle: the end of the curve; the frames beyond it were rejected before scoring."
+
+
+def _stops(curve: RocCurve) -> bool:
+    x, y = curve.false_positive_rate, curve.true_positive_rate
+    return bool(x.size and (x[-1] < 1 or y[-1] < 1))
+
+
+def _found(evaluation: Evaluation, key: str) -> Metric | None:
+    matching = (each for each in evaluation.metrics if each.key == key and each.subset == "all")
+    return next(matching, None)
+
+
+def _value(metrics: tuple[Metric, ...], key: str) -> float | None:
+    return next((each.value for each in metrics if each.key == key), None)
