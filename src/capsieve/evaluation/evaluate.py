@@ -20,9 +20,10 @@ from capsieve.statistics.breakdown import (
     preselection_metrics,
     reasons_table,
     source_metrics,
+    source_warnings,
 )
 from capsieve.statistics.comparison import compare
-from capsieve.statistics.frames import POLYP, Coded, LabelledFrames, number_of
+from capsieve.statistics.frames import POLYP, Coded, LabelledFrames, reading_units
 from capsieve.statistics.operating_point import (
     TRAIN,
     choose_threshold,
@@ -33,6 +34,7 @@ from capsieve.statistics.operating_point import (
     has_folds,
 )
 from capsieve.statistics.rates import (
+    cross_fit_table,
     false_positives_table,
     points_table,
     rate_metrics,
@@ -47,7 +49,6 @@ from capsieve.statistics.reading_effort import (
     reading_share,
 )
 from capsieve.statistics.results import (
-    Column,
     Comparison,
     Evaluation,
     EvaluationOptions,
@@ -64,6 +65,11 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "operating_points", "step_of"]
 
 PathLike = str | os.PathLike[str]
+
+_NO_PIXELS = (
+    "A table of scores has no images: pre-selection, trivial baselines, near-duplicates, leaks by "
+    "equal images and galleries are left out."
+)
 
 
 def evaluate(
@@ -226,7 +232,13 @@ def _evaluation(
         metrics=tuple(metrics),
         tables=tuple(table for table in tables if table is not None and table.rows),
         problems=problems,
-        warnings=(*read.warnings, *point_warnings, *fold_warnings, *_source_warnings(read)),
+        warnings=(
+            *source_warnings(frames),
+            *read.warnings,
+            *point_warnings,
+            *fold_warnings,
+            *([] if read.folders else [_NO_PIXELS]),
+        ),
         leaks=read.leaks,
         roc_frames=roc_frames.curve,
         roc_polyps=roc_polyps.curve,
@@ -300,14 +312,10 @@ def _screened_point(read: LabelledResults) -> OperatingPoint | None:
         return None
     rules = {(each["rule"], each["value"]) for each in read.flagging}
     rule, value = next(iter(rules))
+    shown = None if len(rules) > 1 else int(value) if rule == "count" else value
     text = "As screened." if len(rules) == 1 else "As screened; the exams have different rules."
-    return OperatingPoint(
-        "screened",
-        "threshold" if rule == "threshold" else "read",
-        value if len(rules) == 1 else None,
-        read.frames.flagged,
-        text,
-    )
+    kind = "threshold" if rule == "threshold" else "read"
+    return OperatingPoint("screened", kind, shown, read.frames.flagged, text)
 
 
 def _lists_by_class(frames: LabelledFrames) -> bool:
@@ -342,29 +350,7 @@ def _cross_fitted(
         return (), None, [warning]
     inside = frames.part.code >= 0
     metrics = rate_metrics(frames.take(inside), fit.flagged[inside], options, subset="cross-fitted")
-    table = Table(
-        "cross-fitted",
-        "Thresholds chosen on the other folds",
-        (Column("fold", "Fold"), Column("threshold", "Threshold", "number", 4)),
-        tuple(fit.values.items()),
-    )
-    return metrics, table, []
-
-
-def _source_warnings(read: LabelledResults) -> list[str]:
-    warnings: list[str] = []
-    sources = np.unique(read.frames.source.code[read.frames.labelled])
-    if len(sources[sources >= 0]) > 1:
-        warnings.append(
-            f"The frames are of {number_of(len(sources[sources >= 0]), 'source')}. The pooled "
-            "figures also measure how the sources differ; see the figures by source."
-        )
-    if not read.folders:
-        warnings.append(
-            "Scores without frames: pre-selection, trivial baselines, leaks by equal images and "
-            "pictures of frames are left out."
-        )
-    return warnings
+    return metrics, cross_fit_table(frames, fit), []
 
 
 def _located(
@@ -397,25 +383,18 @@ def _compared(
     frames, rows = read.frames, _same_frames(read.scored, others)
     there = rows >= 0
     other_score = np.where(there, others.columns["score"][rows], np.nan)
-    both = frames.labelled & frames.scored & ~np.isnan(other_score)
-    if not both.any():
-        raise FileError(
-            f"{read.scored.name} and {others.name} have no labelled frame in common; score the "
-            "same frames with both"
-        )
-    mine, theirs = read.scored.hashes, others.pixel_hash
+    mine, theirs = read.scored.pixel_hash, others.pixel_hash
     if mine is not None and theirs is not None:
-        same = np.asarray(read.scored.pixel_hash) == np.asarray(theirs)[rows]
-        if not same[both].all():
+        both = there & frames.scored & ~np.isnan(other_score)
+        if (np.asarray(mine)[both] != np.asarray(theirs)[rows[both]]).any():
             raise FileError(
                 f"frames of the same number in {read.scored.name} and {others.name} have "
                 "different pixels; screen the same exams with both"
             )
-    flags = point.flagged[both], _flagged_alike(frames, point.flagged, other_score)[both]
     return compare(
-        frames.take(both),
-        other_score[both],
-        flags=flags,
+        frames,
+        other_score,
+        flags=(point.flagged, _flagged_alike(frames, point.flagged, other_score)),
         names=_two_names(read.scored.name, others.name),
         options=options,
     )
@@ -442,17 +421,17 @@ def _flagged_alike(
 ) -> NDArray[np.bool_]:
     """Flag the same share of each exam as the first detector, by the scores of the second."""
     if (frames.unit.code[frames.labelled] < 0).any():  # the labels name no exam: all frames as one
-        one = Coded(("all",), np.zeros(len(frames), np.int32))
-        frames = replace(frames, unit=one)
-    other = replace(frames, score=score)
+        frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
+    unit, scored = reading_units(frames).code.astype(np.int64), ~np.isnan(score)
+    # Near-duplicates count as one frame, as in reading_share.
     first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
-    share = np.zeros(len(frames))
-    for code in np.unique(frames.unit.code):
-        own = frames.unit.code == code
-        total = len(np.unique(first[own & ~np.isnan(score)]))
-        listed = len(np.unique(first[own & flagged & ~np.isnan(score)]))
-        share[own] = listed / max(total, 1)
-    return reading_share(other) <= share + 1e-12
+    run = unit * len(frames) + first
+    total, listed = (
+        np.bincount(np.unique(run[mask & (unit >= 0)]) // len(frames), minlength=unit.max() + 1)
+        for mask in (scored, scored & flagged)
+    )
+    share = listed / np.maximum(total, 1)
+    return reading_share(replace(frames, score=score)) <= np.where(unit < 0, 0, share[unit])
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from capsieve.labels import (
 from capsieve.labels.tables import RawTable, read_own
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.statistics.operating_point import with_training_patients
+from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
 from capsieve.store.record import Flagging
 
@@ -138,7 +139,7 @@ def read_results(
         *_few_labels(matched),
         *scored.warnings,
         *labels.warnings,
-        *_class_warnings(frames),
+        *class_warnings(frames),
         *([unknown] if unknown else []),
         *leak_warnings,
     )
@@ -192,24 +193,6 @@ def _training_leak(scored: ScoredFrames, frames: LabelledFrames) -> tuple[Leak |
     if trained is None or scored.hashes is None:
         return None, why
     return training_leak(frames, scored.hashes.phash, scored.hashes.has_phash, trained), ""
-
-
-def _class_warnings(frames: LabelledFrames) -> list[str]:
-    warnings = [
-        f"No frame is labelled {word}, so there is no {figure}."
-        for word, code, figure in (
-            ("polyp", POLYP, "sensitivity"),
-            ("normal", NORMAL, "specificity"),
-        )
-        if not (frames.truth == code).any()
-    ]
-    unlabelled = int((frames.truth < 0).sum())
-    if unlabelled:
-        noun = "frame has" if unlabelled == 1 else "frames have"
-        warnings.append(
-            f"{unlabelled:,} {noun} no label: they are in neither class, but are read if flagged."
-        )
-    return warnings
 
 
 def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:
