@@ -2,10 +2,11 @@
 
 Modules in reading order: label_set (labels after reading, and the checks that all formats share),
 tables (capsieve's own format, and the reader of delimited files), kvasir and capsule_vision
-(published data sets), matching (which label belongs to which frame), splits, outlines (where polyps
-are on frames).
+(published data sets), formats (read_labels), splits, matching (which label belongs to which frame),
+outlines (where polyps are on frames).
 """
 
+from capsieve.labels.formats import LABEL_FORMATS, read_labels
 from capsieve.labels.label_set import LABELS, WORDS, LabelProblem, LabelSet
 from capsieve.labels.matching import LabelRows, Matched, match
 from capsieve.labels.outlines import FrameOutline, Outline, Outlines, read_outlines
@@ -17,7 +18,7 @@ from capsieve.labels.splits import (
     read_splits,
     write_splits,
 )
-from capsieve.labels.tables import LABEL_FORMATS, read_labels, write_labels
+from capsieve.labels.tables import write_labels
 
 __all__ = [
     "LABELS",

@@ -1,14 +1,75 @@
-"""Splits into training and test frames, or folds: planned, written, read."""
+"""Splits into training and test frames, or folds: groups of frames, planning, files."""
 
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from capsieve.labels.label_set import LabelProblem, LabelSet
-from capsieve.statistics.results import Table
+from capsieve.errors import FileError, ParameterError
+from capsieve.labels.label_set import (
+    LabelProblem,
+    LabelSet,
+    NameRows,
+    Problems,
+    clean_text,
+    coded,
+    compute,
+    tidy_paths,
+    whole_numbers,
+)
+from capsieve.labels.tables import read_table, write_table
+from capsieve.sources.base import natural_key
+from capsieve.statistics.frames import Coded
+from capsieve.statistics.results import Column, Table
+from capsieve.statistics.splitting import assign_in_order, assign_stratified, cut_blocks
 
-__all__ = ["SplitOptions", "SplitPlan", "Splits", "plan_splits", "read_splits", "write_splits"]
+__all__ = [
+    "BLOCK_SIZE",
+    "SPLITS",
+    "RowGroups",
+    "SplitOptions",
+    "SplitPlan",
+    "Splits",
+    "group_rows",
+    "plan_splits",
+    "read_splits",
+    "write_splits",
+]
+
+BLOCK_SIZE = 300
+"""Number of frames per block, about."""
+
+KINDS = ("patient", "block", "exam")
+"""Kinds of groups, from the best to the last."""
+
+_SCHEMA = 1
+SPLITS = pa.schema(
+    [
+        ("exam", pa.string()),  # exam, head, frame and file as in the labels
+        ("head", pa.int16()),
+        ("frame", pa.int64()),
+        ("file", pa.string()),
+        ("group", pa.string()),  # goes into one part as a whole; null in files made by hand
+        ("kind", pa.string()),  # of the group: patient | block | exam; null likewise
+        ("part", pa.string()),  # train | test, or 1, 2, ...
+        ("schema", pa.int32()),  # in every row, because CSV has no other place for it
+    ]
+)
+"""One row per frame."""
+
+_DEFAULT_TEST = 30.0
+_RUN_GAP = 5  # polyp frames at most so far apart may show one polyp
+_NAMED = 3
+_NUMBER = re.compile(r"^(.*?)([0-9]{1,18})([^0-9]*)$", re.DOTALL)
+
+Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +79,7 @@ class Splits:
     Attributes
     ----------
     table
-        exam, head, frame and file as in the labels, group, kind (patient, block or exam), part.
+        :data:`SPLITS`, in the order of the file. Frames that are there twice are kept.
     path
         Where it was read, or "".
     problems
@@ -37,18 +98,58 @@ class Splits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """Options of a split."""
+    """Options of a split; the metadata "help" makes a field an option of the command line."""
 
-    folds: int | None = field(default=None)
-    test: float | None = field(default=None)
-    block_size: int = 300
-    in_order: bool = False
-    seed: int = 0
+    folds: int | None = field(
+        default=None, metadata={"help": "Folds of equal size.", "metavar": "K", "min": 2}
+    )
+    test: float | None = field(
+        default=None,
+        metadata={
+            "help": f"Two parts, train and test; {_DEFAULT_TEST:g} unless --folds is given.",
+            "metavar": "PERCENT",
+            "min": 1,
+            "max": 99,
+        },
+    )
+    block_size: int = field(
+        default=BLOCK_SIZE,
+        metadata={"help": "Frames per block, about. A polyp is never cut.", "min": 1},
+    )
+    in_order: bool = field(
+        default=False,
+        metadata={"help": "Neighbouring groups go into the same part, without stratification."},
+    )
+    seed: int = field(default=0, metadata={"help": "Decides between equal groups.", "min": 0})
+
+    def __post_init__(self) -> None:
+        if self.folds is not None and self.test is not None:
+            raise ParameterError("folds", "give either folds or test, not both")
+        if self.folds is not None and self.folds < 2:
+            raise ParameterError("folds", f"must be 2 or more, not {self.folds}")
+        if self.test is not None and not 1 <= self.test <= 99:
+            raise ParameterError("test", f"must be 1 to 99 percent, not {self.test:g}")
+        if self.block_size < 1:
+            raise ParameterError("block_size", f"must be 1 or more, not {self.block_size}")
+        if self.in_order and self.seed:
+            raise ParameterError("seed", "has no effect with in_order; leave it out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitPlan:
-    """A split, the counts of its parts, and warnings."""
+    """A planned split.
+
+    Attributes
+    ----------
+    splits
+        To be written.
+    table
+        What each part contains.
+    warnings
+        One sentence each, without a final stop.
+    kind
+        What stays together: "patient", "block", "patient or block", ...
+    """
 
     splits: Splits
     table: Table
@@ -56,16 +157,353 @@ class SplitPlan:
     kind: str
 
 
-def plan_splits(labels: LabelSet, options: SplitOptions) -> SplitPlan:
-    """Split labelled frames by whole groups."""
-    raise NotImplementedError
+class RowGroups(NamedTuple):
+    """The group of every row of labels.
+
+    Attributes
+    ----------
+    names, kinds
+        Of the groups; kinds are those of :data:`KINDS`.
+    code
+        The group of each row.
+    cut
+        Whether each group is a block that was cut, so that its neighbours may be of the same exam.
+    order
+        The rows of the labels in the order of their numbering, one source after the other.
+    """
+
+    names: list[str]
+    kinds: list[str]
+    code: Codes
+    cut: NDArray[np.bool_]
+    order: Codes
 
 
-def read_splits(path: str | os.PathLike[str]) -> Splits:
-    """Read a split."""
-    raise NotImplementedError
+def group_rows(labels: LabelSet, *, block_size: int = BLOCK_SIZE) -> RowGroups:
+    """Return what rows of labels are grouped by.
+
+    That is the patient; else the block that the labels name; else the exam that they name; else
+    blocks of consecutive frames. Blocks are cut over the numbering of a source, in whatever folder
+    a frame is, and never through a polyp or a run of polyp frames.
+    """
+    table = labels.table
+    code = np.full(len(table), -1, np.int64)
+    names: list[str] = []
+    kinds: list[str] = []
+    for kind in KINDS if labels.names_exams else KINDS[:2]:
+        column = coded(table[kind])
+        chosen = (code < 0) & (column.code >= 0)
+        used, dense = np.unique(column.code[chosen], return_inverse=True)
+        code[chosen] = len(names) + dense
+        names += [column.names[number] for number in used]
+        kinds += [kind] * len(used)
+    whole = len(names)
+    sequences = _sequences(labels)
+    is_polyp = compute.equal(table["label"], "polyp").to_numpy()
+    polyp = coded(table["polyp"]).code
+    for name, all_rows, all_positions in sequences:
+        own = code[all_rows] < 0
+        rows, position = all_rows[own], all_positions[own]
+        if not len(rows):
+            continue
+        gap = np.diff(position)
+        shown = _with_runs(polyp[rows], is_polyp[rows], position)
+        block = cut_blocks(gap, polyp=shown, is_polyp=is_polyp[rows], size=block_size)
+        code[rows] = block + len(names)
+        names += [f"{name} #{number + 1}".strip() for number in range(int(block[-1]) + 1)]
+    kinds += ["block"] * (len(names) - whole)
+    order = np.concatenate([np.zeros(0, np.int64), *(rows for _, rows, _ in sequences)])
+    return RowGroups(names, kinds, code, np.arange(len(names)) >= whole, order)
+
+
+def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitPlan:
+    """Split labelled frames by whole groups: see :func:`group_rows`.
+
+    Groups are assigned so that every part has its share of polyp frames, polyps, normal frames,
+    other findings and sources. Blocks that were cut stay next to their neighbours, because an exam
+    may continue from one block to the next: of every source, each part gets one stretch.
+
+    Parameters
+    ----------
+    labels
+        All rows are split.
+    options
+        Without `folds` and `test`, 30 % are for testing.
+
+    Raises
+    ------
+    ParameterError
+        There are fewer groups than parts, or a part would be empty.
+    """
+    options = options or SplitOptions()
+    names, shares = _parts(options)
+    groups = group_rows(labels, block_size=options.block_size)
+    if len(groups.names) < len(names):
+        raise ParameterError(
+            "test" if options.folds is None else "folds",
+            f"{len(names)} parts need as many groups, and there are {len(groups.names)} "
+            f"({_joined(groups.kinds)}); ask for fewer parts or smaller blocks, or label more "
+            "patients",
+        )
+    assigned = _assign(labels, groups, shares, options)
+    part = assigned[groups.code]
+    texts = {"group": groups.names, "kind": groups.kinds, "part": [names[n] for n in assigned]}
+    columns = [
+        *(labels.table[name] for name in ("exam", "head", "frame", "file")),
+        *(pa.array(values, pa.string()).take(pa.array(groups.code)) for values in texts.values()),
+        pa.array(np.full(len(part), _SCHEMA, np.int32)),
+    ]
+    return SplitPlan(
+        splits=Splits(pa.table(columns, schema=SPLITS)),
+        table=_count_parts(names, part, assigned, labels),
+        warnings=_warnings(names, part, labels),
+        kind=_joined(groups.kinds),
+    )
 
 
 def write_splits(splits: Splits, path: str | os.PathLike[str]) -> None:
-    """Write a split: Parquet if the name ends in .parquet, else CSV."""
-    raise NotImplementedError
+    """Write a split: Parquet if the path ends in .parquet, else CSV; complete or not at all.
+
+    Raises
+    ------
+    FileError
+        The file cannot be written.
+    """
+    write_table(splits.table, path, name="splits")
+
+
+def read_splits(path: str | os.PathLike[str]) -> Splits:
+    """Read a split that ``capsieve splits`` wrote or that was made by hand.
+
+    It needs the column part, and exam and frame, or file.
+
+    Raises
+    ------
+    FileError
+        The file is missing, is not a table, or lacks a column or a part; a number is wrong.
+    """
+    raw = read_table(path)
+    missing = [] if "part" in raw.columns else ["part"]
+    if not {"frame", "file"} & set(raw.columns):
+        missing.append("frame (or file)")
+    if missing:
+        raise FileError(
+            f"{path} is not a split: it has no column {', '.join(missing)}; a split has the "
+            "columns exam and frame, or file, and part"
+        )
+    if raw.problems:
+        raise FileError(f"cannot read the split {path}: {raw.problems[0].examples[0]}")
+    columns: dict[str, pa.Array] = {}
+    for entry in SPLITS:
+        if entry.name not in raw.columns:
+            columns[entry.name] = pa.nulls(len(raw.table), entry.type)
+            continue
+        text = clean_text(raw.table[entry.name], name=entry.name)
+        if not pa.types.is_string(entry.type):
+            values, wrong = whole_numbers(text, largest=32_767 if entry.name == "head" else 10**18)
+            _refuse(raw.name_rows, wrong, path, f"the {entry.name} is not a whole number from 0")
+            text = pa.array(values, mask=values < 0).cast(entry.type)
+        columns[entry.name] = text
+    empty = columns["part"].is_null().to_numpy(zero_copy_only=False)
+    _refuse(raw.name_rows, empty, path, "there is no part; name one, or remove the row")
+    usual = {name: name.lower() for name in columns["part"].unique().to_pylist()}
+    parts = [usual[n] if usual[n] in ("train", "test") else n for n in columns["part"].to_pylist()]
+    columns["part"] = pa.array(parts, pa.string())
+    columns["file"] = tidy_paths(columns["file"])
+    table = pa.table(columns, schema=SPLITS)
+    for name, known in (("schema", {_SCHEMA}), ("kind", set(KINDS))):
+        strange = [one for one in table[name].unique().to_pylist() if one not in (None, *known)]
+        if strange:
+            raise FileError(
+                f"{path}: unknown {name} {strange[0]!r}; make the split again with capsieve splits"
+            )
+    return Splits(table, os.fspath(path), _repeated(table))
+
+
+def _refuse(
+    name_rows: NameRows, wrong: NDArray[np.bool_], path: str | os.PathLike[str], what: str
+) -> None:
+    if wrong.any():
+        (where,) = name_rows([int(np.flatnonzero(wrong)[0])])
+        raise FileError(f"{path}, {where}: {what}")
+
+
+def _repeated(table: pa.Table) -> tuple[LabelProblem, ...]:
+    """Name the frames that are there twice."""
+    keys = ["exam", "head", "frame", "file"]
+    counted = table.group_by(keys, use_threads=False).aggregate([([], "count_all")])
+    problems = Problems()
+    for row in counted.filter(compute.greater(counted["count_all"], 1)).to_pylist():
+        name = row["file"] or f"{row['exam'] or ''} frame {row['frame']}".strip()
+        problems.add("the frame is in the split more than once", name)
+    return problems.result()
+
+
+def _sequences(labels: LabelSet) -> list[tuple[str, Codes, NDArray[np.float64]]]:
+    """Return the sequences that rows form: name, rows in order, position of each row.
+
+    A sequence is the exam that the labels name, else the source, else a folder. Its frames are
+    ordered by number, both heads together, or if numbers are missing by the names of files.
+    """
+    table = labels.table
+    folder = compute.replace_substring_regex(table["file"], r"/?[^/]*$", "")
+    exam = table["exam"] if labels.names_exams else pa.nulls(len(table), pa.string())
+    name = compute.coalesce(exam, table["source"], folder, "")
+    frame, head = (
+        compute.fill_null(table[column], -1).to_numpy().astype(np.int64)
+        for column in ("frame", "head")
+    )
+    names = coded(name)
+    source = _source(table).code
+    found: list[tuple[str, Codes, NDArray[np.float64]]] = []
+    key = np.stack([source, names.code, (frame < 0).astype(np.int64)])
+    _, which = np.unique(key, axis=1, return_inverse=True)
+    order = np.argsort(which.reshape(-1), kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(which.reshape(-1)[order])) + 1):
+        if not len(members):
+            continue
+        if frame[members[0]] >= 0:
+            rows = members[np.lexsort((head[members], frame[members]))]
+            position = frame[rows].astype(np.float64)
+        else:
+            rows, position = _by_name(table["file"], members)
+        found.append((str(names[int(rows[0])]), rows, position))
+    return found
+
+
+def _by_name(files: pa.ChunkedArray, rows: Codes) -> tuple[Codes, NDArray[np.float64]]:
+    """Order rows by the names of their files; the last number of a name is its number."""
+    paths = files.take(pa.array(rows)).to_pylist()
+    names = [PurePosixPath(path).name for path in paths]
+    order = sorted(range(len(rows)), key=lambda i: (natural_key(names[i]), paths[i]))
+    steps = [_distance(names[one], names[other]) for one, other in pairwise(order)]
+    return rows[order], np.concatenate([[0.0], np.cumsum(steps, dtype=np.float64)])
+
+
+def _distance(name: str, following: str) -> float:
+    one, other = _NUMBER.match(name), _NUMBER.match(following)
+    if name == following:
+        return 0.0
+    if one is None or other is None or one.group(1, 3) != other.group(1, 3):
+        return 1e9  # another series of names
+    return float(int(other.group(2)) - int(one.group(2)))
+
+
+def _with_runs(
+    polyp: NDArray[np.integer], is_polyp: NDArray[np.bool_], position: NDArray[np.float64]
+) -> Codes:
+    """Return polyps, with codes of their own for runs of nearby polyp frames without a name."""
+    polyp = polyp.astype(np.int64)
+    nameless = np.flatnonzero(is_polyp & (polyp < 0))
+    if len(nameless):
+        near = max(_RUN_GAP, 2 * float(np.median(np.diff(position)))) if len(position) > 1 else 0
+        run = np.cumsum(np.diff(position[nameless], prepend=position[nameless[0]]) > near)
+        polyp[nameless] = int(polyp.max(initial=-1)) + 1 + run
+    return polyp
+
+
+def _source(table: pa.Table) -> Coded:
+    """Return the source of each row, or the first folder of its file."""
+    first = compute.replace_substring_regex(table["file"], r"^([^/]*)/.*$|^.*$", r"\1")
+    first = compute.if_else(compute.equal(first, ""), None, first)
+    return coded(compute.coalesce(table["source"], first))
+
+
+def _parts(options: SplitOptions) -> tuple[list[str], list[float]]:
+    if options.folds is not None:
+        return [str(n + 1) for n in range(options.folds)], [1 / options.folds] * options.folds
+    test = (_DEFAULT_TEST if options.test is None else options.test) / 100
+    return ["train", "test"], [1 - test, test]
+
+
+def _assign(
+    labels: LabelSet, groups: RowGroups, shares: Sequence[float], options: SplitOptions
+) -> Codes:
+    """Return the part of each group."""
+    size = np.bincount(groups.code)
+    ordered, first = np.unique(groups.code[groups.order], return_index=True)
+    ordered = ordered[np.argsort(first)]  # groups in the order of their first frames
+    source = _source(labels.table)
+    group_source = np.full(len(size), -1, np.int64)
+    group_source[groups.code[::-1]] = source.code[::-1]
+    if options.in_order:
+        part = np.empty(len(size), np.int64)
+        part[ordered] = assign_in_order(size[ordered], shares, source=group_source[ordered])
+        return part
+    contents, weights = _contents(labels, groups.code, source)
+    unit = np.arange(len(size))
+    blocks = ordered[groups.cut[ordered]]
+    if len(blocks) > len(shares):
+        # One stretch of blocks per part counts as one group. Stretches end where each has its
+        # share of polyp, normal and other frames, rather than of frames.
+        own = contents[blocks][:, [0, 2, 3]].astype(np.float64)
+        worth = (own / np.maximum(own.sum(axis=0), 1)).sum(axis=1)
+        try:
+            stretch = assign_in_order(worth, shares, source=group_source[blocks])
+            unit[blocks] = len(size) + stretch
+        except ParameterError:
+            pass  # a block is larger than a part: blocks are assigned one by one
+    _, unit = np.unique(unit, return_inverse=True)
+    stacked = np.zeros((int(unit.max()) + 1, contents.shape[1]), np.int64)
+    np.add.at(stacked, unit, contents)
+    return assign_stratified(stacked, shares, weights=weights, seed=options.seed)[unit]
+
+
+def _contents(labels: LabelSet, code: Codes, source: Coded) -> tuple[Codes, list[float]]:
+    """Return what each group contains that parts should have their share of, and weights."""
+    label, polyp = labels.table["label"].to_numpy(), coded(labels.table["polyp"]).code
+    groups = int(code.max()) + 1
+
+    def count(rows: NDArray[np.bool_]) -> Codes:
+        return np.bincount(code[rows], minlength=groups)
+
+    polyps = np.unique(np.stack([code, polyp])[:, polyp >= 0], axis=1)[0]
+    columns = [
+        count(label == "polyp"),
+        np.bincount(polyps, minlength=groups),
+        count(label == "normal"),
+        count(label == "other"),
+        *(count(source.code == one) for one in range(len(source.names))),
+    ]
+    # All sources together count as much as one of the others.
+    weights = [1.0] * 4 + [1 / max(len(source.names), 1)] * len(source.names)
+    return np.stack(columns, axis=1), weights
+
+
+def _count_parts(names: list[str], part: Codes, assigned: Codes, labels: LabelSet) -> Table:
+    label, polyp = labels.table["label"].to_numpy(), coded(labels.table["polyp"]).code
+    rows = []
+    for place, name in enumerate(names):
+        own = part == place
+        counts = [int((label[own] == word).sum()) for word in ("polyp", "normal", "other")]
+        polyps = len(np.unique(polyp[own & (polyp >= 0)]))
+        rows.append((name, int((assigned == place).sum()), int(own.sum()), *counts, polyps))
+    keys = ("part", "groups", "frames", "polyp", "normal", "other", f"{labels.polyp_word}s")
+    columns = [Column(key, key.capitalize(), "text" if key == "part" else "count") for key in keys]
+    return Table("parts", "Parts of the split", tuple(columns), tuple(rows))
+
+
+def _warnings(names: list[str], part: Codes, labels: LabelSet) -> tuple[str, ...]:
+    found: list[str] = []
+    label = labels.table["label"].to_numpy()
+    for word in ("polyp", "normal"):
+        counts = np.bincount(part[label == word], minlength=len(names))
+        if not counts.any():
+            found.append(f"no frame is labelled {word}")
+        else:
+            empty = [name for name, count in zip(names, counts, strict=True) if not count]
+            found += [f"the part {name} has no frame labelled {word}" for name in empty]
+    polyp = coded(labels.table["polyp"])
+    pairs = np.unique(np.stack([polyp.code, part])[:, polyp.code >= 0], axis=1)[0]
+    values, counts = np.unique(pairs, return_counts=True)
+    torn = [polyp.names[value] for value in values[counts > 1]]
+    if torn:
+        found.append(
+            f"{len(torn)} {labels.polyp_word}s are in two parts ({', '.join(torn[:_NAMED])}), "
+            "because their frames have different patients, blocks or exams in the labels"
+        )
+    return tuple(found)
+
+
+def _joined(kinds: Sequence[str]) -> str:
+    return " or ".join(kind for kind in KINDS if kind in kinds)
