@@ -338,7 +338,7 @@ def _caption(study: Robustness) -> str:
         normals += f" of {run.counts['normal']:,} (drawn at random, seed {study.settings.seed})"
     caption = (
         f"One changed parameter at a time, on {int((run.frames.truth == POLYP).sum()):,} polyp "
-        f"frames of {study.base_rates['polyps.sensitivity'].of:,} {run.frames.polyp_word}s and "
+        f"frames of {study.base_rates['polyps.sensitivity'].total:,} {run.frames.polyp_word}s and "
         f"{normals} normal frames. Exams: {len(run.exams):,}. Whole numbers are rounded away from "
         "the base. delta is the change relative to the base in percent; the last columns count "
         "the frames whose flag changed."
@@ -433,8 +433,8 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
                 else {
                     key: {
                         "value": found.rates[key].value,
-                        "numerator": found.rates[key].count,
-                        "denominator": found.rates[key].of,
+                        "numerator": found.rates[key].hits,
+                        "denominator": found.rates[key].total,
                         "delta": found.delta[key],
                     }
                     for key in RATES

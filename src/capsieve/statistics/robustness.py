@@ -23,13 +23,13 @@ RATES = ("frames.specificity", "frames.sensitivity", "polyps.sensitivity")
 class Rate(NamedTuple):
     """A count and its total."""
 
-    count: int
-    of: int
+    hits: int
+    total: int
 
     @property
     def value(self) -> float | None:
         """The proportion; None if the total is 0."""
-        return self.count / self.of if self.of else None
+        return self.hits / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True)

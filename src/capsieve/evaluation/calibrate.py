@@ -1,0 +1,467 @@
+"""Choose an operating point: the threshold, or the share to read, that reaches a target."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.detectors import is_out_of_fold, screens_with
+from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.evaluation.results import LabelledResults, as_labels, read_results
+from capsieve.evaluation.scores import Scores
+from capsieve.evaluation.settings import CalibrationOptions
+from capsieve.evaluation.target import Scale, choose, reason, stability, unreachable
+from capsieve.labels import LabelProblem
+from capsieve.parameters import Parameters
+from capsieve.report import text
+from capsieve.statistics.frames import (
+    LabelledFrames,
+    exam_units,
+    reading_units,
+)
+from capsieve.statistics.operating_point import (
+    TEST,
+    TRAIN,
+    cross_fit,
+    flagged_at,
+    has_folds,
+    short_threshold,
+)
+from capsieve.statistics.rates import rate_metrics
+from capsieve.statistics.reading_effort import effort_metrics, reading_share
+from capsieve.statistics.results import Column, EvaluationOptions, Interval, Metric, Table
+from capsieve.store.record import RECORD
+
+__all__ = [
+    "PARAMETERS_FILE",
+    "Calibration",
+    "calibrate",
+    "calibration_content",
+    "calibration_table",
+    "check_folder",
+]
+
+CALIBRATION_SCHEMA = 2
+"""Version of calibration.json."""
+
+PARAMETERS_FILE = "calibrated.toml"
+
+_CROSS_FITTED = "cross-fitted"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """A chosen operating point.
+
+    Attributes
+    ----------
+    results, labels
+        Where they were read.
+    options, settings
+        The options; and label format, split, allowed leaks.
+    rule, name, value
+        "threshold" or "share"; "R_P", "score threshold" or "share to read"; and what was chosen (a
+        share of 1).
+    reason
+        One sentence: by which rule, on which frames.
+    stability
+        Interval of the value over bootstrap samples of the frames that choose.
+    folds
+        By fold: the value that the other folds chose for it.
+    metrics
+        Figures of each subset: "all" or "train" (the frames that chose), the other parts, and
+        "cross-fitted" (each fold with the value that the others chose).
+    optimistic
+        Subsets that are evaluated with a value that they chose themselves.
+    detector
+        For ``capsieve screen --detector``.
+    parameters
+        For the paper's detector: the parameters with the chosen R_P; else None.
+    problems, warnings, leaks
+        What was not clear in the labels; sentences; leaks that were allowed.
+    """
+
+    results: str
+    labels: str
+    options: CalibrationOptions
+    settings: Mapping[str, Any]
+    rule: Literal["threshold", "share"]
+    name: str
+    value: float
+    reason: str
+    stability: Interval
+    folds: Mapping[str, float]
+    metrics: tuple[Metric, ...]
+    optimistic: tuple[str, ...]
+    detector: str
+    parameters: Parameters | None
+    problems: tuple[LabelProblem, ...]
+    warnings: tuple[str, ...]
+    leaks: tuple[str, ...]
+
+    @property
+    def screen_option(self) -> str:
+        """The option of ``capsieve screen`` for the value: "--threshold 0.3" or "--read 12%"."""
+        if self.rule == "share":
+            return f"--read {(Decimal(repr(self.value)) * 100).normalize():f}%"
+        return f"--threshold {self.value:.12g}"
+
+    def metric(self, key: str, subset: str = "all") -> Metric:
+        """Return a metric.
+
+        Raises
+        ------
+        KeyError
+            There is none; the message names those that exist.
+        """
+        for metric in self.metrics:
+            if (metric.key, metric.subset) == (key, subset):
+                return metric
+        known = ", ".join(f"{metric.key} ({metric.subset})" for metric in self.metrics)
+        raise KeyError(f"no metric {key!r} of the subset {subset!r}; there are {known}")
+
+
+def calibrate(
+    results: Scores,
+    labels: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    options: CalibrationOptions = CalibrationOptions(),  # noqa: B008 it is immutable
+    splits: str | os.PathLike[str] | None = None,
+    label_format: str | None = None,
+    allow_leaks: bool = False,
+    **changes: Any,
+) -> Calibration:
+    """Choose the threshold, or the share to read, that reaches a target.
+
+    Parameters
+    ----------
+    results, labels
+        As for :func:`capsieve.evaluate`.
+    out
+        Folder for calibration.json and, for the paper's detector, calibrated.toml; by default
+        nothing is written.
+    options
+        The target, what to choose, and the bootstrap.
+    splits
+        A file of ``capsieve splits``. The part "train" chooses and the others test; of folds, all
+        choose together, and each is tested with the value that the others choose.
+    label_format
+        The format of the labels, if it is not recognised.
+    allow_leaks
+        Continue although training and test frames are not independent. The files name the leaks.
+    **changes
+        Fields of `options`, such as ``sensitivity=80``.
+
+    Raises
+    ------
+    FileError
+        Scores or labels cannot be read or do not fit each other.
+    LeakError
+        Training and test share patients or images, or the model was trained on the frames.
+    ParameterError
+        An option is wrong, or nothing reaches the target.
+    """
+    options = replace(options, **changes)
+    if out is not None:
+        check_folder(Path(out))
+    read = read_results(
+        results,
+        as_labels(labels, label_format),
+        splits=splits,
+        train_patients=options.train_patients,
+        allow_leaks=allow_leaks,
+    )
+    rule = options.rule or _screened_rule(read)
+    frames = _with_parts(read.frames)
+    scored, scale = _scale(read, frames, rule)
+    chooses, subset = _choosing(frames)
+    _check_exams(frames, chooses, options)
+    some = scored.take(chooses)
+    value = choose(some, options, scale)
+    if value is None:
+        raise ParameterError(options.kind, unreachable(some, options, scale))
+    if scale.step is None:
+        value = short_threshold(value, scored.score)
+    statistics = EvaluationOptions(bootstrap_samples=options.bootstrap_samples, seed=options.seed)
+    flagged = flagged_at(scored.score, value)
+    subsets = {subset: (chooses, flagged)}
+    if subset == TRAIN:
+        codes = np.unique(frames.part.code[frames.labelled & (frames.part.code >= 0)])
+        tested = {frames.part.names[code]: frames.part.code == code for code in codes}
+        subsets |= {name: (mask, flagged) for name, mask in tested.items() if name != TRAIN}
+    folds: Mapping[str, float] = {}
+    warnings = [*read.warnings, *_warnings(frames, some, value, scale)]
+    if has_folds(frames):
+        fit = cross_fit(scored, lambda others: choose(others, options, scale))
+        if fit.failed:
+            warnings.append(
+                f"Nothing reaches the target on the folds other than {', '.join(fit.failed)}, so "
+                "there are no figures with values that other folds chose."
+            )
+        else:
+            folds = {name: scale.sign * chosen for name, chosen in fit.values.items()}
+            subsets[_CROSS_FITTED] = (chooses, fit.flagged)
+    if len(subsets) == 1:
+        warnings.append(
+            "All figures are of the frames that chose, so they are optimistic; --splits or "
+            "--train-patient gives figures of other frames."
+        )
+    name = str(read.detector.get("name", ""))
+    if is_out_of_fold(read.detector):
+        warnings.append(
+            "These are out-of-fold scores. The choice is for screening with the model that was "
+            "trained on all frames."
+        )
+    found = Calibration(
+        results=read.scored.name,
+        labels=read.labels.path,
+        options=options,
+        settings={
+            "label_format": read.labels.label_format,
+            "splits": None if splits is None else str(splits),
+            "allow_leaks": allow_leaks,
+        },
+        rule=rule,
+        name=scale.name,
+        value=scale.sign * value,
+        reason=reason(some, options, scale, subset),
+        stability=stability(some, options, scale),
+        folds=folds,
+        metrics=tuple(
+            metric
+            for name, (mask, flags) in subsets.items()
+            for metric in _figures(frames, mask, flags, statistics, name)
+        ),
+        optimistic=(subset,),
+        detector=screens_with(read.detector, Path(read.scored.name)) if name else "",
+        parameters=_parameters(read, value) if scale.name == "R_P" else None,
+        problems=(*read.labels.problems, *read.matched.problems),
+        warnings=tuple(dict.fromkeys(warnings)),
+        leaks=read.leaks,
+    )
+    if out is not None:
+        _write(found, Path(out))
+    return found
+
+
+def check_folder(out: Path) -> None:
+    """Raise FileError if the folder is that of a screened exam."""
+    if (out / RECORD).exists():
+        raise FileError(f"{out} is the folder of a screened exam; give another folder")
+
+
+def _screened_rule(read: LabelledResults) -> Literal["threshold", "share"]:
+    lists = read.flagging and all(each["rule"] != "threshold" for each in read.flagging)
+    return "share" if lists else "threshold"
+
+
+def _with_parts(frames: LabelledFrames) -> LabelledFrames:
+    """Put frames without a label into the part of their exam, if it is in one part only.
+
+    A split names labelled frames, but all frames of an exam are to be read.
+    """
+    if not frames.part.names:
+        return frames
+    unit, part = reading_units(frames).code, frames.part.code.copy()
+    told = frames.labelled & (unit >= 0)
+    low = np.full(unit.max(initial=-1) + 1, len(frames.part.names))
+    high = np.full(len(low), -1)
+    np.minimum.at(low, unit[told], part[told])
+    np.maximum.at(high, unit[told], part[told])
+    rest = ~frames.labelled & (part < 0) & (unit >= 0)
+    part[rest] = np.where(low == high, high, -1)[unit[rest]]
+    return replace(frames, part=replace(frames.part, code=part))
+
+
+def _scale(
+    read: LabelledResults, frames: LabelledFrames, rule: str
+) -> tuple[LabelledFrames, Scale]:
+    """Return frames whose scores are on the scale of the choice, and that scale."""
+    if rule == "share":
+        if (reading_units(frames).code < 0).any():
+            raise ParameterError(
+                "rule",
+                "cannot choose a share to read: the labels name neither exam nor patient of some "
+                "frames; add a column exam or patient, or choose a threshold",
+            )
+        score = np.where(frames.scored, -reading_share(frames), np.nan)
+        highest = float(np.max(score[score > -np.inf], initial=-1.0))  # one frame of an exam
+        return replace(frames, score=score), Scale("share to read", None, highest, -1)
+    if read.detector.get("name") == "paper":
+        most = Parameters.from_dict(read.parameters).derived.radius_search
+        return frames, Scale("R_P", 1.0, float(most))
+    return frames, Scale("score threshold", None)
+
+
+def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
+    """Return the frames that choose, and their name: the part "train", all parts, or all."""
+    names = frames.part.names
+    if TRAIN in names:
+        mask = frames.part.code == names.index(TRAIN)
+    elif TEST in names:
+        raise ParameterError(
+            "splits", "the split has a part test and no part train to choose on; name one train"
+        )
+    else:
+        mask = (frames.part.code >= 0) | (not names)
+    if not (frames.labelled & mask).any():
+        raise ParameterError(
+            "splits", "no labelled frame of the part that chooses is in the scores"
+        )
+    return mask, TRAIN if TRAIN in names else "all"
+
+
+def _is_whole(frames: LabelledFrames, mask: NDArray[np.bool_]) -> bool:
+    """Return whether every exam is in the mask with all its frames or with none."""
+    unit = exam_units(frames).code
+    return not len(np.intersect1d(unit[mask], unit[~mask]))
+
+
+def _check_exams(
+    frames: LabelledFrames, chooses: NDArray[np.bool_], options: CalibrationOptions
+) -> None:
+    """Refuse to count frames per exam if the split divides exams."""
+    codes = np.unique(frames.part.code[frames.part.code >= 0]) if has_folds(frames) else []
+    masks = [chooses, *(frames.part.code == code for code in codes)]
+    if options.kind == "frames" and not all(_is_whole(frames, mask) for mask in masks):
+        raise ParameterError(
+            "frames",
+            "the split divides exams, so frames per exam cannot be counted; split by patient or "
+            "exam, or give another target",
+        )
+
+
+def _figures(
+    frames: LabelledFrames,
+    mask: NDArray[np.bool_],
+    flagged: NDArray[np.bool_],
+    options: EvaluationOptions,
+    subset: str,
+) -> list[Metric]:
+    some, flags = frames.take(mask), flagged[mask]
+    metrics = [
+        *rate_metrics(some, flags, options, subset=subset),
+        *effort_metrics(some, flags, options, subset=subset),
+    ]
+    if _is_whole(frames, mask):
+        return metrics
+    return [metric for metric in metrics if metric.unit == "share"]  # nothing per exam
+
+
+def _warnings(
+    frames: LabelledFrames, some: LabelledFrames, value: float, scale: Scale
+) -> list[str]:
+    warnings: list[str] = []
+    lost = int(np.count_nonzero(frames.labelled & (frames.part.code < 0)))
+    if frames.part.names and lost:
+        warnings.append(f"Labelled frames in no part of the split, not used: {lost:,}.")
+    flagged = flagged_at(some.score, value)
+    name = f"{scale.name} = {scale.sign * value:g}"
+    if not flagged.any():
+        warnings.append(f"{name} flags none of the frames that chose it.")
+    elif flagged[some.score > -np.inf].all():
+        warnings.append(f"{name} flags every frame that has a score.")
+    return warnings
+
+
+def _parameters(read: LabelledResults, value: float) -> Parameters:
+    return replace(Parameters.from_dict(read.parameters), radius_threshold=int(value))
+
+
+def calibration_table(found: Calibration) -> Table:
+    """Return the figures as rows, and the frames that they are about as columns."""
+    subsets = list(dict.fromkeys(metric.subset for metric in found.metrics))
+    columns = [Column("figure", "Figure")]
+    for subset in subsets:
+        name = {"all": "all frames", _CROSS_FITTED: "each fold by the others"}.get(subset, subset)
+        name += " (optimistic)" if subset in found.optimistic else ""
+        columns.append(Column(subset, name[:1].upper() + name[1:], "text"))
+        columns.append(Column(f"{subset}.interval", "95 % interval", "text"))
+    by_key = {(metric.key, metric.subset): metric for metric in found.metrics}
+    rows: list[tuple[Any, ...]] = []
+    for key in dict.fromkeys(metric.key for metric in found.metrics):
+        metrics = [by_key.get((key, subset)) for subset in subsets]
+        name = next(metric.name for metric in metrics if metric is not None)
+        cells: list[str | None] = []
+        for metric in metrics:
+            if metric is None:
+                cells += [None, None]
+                continue
+            counts = text.counts(metric) if metric.unit == "share" else ""
+            cells.append(text.metric(metric) + (f" ({counts})" if counts else ""))
+            bounded = metric.interval is not None and metric.interval.low is not None
+            cells.append(text.interval(metric.interval, metric.unit) if bounded else None)
+        rows.append((name, *cells))
+    return Table("calibration", "Figures", tuple(columns), tuple(rows), found.reason)
+
+
+def calibration_content(found: Calibration) -> dict[str, Any]:
+    """Return the content of calibration.json as plain values."""
+    return {
+        "schema": CALIBRATION_SCHEMA,
+        "capsieve": __version__,
+        "results": found.results,
+        "labels": found.labels,
+        "settings": dict(found.settings) | asdict(found.options),
+        "target": {"kind": found.options.kind, "value": found.options.target},
+        "rule": found.rule,
+        "name": found.name,
+        "value": found.value,
+        "reason": found.reason,
+        "stability": asdict(found.stability),
+        "folds": dict(found.folds),
+        "optimistic": list(found.optimistic),
+        "detector": found.detector,
+        "screen_option": found.screen_option,
+        "parameters": None if found.parameters is None else found.parameters.to_dict(),
+        "metrics": [asdict(metric) for metric in found.metrics],
+        "problems": [asdict(problem) for problem in found.problems],
+        "warnings": list(found.warnings),
+        "leaks": list(found.leaks),
+    }
+
+
+def _write(found: Calibration, out: Path) -> None:
+    """Write calibration.json and, last, calibrated.toml."""
+    with file_errors("create", out):
+        out.mkdir(parents=True, exist_ok=True)
+        (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
+    content = json.dumps(calibration_content(found), allow_nan=False, ensure_ascii=False, indent=1)
+    with atomic_write(out / "calibration.json") as temporary:
+        temporary.write_bytes(f"{content}\n".encode("utf-8", "replace"))
+    if found.parameters is not None:
+        with atomic_write(out / PARAMETERS_FILE) as temporary:
+            temporary.write_bytes(_parameters_text(found).encode("utf-8", "replace"))
+
+
+def _parameters_text(found: Calibration) -> str:
+    """Return the parameters as TOML, with the choice and the expected figures as comments."""
+    tested = [m for m in found.metrics if m.subset not in found.optimistic]
+    lines = [
+        f"Chosen by capsieve calibrate: {found.name} = {found.value:.12g}. {found.reason}",
+        f"Results: {found.results}",
+        f"Labels: {found.labels}",
+        "Figures on other frames than those that chose:"
+        if tested
+        else "Figures on the frames that chose (optimistic):",
+        *(
+            f"  {metric.name} ({metric.subset}): {text.metric(metric)}"
+            for metric in tested or found.metrics
+            if metric.value is not None
+        ),
+        *(f"Leak, allowed: {leak}" for leak in found.leaks),
+        "Research software, not a medical device.",
+    ]
+    assert found.parameters is not None
+    # A path may contain a line break; a comment ends with its line.
+    comments = "".join(f"# {text.plain(line)}\n" for line in lines)
+    return f"{comments}\n{found.parameters.to_toml()}"
