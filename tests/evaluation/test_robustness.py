@@ -214,7 +214,8 @@ def study(tmp_path):
 
 def run(study, out=None, **options):
     usual = {"parameters": BASE, "field_of_view": "whole", "workers": 1}
-    return study_robustness(*study, out, settings=RobustnessSettings(**(usual | options)))
+    inputs, labels = study
+    return study_robustness(inputs, labels, out, settings=RobustnessSettings(**(usual | options)))
 
 
 def by_hand(setting, exams=2, view=None):
@@ -226,7 +227,7 @@ def by_hand(setting, exams=2, view=None):
 
 
 def counts(rates):
-    return tuple(rates[key].count for key in KEYS)
+    return tuple(rates[key].hits for key in KEYS)
 
 
 def test_counts_are_those_of_every_frame_with_every_setting(study):
@@ -235,7 +236,7 @@ def test_counts_are_those_of_every_frame_with_every_setting(study):
     all_counts = [counts(found.base_rates), *(counts(each.rates) for each in found.effects)]
     assert all_counts == [by_hand(setting) for setting in settings]
     assert len(set(all_counts)) > 1, "the changes must change something"
-    assert tuple(found.base_rates[key].of for key in KEYS) == (2 * 26, 2 * 12, 4)
+    assert tuple(found.base_rates[key].total for key in KEYS) == (2 * 26, 2 * 12, 4)
     assert [metric.numerator for metric in found.base_metrics if metric.key == KEYS[0]] == [
         all_counts[0][0]
     ]
@@ -245,7 +246,7 @@ def test_gained_and_lost_frames_add_up_to_the_difference_of_the_counts(study):
     found = run(study)
     for each in found.effects:
         assert each
-        change = [each.rates[key].count - found.base_rates[key].count for key in KEYS]
+        change = [each.rates[key].hits - found.base_rates[key].hits for key in KEYS]
         assert change[1] == each.gained["polyp"] - each.lost["polyp"]
         assert change[0] == each.lost["normal"] - each.gained["normal"]
 
@@ -270,7 +271,7 @@ def test_a_video_and_processes_give_the_same_as_one_process(tmp_path):
     one, two = (run((video, labels), parameter=("sigma2",), workers=n) for n in (1, 2))
     assert one.effects == two.effects
     assert one.base_rates == two.base_rates
-    assert one.base_rates["frames.sensitivity"].of == 12
+    assert one.base_rates["frames.sensitivity"].total == 12
 
 
 def test_the_files_have_the_numbers_of_the_study(study, tmp_path):

@@ -55,6 +55,7 @@ CALIBRATION_SCHEMA = 2
 PARAMETERS_FILE = "calibrated.toml"
 
 _CROSS_FITTED = "cross-fitted"
+_LEAST_SHARE = 1e-5  # one frame of an exam with up to 100,000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +234,7 @@ def calibrate(
         rule=rule,
         name=scale.name,
         value=scale.sign * value,
-        reason=reason(some, options, scale, subset),
+        reason=reason(some, options, scale, part="training" if subset == TRAIN else ""),
         stability=stability(some, options, scale),
         folds=folds,
         metrics=tuple(
@@ -293,9 +294,8 @@ def _scale(
                 "cannot choose a share to read: the labels name neither exam nor patient of some "
                 "frames; add a column exam or patient, or choose a threshold",
             )
-        score = np.where(frames.scored, -reading_share(frames), np.nan)
-        highest = float(np.max(score[score > -np.inf], initial=-1.0))  # one frame of an exam
-        return replace(frames, score=score), Scale("share to read", None, highest, -1)
+        score = np.where(frames.scored, -reading_share(frames).clip(_LEAST_SHARE), np.nan)
+        return replace(frames, score=score), Scale("share to read", None, -_LEAST_SHARE, -1)
     if read.detector.get("name") == "paper":
         most = Parameters.from_dict(read.parameters).derived.radius_search
         return frames, Scale("R_P", 1.0, float(most))

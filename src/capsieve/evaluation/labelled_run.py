@@ -94,7 +94,7 @@ class LabelledRun:
     """
 
     frames: LabelledFrames
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float32]
     counts: dict[str, int]
     unscored: tuple[tuple[str, str], ...]
     exams: tuple[str, ...]
@@ -164,7 +164,7 @@ def score_labelled_frames(
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
     found = {name: int((matched.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
-        frames=replace(frames, score=scores[:, 0]),
+        frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
         counts={"found": table.num_rows} | found,
         unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
@@ -349,9 +349,9 @@ def _score(
     *,
     store: Segments | None,
     progress: "Listener | None",
-) -> tuple[NDArray[np.float64], dict[int, str]]:
+) -> tuple[NDArray[np.float32], dict[int, str]]:
     """Return the scores of the chosen frames, and why some have none."""
-    scores = np.full((len(chosen), len(parameters)), np.nan)
+    scores = np.full((len(chosen), len(parameters)), np.nan, np.float32)
     problems: dict[int, str] = {}
     function = partial(_score_frames, tuple(parameters))
     blocks = list(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))

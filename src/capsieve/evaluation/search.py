@@ -149,7 +149,7 @@ def draw_settings(count: int, *, seed: int = 0) -> tuple[Parameters, ...]:
     """
     from scipy.stats import qmc
 
-    sobol = qmc.Sobol(len(_SPACE), seed=seed)
+    sobol = qmc.Sobol(len(_SPACE), rng=seed)
     points = sobol.random_base2(math.ceil(math.log2(max(2, count))))[: count - 1]
     places = [[int(u * len(values)) for u, values in _dimensions(point)][:5] for point in points]
     order = sorted(range(len(points)), key=lambda number: places[number])

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationOptions", "LabelledRunSettings", "RobustnessSettings", "SearchSettings"]
 
 
-_TARGETS = ("specificity", "sensitivity", "frames")
+Kind = Literal["specificity", "sensitivity", "frames"]
+
+_TARGETS: tuple[Kind, ...] = ("specificity", "sensitivity", "frames")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class CalibrationOptions:
             raise ParameterError("frames", f"must be a number above 0, not {self.frames:g}")
 
     @property
-    def kind(self) -> Literal["specificity", "sensitivity", "frames"]:
+    def kind(self) -> Kind:
         """Which target is given."""
         return next((name for name in _TARGETS if getattr(self, name) is not None), "specificity")
 

@@ -19,7 +19,13 @@ from capsieve.statistics.frames import (
     number_of,
     polyp_scores,
 )
-from capsieve.statistics.intervals import drawn_with, draws, least_count, resampled_interval
+from capsieve.statistics.intervals import (
+    drawn_with,
+    draws,
+    least_count,
+    plural,
+    resampled_interval,
+)
 from capsieve.statistics.operating_point import (
     flagged_at,
     smallest_threshold,
@@ -109,7 +115,7 @@ def unreachable(frames: LabelledFrames, options: CalibrationOptions, scale: Scal
     total, passed = int(normal.sum()), int((normal & ~flagged).sum())
     return (
         f"no {scale.name} reaches a specificity of {wanted}: the strictest one "
-        f"({scale.sign * scale.highest:.6g}) reaches {_cut(passed, total)} % ({passed:,} of "
+        f"({scale.sign * scale.highest:g}) reaches {_cut(passed, total)} % ({passed:,} of "
         f"{total:,} normal frames); ask for at most {_cut(passed, total)}"
     )
 
@@ -118,6 +124,9 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
     """Return the interval of the value that is chosen again on each bootstrap sample of groups."""
     above, base, thresholds, kind = _counts_above(frames, options, scale)
     units = int(np.count_nonzero(base))
+    if options.kind == "frames" and (exam_units(frames).code < 0).any():
+        why = "some frames may belong to any of several exams"
+        return Interval(f"bootstrap over {plural(kind)}", None, None, why, units)
     chosen = np.full(options.bootstrap_samples, np.nan)
     drawn = draws(len(base), samples=options.bootstrap_samples, seed=options.seed)
     for start in range(0, len(chosen), 256):  # in blocks, to limit memory
@@ -137,8 +146,11 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
     return replace(interval, low=float(low), high=float(high))
 
 
-def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, subset: str) -> str:
-    where = " of the training part" if subset == TRAIN else ""
+def reason(
+    frames: LabelledFrames, options: CalibrationOptions, scale: Scale, *, part: str = ""
+) -> str:
+    """Return one sentence: by which rule a value was chosen, and on which frames."""
+    where = f" of the {part} part" if part else ""
     groups = np.unique(frames.group.code[frames.labelled])
     name = str(frames.group.names[groups[0]])
     whose = number_of(len(groups), frames.group_kind)
@@ -209,7 +221,7 @@ def _counts_above(
     size = len(thresholds) + 1
     counts = np.bincount(unit * size + reached, minlength=len(base) * size)
     above = counts.reshape(len(base), size)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    return above.astype(np.float64), base, thresholds, kind
+    return above.astype(np.float64), base, np.asarray(thresholds, np.float64), kind
 
 
 def _limit(total: int, options: CalibrationOptions) -> int:
