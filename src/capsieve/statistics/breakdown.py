@@ -1,6 +1,5 @@
 """Figures by rule, finding and source, distributions, and baselines without a detector."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.statistics.delong import delong_auc
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames, number_of
+from capsieve.statistics.frames import (
+    NORMAL,
+    OTHER,
+    POLYP,
+    Coded,
+    LabelledFrames,
+    number_of,
+    split_findings,
+)
 from capsieve.statistics.intervals import proportion, wilson
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import (
@@ -25,7 +32,6 @@ from capsieve.statistics.roc import auc, frame_roc, polyp_roc
 __all__ = [
     "baseline_metrics",
     "causes_table",
-    "finding_words",
     "histograms",
     "preselection_metrics",
     "reasons_table",
@@ -43,8 +49,6 @@ _MOST_BINS = 120
 _SCORE_BINS = 50
 _UNNAMED = "(nothing named)"
 _UNKNOWN = "(unknown)"
-_SEPARATORS = re.compile(r"[;|,]")
-_SPOILERS = frozenset(["bubbles", "liquid", "stool", "wall"])  # words of the phantom's labels
 
 
 def reasons_table(frames: LabelledFrames) -> Table | None:
@@ -161,7 +165,7 @@ def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
     other, hit = frames.truth[chosen] == OTHER, flagged[chosen]
     # Frames are counted by the whole text of their findings first: there are few such texts.
     code = frames.finding.code[chosen].astype(np.int64) + 1
-    texts = [(), *map(finding_words, frames.finding.names)]
+    texts = [(), *map(split_findings, frames.finding.names)]
     columns = [
         np.bincount(code[mask], minlength=len(texts))
         for mask in (other, np.ones(len(code), np.bool_), hit)
@@ -169,7 +173,7 @@ def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
     by_text = np.stack(columns, axis=1)
     counts: dict[str, NDArray[np.int64]] = {}
     for words, line in zip(texts, by_text, strict=True):
-        for word in words or (_UNNAMED,):
+        for word in {word for word in words if word.lower() != "normal"} or (_UNNAMED,):
             counts[word] = counts.get(word, 0) + line
     plain = counts.pop(_UNNAMED)
     rows: list[tuple[Any, ...]] = [
@@ -201,17 +205,6 @@ def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
         caption,
         ("All frames without a polyp", *_flag_cells(by_text.sum(axis=0))),
     )
-
-
-def finding_words(text: str) -> tuple[str, ...]:
-    """Return the findings of a text, separated by ";", "|" or ","; "normal" is none.
-
-    A space separates only the words of the phantom: "foreign body" is one finding.
-    """
-    words = [word.strip() for word in _SEPARATORS.split(text)]
-    if len(words) == 1 and set(text.split()) <= _SPOILERS:
-        words = text.split()
-    return tuple(dict.fromkeys(word for word in words if word and word.lower() != "normal"))
 
 
 def source_metrics(

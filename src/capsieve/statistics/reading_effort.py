@@ -75,12 +75,7 @@ def reading_share(frames: LabelledFrames) -> NDArray[np.float64]:
         Infinite if no list contains the frame: it was not scored, was rejected by a rule, or its
         exam is not known.
     """
-    unit, rank, total = _ranks(frames)
-    share = np.full(len(frames), np.inf)
-    known = rank < np.inf
-    # The list is rounded up, so the frame is on it as soon as the one before it is exceeded.
-    share[known] = (rank[known] - 1 + 10.0**-_DECIMALS) / total[unit[known]]
-    return share
+    return _share(_ranks(frames))
 
 
 def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
@@ -123,8 +118,9 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
     EffortCurve or None
         None if the exam of a frame is not known, or no frame was scored.
     """
-    unit, rank, total = _ranks(frames)
-    share = reading_share(frames)
+    ranks = _ranks(frames)
+    unit, rank, total = ranks
+    share = _share(ranks)
     listed = np.flatnonzero(rank < np.inf)
     if (unit < 0).any() or not len(listed):
         return None
@@ -154,7 +150,12 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
 
 
 def effort_metrics(
-    frames: LabelledFrames, flagged: Mask, options: EvaluationOptions, *, subset: str = "all"
+    frames: LabelledFrames,
+    flagged: Mask,
+    options: EvaluationOptions,
+    *,
+    event: NDArray[np.int64] | None = None,
+    subset: str = "all",
 ) -> tuple[Metric, ...]:
     """Return frames and events to read per exam, counted as in the report of an exam.
 
@@ -164,8 +165,10 @@ def effort_metrics(
         All frames of the exams, and which of them are flagged.
     options, subset
         Of the evaluation.
+    event
+        From :func:`event_codes`, if it is known.
     """
-    event = event_codes(frames, flagged)
+    event = event_codes(frames, flagged) if event is None else event
     to_read = frames_to_read(frames, flagged, event)
     every = np.ones(len(frames), np.bool_)
     common: dict[str, Any] = {"frames": frames, "options": options, "subset": subset}
@@ -186,9 +189,11 @@ def effort_metrics(
     )
 
 
-def effort_table(frames: LabelledFrames, flagged: Mask) -> Table:
-    """Return what is to be read of each exam."""
-    event = event_codes(frames, flagged)
+def effort_table(
+    frames: LabelledFrames, flagged: Mask, *, event: NDArray[np.int64] | None = None
+) -> Table:
+    """Return what is to be read of each exam; arguments as for :func:`effort_metrics`."""
+    event = event_codes(frames, flagged) if event is None else event
     first, false = _events(frames, event)
     masks = (np.ones(len(frames), np.bool_), frames_to_read(frames, flagged, event), first, false)
     exams = exam_units(frames)
@@ -287,6 +292,16 @@ def _ranks(frames: LabelledFrames) -> _Ranks:
     offset = np.concatenate([[0], count])[before]
     rank[order] = count[best][code] - offset[unit[order]]
     return _Ranks(unit, rank, total)
+
+
+def _share(ranks: _Ranks) -> NDArray[np.float64]:
+    """Return the smallest share at which a list contains each frame."""
+    unit, rank, total = ranks
+    share = np.full(len(rank), np.inf)
+    known = rank < np.inf
+    # The list is rounded up, so it contains the frame as soon as it exceeds the frames before.
+    share[known] = (rank[known] - 1 + 10.0**-_DECIMALS) / total[unit[known]]
+    return share
 
 
 def _events(frames: LabelledFrames, event: NDArray[np.int64]) -> tuple[Mask, Mask]:
