@@ -55,6 +55,17 @@ _HEADLINE = (
     "effort.frames_per_exam",
     "frames.auc",
 )
+_AREAS = (
+    "frames.auc",
+    "baseline.redness.auc",
+    "baseline.brightness.auc",
+    "baseline.sharpness.auc",
+    "polyps.auc",
+    "frames.auc_20",
+    "polyps.auc_20",
+    "frames.sensitivity_at_target",
+    "polyps.sensitivity_at_target",
+)
 _SOURCE = "source: "
 _POINTS = {
     "screened": "Flagged as screened",
@@ -187,29 +198,38 @@ def metrics_table(
     signed
         Whether the values are differences.
     """
-    rows, notes = [], {}
+    rows, notes, before = [], {}, ""
     for metric in metrics:
         shown = _shown_interval(metric)
         value = text.difference(metric.value, metric.unit) if signed else text.metric(metric)
         bounds = text.interval(shown, metric.unit, signed=signed) or metric.note
         cells = (metric.name, value, text.counts(metric), bounds, _method(shown))
-        rows.append((_subset_name(metric.subset), *cells) if by_subset else cells)
+        name = _subset_name(metric.subset)
+        rows.append(("" if name == before else name, *cells) if by_subset else cells)
+        before = name
         for each in metric.intervals:
             if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
                 notes[f"{each.method[:1].upper()}{each.method[1:]}: {each.why}."] = True
             if each is shown:
                 break
         if metric.note and metric.note not in bounds:
-            notes[metric.note] = True
+            notes[f"{metric.name}: {metric.note}"] = True
     columns = (
+        *((Column("frames", "Frames"),) if by_subset else ()),
         Column("measure", "Measure"),
         Column("value", "Value", "number"),
         Column("counts", "Counts", "number"),
         Column("interval", f"{100 * LEVEL:g} % interval"),
         Column("method", "Method"),
     )
-    first = (Column("frames", "Frames"),) if by_subset else ()
-    return Table(key, title, (*first, *columns), tuple(rows), " ".join(notes))
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    return Table(
+        key,
+        title,
+        tuple(columns[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in rows),
+        " ".join(notes),
+    )
 
 
 def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
@@ -268,8 +288,7 @@ def _values(
     areas = [
         metric
         for name in [*(f"{_SOURCE}{source}" for source in sources), "all"]
-        for metric in e.metrics
-        if metric.subset == name and metric.key.endswith(("auc", "auc_20", "at_target"))
+        for metric in _pick(e.metrics, _AREAS if name == "all" else _AREAS[:5], name)
     ]
     table = partial(_group_table, e.metrics)
     return {
@@ -295,7 +314,7 @@ def _values(
         "localisation": table("localisation", "Localisation", "localisation."),
         "preselection": table("preselection", "Pre-selection", "preselection."),
         "comparison": e.comparison,
-        "changes": None if e.comparison is None else _changes(e.comparison),
+        "compared": None if e.comparison is None else _compared(e.comparison),
         "drawn": {
             name: (svg[name], *map(round, 96 * each.figure.get_size_inches()), each)
             for name, each in drawn.items()
@@ -314,8 +333,14 @@ def _values(
         "problems": e.problems,
         "metrics": e.metrics,
         "level": LEVEL,
-        "settings": provenance.rows_of({**asdict(e.options), **e.settings}),
-        "detector": provenance.rows_of(e.detector),
+        "settings": provenance.rows_of(
+            {
+                name: value
+                for name, value in {**asdict(e.options), **e.settings}.items()
+                if value not in (None, ())
+            }
+        ),
+        "detector": provenance.rows_of({"detector": e.detector} if e.detector else {}),
         "parameters": provenance.parameter_rows(e.parameters),
     }
 
@@ -332,20 +357,38 @@ def _group_table(metrics: Iterable[Metric], key: str, title: str, start: str) ->
     return metrics_table(key, title, chosen) if chosen else None
 
 
-def _changes(comparison: Comparison) -> Table:
-    """Gained and lost frames and polyps, with McNemar's p."""
+def _compared(both: Comparison) -> Table:
+    """Both values, the difference with its interval, gained and lost with McNemar's p."""
+    first, second = ({metric.key: metric for metric in side} for side in (both.first, both.second))
+    rows, notes = [], {}
+    for each in both.differences:
+        unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
+        shown = _shown_interval(each)
+        rows.append(
+            (
+                each.name,
+                *(text.metric(side[each.key]) for side in (first, second)),
+                text.difference(each.value, each.unit),
+                text.interval(shown, each.unit, signed=True),
+                both.gained.get(unit),
+                both.lost.get(unit),
+                both.p_value.get(unit),
+            )
+        )
+        if shown is not None and shown.low is not None:
+            notes[f"{text.sentence(shown.method)} {text.sentence(shown.why)}".strip()] = True
+    names = map(text.plain, both.names)
     columns = (
-        Column("unit", "Unit"),
-        Column("gained", f"Only {comparison.names[0]}", "count"),
-        Column("lost", f"Only {comparison.names[1]}", "count"),
+        Column("measure", "Measure"),
+        *(Column(key, name, "number") for key, name in zip(("a", "b"), names, strict=True)),
+        Column("difference", "Difference", "number"),
+        Column("interval", f"{100 * LEVEL:g} % interval"),
+        Column("gained", "Gained", "count"),
+        Column("lost", "Lost", "count"),
         Column("p", "McNemar's p", "number", 3),
     )
-    rows = [
-        (f"{unit}s", comparison.gained[unit], comparison.lost[unit], comparison.p_value.get(unit))
-        for unit in comparison.gained
-    ]
-    title = "Flagged by one of the two detectors only"
-    return Table("gained-lost", title, columns, tuple(rows))
+    caption = f"Gained, lost: flagged by only the first or only the second. {' '.join(notes)}"
+    return Table("compared", "Comparison", columns, tuple(rows), caption.strip())
 
 
 def _shown_interval(metric: Metric) -> Interval | None:
@@ -391,7 +434,7 @@ def _subset_name(subset: str) -> str:
 
 def _all_tables(evaluation: Evaluation) -> list[Table]:
     both = evaluation.comparison
-    more = () if both is None else (both.values, both.changed, _changes(both))
+    more = () if both is None else (both.values, both.changed)
     return list({table.key: table for table in (*evaluation.tables, *more)}.values())
 
 

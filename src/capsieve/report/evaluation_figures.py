@@ -92,10 +92,11 @@ def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
             area = _found(evaluation, "frames.auc" if curve.unit == "frame" else "polyps.auc")
             label = "detector" if area is None else f"detector, AUC {text.metric(area)}"
             _draw_roc(axes, curve, color=BLUE, line="-", label=label)
-            for mark, point in zip(_MARKS, evaluation.points, strict=False):
-                x, y = _rates(evaluation, point, curve)
+            for mark, point in zip(_MARKS, _distinct_points(evaluation), strict=False):
+                x, y, found = _rates(evaluation, point, curve)
                 if x <= end:
-                    _draw_mark(axes, x, y, mark, point_text(evaluation, point))
+                    name = f"{point_text(evaluation, point)}: {found}"
+                    _draw_mark(axes, x, y, mark, name)
             _finish_roc(axes, f"ROC per {curve.unit}", curve, end)
     counts = " and ".join(
         text.plural(each.positives, "polyp frame" if each.unit == "frame" else each.unit)
@@ -141,7 +142,8 @@ def _effort(evaluation: Evaluation) -> Drawing | None:
         hit = _found(evaluation, key)
         if evaluation.points and read and hit and None not in (read.value, hit.value):
             name = point_text(evaluation, evaluation.points[0])
-            _draw_mark(axes, read.value or 0.0, hit.value or 0.0, _MARKS[0], name)
+            found = f"{text.metric(hit)} found, {text.metric(read)} read"
+            _draw_mark(axes, read.value or 0.0, hit.value or 0.0, _MARKS[0], f"{name}: {found}")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="found", title="Reading effort")
         axes.set_xlabel("share of each exam that is read, highest scores first")
         percent_axis(axes.xaxis)
@@ -175,7 +177,7 @@ def _histogram(histogram: Histogram) -> Drawing | None:
         ("normal", histogram.normal, {"facecolor": "#a9cbe4", "edgecolor": BLUE}),
         ("polyp", histogram.polyp, {"facecolor": "none", "edgecolor": "#9c4400", "hatch": "////"}),
     ]
-    with figure(1, width=6.4, height=3.4) as (drawing, [axes]):
+    with figure(1, width=5.4, height=3.2) as (drawing, [axes]):
         for name, counts, look in looks:
             whole = int(counts.sum())
             label = f"{name} ({text.plural(whole, 'frame')})"
@@ -209,8 +211,7 @@ def _draw_roc(axes: "Axes", curve: RocCurve, *, color: str, line: str, label: st
 def _draw_mark(
     axes: "Axes", x: float, y: float, mark: str, name: str, color: str = VERMILLION
 ) -> None:
-    rates = f"{text.percent(y, 1)} found, {text.percent(x, 1)} {axes.get_xlabel() or 'flagged'}"
-    label = math_symbols(f"{name}: {rates}") if name else "_"
+    label = math_symbols(name) if name else "_"
     axes.plot(
         [x], [y], mark, color=color, markersize=8, markeredgecolor="white", linestyle="none",
         label=label, zorder=5, clip_on=False,
@@ -222,20 +223,34 @@ def _finish_roc(axes: "Axes", title: str, curve: RocCurve, end: float) -> None:
     found = "polyp frames" if curve.unit == "frame" else f"{curve.unit}s"
     axes.set(xlim=(0, end), ylim=(0, 1.02), title=title, ylabel=f"{found} found")
     axes.set_xlabel("normal frames flagged")
+    axes.set_xticks(np.linspace(0, end, 5 if end < 1 else 6))
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
     axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.14), borderaxespad=0)
 
 
-def _rates(evaluation: Evaluation, point: OperatingPoint, curve: RocCurve) -> tuple[float, float]:
-    """Return the false positive rate and the sensitivity of an operating point."""
+def _distinct_points(evaluation: Evaluation) -> list[OperatingPoint]:
+    """The operating points without those that flag the same frames as an earlier one."""
+    found: list[OperatingPoint] = []
+    for point in evaluation.points:
+        if not any(np.array_equal(point.flagged, other.flagged) for other in found):
+            found.append(point)
+    return found
+
+
+def _rates(
+    evaluation: Evaluation, point: OperatingPoint, curve: RocCurve
+) -> tuple[float, float, str]:
+    """Return false positive rate and sensitivity of an operating point, and both as a text."""
     frames, flagged = evaluation.frames, point.flagged
-    found = flagged[frames.polyp_frames]
+    false = int(np.count_nonzero(flagged & frames.normal_frames))
+    hit = int(np.count_nonzero(flagged & frames.polyp_frames))
     if curve.unit != "frame":
         named = frames.polyp_frames & (frames.polyp.code >= 0)
         hit = np.unique(frames.polyp.code[named & flagged]).size
-        return float(flagged[frames.normal_frames].mean()), hit / max(curve.positives, 1)
-    return float(flagged[frames.normal_frames].mean()), float(found.mean())
+    negatives, positives = max(curve.negatives, 1), max(curve.positives, 1)
+    shown = f"{text.share(hit, positives)} found, {text.share(false, negatives)} of normal flagged"
+    return false / negatives, hit / positives, shown
 
 
 def _end_note(curves: Any, end: float) -> str:

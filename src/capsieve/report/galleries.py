@@ -91,7 +91,7 @@ def draw(evaluation: Evaluation, gallery: Gallery, images: Images) -> "Figure":
     with figures.style():
         from matplotlib.figure import Figure
 
-        drawing = Figure(figsize=(2.4 * across, 3.0 * down), layout="constrained")
+        drawing = Figure(figsize=(2.4 * across, 2.9 * down), layout="constrained")
         panels: list[Axes] = list(drawing.subplots(down, across, squeeze=False).flat)
         for axes in panels:
             axes.set_axis_off()
@@ -100,7 +100,9 @@ def draw(evaluation: Evaluation, gallery: Gallery, images: Images) -> "Figure":
             lines = [plain(title), _rule(evaluation, row), _place(evaluation.frames, row)]
             short = [textwrap.shorten(line, 40, placeholder="\N{HORIZONTAL ELLIPSIS}") or line[:40]
                      for line in lines]  # fmt: skip
-            axes.set_title("\n".join(map(math_symbols, short)), y=-0.02, va="top", fontsize=7.5)
+            axes.set_anchor("N")
+            shown = "\n".join(map(math_symbols, short))
+            axes.text(0.5, -0.03, shown, transform=axes.transAxes, ha="center", va="top", size=7.5)
     return drawing
 
 

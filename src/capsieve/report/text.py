@@ -235,11 +235,12 @@ def cell(value: Any, column: "Column") -> str:
         return plain(value)
     if column.kind == "share":
         return percent(value, column.digits)
-    if column.kind == "seconds":
-        return f"{decimals(value, column.digits)} s"
     if column.kind == "count" and float(value).is_integer():
         return count(int(value))
-    return decimals(value, column.digits)
+    least = 10.0**-column.digits
+    small = 0 < abs(value) < least / 2  # a p-value of 0.0001 is not 0.000
+    shown = f"< {least:.{column.digits}f}" if small else decimals(value, column.digits)
+    return f"{shown} s" if column.kind == "seconds" else shown
 
 
 def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
