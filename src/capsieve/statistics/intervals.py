@@ -42,6 +42,7 @@ from capsieve.statistics.results import (
 __all__ = [
     "FEWEST_GROUPS",
     "FEW_GROUPS",
+    "drawn_with",
     "draws",
     "few_units",
     "group_counts",
@@ -123,7 +124,7 @@ def few_units(units: int, kind: str) -> str:
     what = kind if units == 1 else plural(kind)
     if units < FEWEST_GROUPS:
         count = "no" if units == 0 else f"only {units}"
-        return f"{count} {what}: too few for an interval, which takes at least {FEWEST_GROUPS}"
+        return f"{count} {what}, at least {FEWEST_GROUPS} are needed"
     few = f"based on {units} {what}, which is few: somewhat too narrow"
     blocks = "treats blocks as independent: much too narrow if several are of one patient"
     cautions = [few if units < FEW_GROUPS else "", blocks if "block" in kind.split(" or ") else ""]
@@ -326,7 +327,7 @@ def mean_per_exam(
     fields = {"numerator": total, "denominator": len(exams.names), "subset": subset}
     if not exams.names:
         return make_metric(key, None, frames, options, note="No value: no exam.", **fields)
-    drawn, kind = _drawn_with(frames, exams)
+    drawn, kind = drawn_with(frames, exams)
     lost = int(np.count_nonzero(counted & (exams.code < 0)))
     if lost:
         why = f"{lost:,} of the frames may belong to any of several exams"
@@ -341,7 +342,7 @@ def mean_per_exam(
     )
 
 
-def _drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:
+def drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:
     """Return for each exam a code of what is drawn with it, and the word for that."""
     exam, count = exams.code.astype(np.int64), len(exams.names)
     told = np.zeros(count, np.bool_)
