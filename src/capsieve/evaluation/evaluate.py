@@ -218,8 +218,6 @@ def _evaluation(
         metrics += located.metrics
         tables.append(located.table)
         problems += located.problems
-    if comparison is not None:
-        tables += [comparison.values, comparison.changed]
     return Evaluation(
         results=read.scored.name,
         labels=read.labels.path,

@@ -1,0 +1,84 @@
+"""Scores and labels together."""
+
+import numpy as np
+import pytest
+
+from capsieve.errors import FileError, LeakError
+from capsieve.evaluation.results import accounts_table, read_results
+from capsieve.labels import read_labels
+from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED
+from support.results import write_results
+
+
+def labels_of(folder, exam="a"):
+    path = folder / "labels.csv"
+    path.write_text(f"exam,frame,label,patient\n{exam},0,polyp,p\n{exam},1,normal,p\n")
+    return read_labels(path)
+
+
+def test_labels_of_other_exams_are_refused_with_the_names_that_would_fit(tmp_path):
+    write_results(tmp_path / "out" / "a", score=np.ones(2))
+    with pytest.raises(FileError, match="exams of the scores are a"):
+        read_results(tmp_path / "out", labels_of(tmp_path, "z"))
+
+
+def test_frames_have_their_labels(tmp_path):
+    write_results(tmp_path / "out" / "a", score=np.arange(3.0))
+    frames = read_results(tmp_path / "out", labels_of(tmp_path)).frames
+    assert frames.truth.tolist() == [POLYP, NORMAL, UNLABELLED]
+    assert frames.patient.names == ("p",)
+    assert frames.unit[0] == "a"
+
+
+def test_training_patients_are_a_part(tmp_path):
+    write_results(tmp_path / "out" / "a", score=np.ones(2))
+    write_results(tmp_path / "out" / "b", score=np.ones(2))
+    path = tmp_path / "labels.csv"
+    path.write_text("exam,frame,label,patient\na,0,polyp,p\nb,1,normal,q\n")
+    read = read_results(tmp_path / "out", read_labels(path), train_patients=("q",))
+    assert read.frames.part.names == ("train", "test")
+    assert read.frames.part.code[[0, 3]].tolist() == [1, 0]
+
+
+def test_an_exam_is_in_one_part_even_if_only_some_rows_name_its_patient(tmp_path):
+    write_results(tmp_path / "out" / "a", score=np.ones(2))
+    labels, split = tmp_path / "labels.csv", tmp_path / "split.csv"
+    labels.write_text("exam,frame,label,patient\na,0,polyp,Anna\na,1,normal,\n")
+    split.write_text("exam,frame,group,part\na,0,x,train\na,1,y,test\n")
+    with pytest.raises(LeakError):
+        read_results(tmp_path / "out", read_labels(labels), splits=split)
+
+
+def test_videos_without_patients_are_in_one_part(tmp_path):
+    write_results(tmp_path / "out" / "a", score=np.ones(2))
+    labels, split = tmp_path / "labels.csv", tmp_path / "split.csv"
+    labels.write_text("exam,frame,label\na,0,polyp\na,1,normal\n")
+    split.write_text("exam,frame,group,part\na,0,x,train\na,1,y,test\n")
+    with pytest.raises(LeakError):
+        read_results(tmp_path / "out", read_labels(labels), splits=split)
+
+
+def test_every_frame_and_every_row_of_the_labels_is_accounted_for(tmp_path):
+    write_results(
+        tmp_path / "out" / "a",
+        7,
+        score=[1.0, 2.0, 3.0, None, None, 4.0, 5.0],
+        reason=["polyp"] * 3 + [None, None] + ["polyp"] * 2,
+        status=["decoded"] * 4 + ["undecodable"] + ["decoded"] * 2,
+        file=[f"{number}.png" for number in range(7)],
+    )
+    path = tmp_path / "labels.csv"
+    # a/1.png and 1.png name the same frame.
+    rows = ["0.png,polyp", "1.png,normal", "a/1.png,normal", "2.png,normal", "a/2.png,polyp"]
+    rows += ["3.png,other", "5.png,normal", "9.png,polyp"]
+    path.write_text("\n".join(["file,label", *rows, ""]))
+    table = accounts_table(read_results(tmp_path / "out", read_labels(path)))
+    row = dict(zip([column.key for column in table.columns], table.total, strict=True))
+    assert row["found"] == 7 == row["undecoded"] + row["unscorable"] + row["scored"]
+    classes = ("polyp", "normal", "other", "contradicted", "unlabelled")
+    assert [row[name] for name in classes] == [1, 2, 1, 1, 2]
+    assert row["labelled_unscored"] == 1
+    of_rows = ("repeated_rows", "contradicting_rows", "rows_without_frame")
+    assert [row[name] for name in of_rows] == [1, 2, 1]
+    assert row["label_rows"] == 8
+    assert table.total[1:] == tuple(map(sum, list(zip(*table.rows, strict=True))[1:]))
