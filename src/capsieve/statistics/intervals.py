@@ -307,6 +307,7 @@ def mean_per_exam(
     options: EvaluationOptions,
     subset: str = "all",
     note: str = "",
+    among: NDArray[np.bool_] | None = None,
 ) -> Metric:
     """Return the mean number of counted frames per exam, with its bootstrap interval.
 
@@ -321,24 +322,29 @@ def mean_per_exam(
         Mask over frames; for events, one frame of each.
     frames
         All frames of the exams.
+    among
+        If given, the value is the share of these frames in all exams.
     """
     exams = exam_units(frames)
     total = int(np.count_nonzero(counted))
-    fields = {"numerator": total, "denominator": len(exams.names), "subset": subset}
-    if not exams.names:
+    below = len(exams.names) if among is None else int(np.count_nonzero(among))
+    fields = {"numerator": total, "denominator": below, "subset": subset}
+    if not below:
         return make_metric(key, None, frames, options, note="No value: no exam.", **fields)
     drawn, kind = drawn_with(frames, exams)
-    lost = int(np.count_nonzero(counted & (exams.code < 0)))
+    lost = int(np.count_nonzero((counted if among is None else counted | among) & (exams.code < 0)))
     if lost:
         why = f"{lost:,} of the frames may belong to any of several exams"
         interval = Interval(f"bootstrap over {plural(kind)}", None, None, why, len(exams.names))
     else:
-        counts = np.bincount(exams.code[counted], minlength=len(exams.names))
+        size = len(exams.names)
+        counts = np.bincount(exams.code[counted], minlength=size)
+        every = np.ones(size) if among is None else np.bincount(exams.code[among], minlength=size)
         interval = ratio_interval(
-            np.bincount(drawn, counts), np.bincount(drawn), kind=kind, options=options
+            np.bincount(drawn, counts), np.bincount(drawn, every), kind=kind, options=options
         )
     return make_metric(
-        key, total / len(exams.names), frames, options, intervals=(interval,), note=note, **fields
+        key, total / below, frames, options, intervals=(interval,), note=note, **fields
     )
 
 

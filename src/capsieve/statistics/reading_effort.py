@@ -17,7 +17,7 @@ from capsieve.statistics.frames import (
     number_of,
     reading_units,
 )
-from capsieve.statistics.intervals import mean_per_exam, proportion
+from capsieve.statistics.intervals import mean_per_exam
 from capsieve.statistics.results import (
     Column,
     EffortCurve,
@@ -183,7 +183,7 @@ def effort_metrics(
             **common,
         ),
         mean_per_exam("effort.frames_whole_exam", counted=every, **common),
-        proportion("effort.share_of_frames", hit=to_read, among=every, note=note, **common),
+        mean_per_exam("effort.share_of_frames", counted=to_read, among=every, note=note, **common),
         mean_per_exam("effort.events_per_exam", counted=first, **common),
         mean_per_exam("effort.false_events_per_exam", counted=false, **common),
     )
