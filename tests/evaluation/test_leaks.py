@@ -124,18 +124,13 @@ def test_an_exam_of_unknown_patient_in_two_parts_is_a_leak(study):
     assert "exam a (train, test)" in leak.text
 
 
-def test_frames_without_a_patient_may_be_of_the_patient_of_their_exam(study):
-    study.exam("a", [A, B], ["train", "test"], patient="Anna")
-    study.rows[1]["patient"] = None
-    leaks = study.leaks()
-    assert set(leaks) == {"group"}
-    assert leaks["group"].stops
+def test_frames_without_a_patient_and_a_block_may_be_of_any_block_of_their_exam(study):
+    study.exam("a", [A, B], ["train", "test"], patient=None, block=["x", None])
+    assert set(study.leaks()) == {"group"}
 
 
 def test_frames_without_a_patient_in_no_part_are_no_leak(study):
-    study.exam("a", [A, B, C], ["train", "test", None], patient="Anna")
-    study.rows[1]["patient"] = "Bea"
-    study.rows[2]["patient"] = None
+    study.exam("a", [A, B, C], ["train", "test", None], patient=None, block=["x", "y", None])
     assert study.leaks() == {}
 
 

@@ -259,33 +259,28 @@ def _compare_all(a, b, limit):
 
 
 def _shared_names(frames: LabelledFrames, part: NDArray[np.integer]) -> list[Leak]:
-    """Patients and groups of unknown patients in more than one part; as a warning, polyps.
+    """Return patients, and groups of unknown patients, in more than one part; as warnings, polyps.
 
-    A frame that names neither patient nor block may be of the patient of the other frames of its
-    exam, so the whole exam must be in one part.
+    If a frame names neither patient nor block, its whole exam must be in one part.
     """
-    unknown = frames.patient.code < 0
-    group = np.where(unknown, frames.group.code, -1)
-    shared = [
+    unknown = (frames.patient.code < 0) & (part >= 0)
+    by_exam = (
+        unknown
+        & np.array([*(name.startswith("exam ") for name in frames.group.names), False], bool)[
+            frames.group.code
+        ]
+    )
+    exam = np.where(
+        np.isin(frames.unit.code, np.unique(frames.unit.code[by_exam])), frames.unit.code, -1
+    )
+    block = np.where(unknown & ~by_exam, frames.group.code, -1)
+    exams = tuple(f"exam {name}" for name in frames.unit.names)
+    return [
         *_shared(frames, part, "patient", frames.patient),
-        *_shared(frames, part, "group", Coded(frames.group.names, group)),
+        *_shared(frames, part, "group", Coded(frames.group.names, block)),
+        *_shared(frames, part, "group", Coded(exams, exam)),
         *_shared(frames, part, "polyp", frames.polyp, stops=False),
     ]
-    named = set(_in_several(group, part).tolist())
-    exam = frames.unit.code
-    # An exam of which some frames name a patient, and some that name none are in another part.
-    mixed = [
-        code
-        for code in _in_several(exam, part).tolist()
-        if (own := (exam == code) & (part >= 0))[unknown].any()
-        and own[~unknown].any()
-        and not named & set(group[own].tolist())
-    ]
-    if mixed and frames.group_kind != "block":
-        code = np.where(np.isin(exam, mixed), exam, -1).astype(np.int32)
-        more = "; not all of its frames name their patient"
-        shared += _shared(frames, part, "group", Coded(frames.unit.names, code), more=more)
-    return shared
 
 
 def _shared(
@@ -294,7 +289,6 @@ def _shared(
     kind: str,
     names: Coded,
     *,
-    more: str = "",
     stops: bool = True,
 ) -> list[Leak]:
     shared = _in_several(names.code, part)
@@ -307,7 +301,7 @@ def _shared(
         examples.append(f"{names.names[code]} ({listed})")
     count = len(shared)
     what = f"{_counted(count, kind)} {_is(count)} in more than one part"
-    return [Leak(kind, f"{what}: {_listed(examples, count)}{more}.", count, stops)]
+    return [Leak(kind, f"{what}: {_listed(examples, count)}.", count, stops)]
 
 
 def _listed_twice(frames: LabelledFrames, rows: NDArray[np.int64]) -> list[Leak]:
