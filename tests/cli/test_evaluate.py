@@ -19,7 +19,7 @@ def study(tmp_path):
 
 
 def evaluate(run, study, *more):
-    usual = ("--labels", study / "labels.csv", "-o", study / "out", "--rounds", "100")
+    usual = ("--labels", study / "labels.csv", "-o", study / "out", "--bootstrap-samples", "100")
     return run("evaluate", study / "results", *usual, "--no-galleries", *more)
 
 
@@ -37,37 +37,36 @@ def test_json_is_the_metrics_file_and_nothing_else(run, study):
     result = evaluate(run, study, "--json")
     content = json.loads(result.stdout)
     assert content == json.loads((study / "out" / "metrics.json").read_text())
-    assert "frames.all.sensitivity" in {metric["key"] for metric in content["metrics"]}
+    assert "frames.sensitivity" in {metric["key"] for metric in content["metrics"]}
 
 
 @pytest.mark.parametrize(
     "more",
     [
         ("--specificity", "0.9"),  # a proportion is not accepted as percent
-        ("--rounds", "5"),
-        ("--splits", "x", "--train-patient", "p"),
+        ("--bootstrap-samples", "5"),
+        ("--train-patient", "p", "--splits", "x"),
+        ("--threshold", "nan"),
+        ("--read", "0.1"),
+        ("--read", "10%", "--threshold", "3"),
+        ("--train-patient", "q"),
+        ("--train-patient", "p"),
+        ("--baseline", "results"),
     ],
 )
-def test_wrong_usage_is_exit_code_2(run, study, more):
+def test_wrong_usage_is_exit_code_2(run, study, more, monkeypatch):
+    monkeypatch.chdir(study)
     assert_failed(evaluate(run, study, *more), more[0], code=2)
-
-
-def test_results_are_not_compared_with_themselves(run, study):
-    result = evaluate(run, study, "--against", study / "." / "results")
-    assert_failed(result, "--against", code=2)
+    assert not (study / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        (("--threshold", "0"), "threshold"),
-        (("--threshold", "nan"), "threshold"),
-        (("--train-patient", "q"), "train_patients"),
-        (("--train-patient", "p"), "train_patients"),
         (("--regions", "nowhere"), "nowhere"),
         (("--splits", "nowhere"), "nowhere"),
-        (("--against", "nowhere"), "nowhere"),
-        (("--layout", "foo"), "foo"),
+        (("--baseline", "nowhere"), "nowhere"),
+        (("--label-format", "foo"), "foo"),
     ],
 )
 def test_a_failure_names_its_cause_in_one_line(run, study, more, named):
@@ -75,10 +74,23 @@ def test_a_failure_names_its_cause_in_one_line(run, study, more, named):
     assert not (study / "out").exists()
 
 
-def test_results_that_are_a_file_are_refused(run, study):
+def test_a_table_of_scores_is_evaluated(run, study):
+    (study / "scores.csv").write_text("exam,frame,score\na,0,0.9\na,1,0.2\na,2,0.1\n")
+    usual = ("--labels", study / "labels.csv", "-o", study / "out", "--bootstrap-samples", "100")
+    result = run("evaluate", study / "scores.csv", *usual, "--threshold", "0.5")
+    assert result.exit_code == 0, result.output
+    assert "1 of 1" in result.stdout
+
+
+def test_a_table_without_scores_is_refused(run, study):
     labels = study / "labels.csv"
     result = run("evaluate", labels, "--labels", labels, "-o", study / "out")
     assert_failed(result, labels)
+
+
+def test_the_summary_names_the_operating_point_that_was_used(run, study):
+    assert "37" in evaluate(run, study).stdout.splitlines()[0]
+    assert "45" in evaluate(run, study, "--threshold", "45").stdout.splitlines()[0]
 
 
 def test_an_exam_keeps_its_report(run, study):
