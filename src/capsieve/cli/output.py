@@ -89,7 +89,7 @@ def explanation_json(
     Parameters
     ----------
     result, parameters, why
-        What was found, with what, and that in words.
+        The result, the parameters, and the reasons as text.
     flag
         The stored flag of a frame of a screened exam.
     **more
@@ -133,7 +133,7 @@ def score_json(
     Parameters
     ----------
     detector, result, why
-        What scored the frame, what it said, and that in words.
+        The detector, its result, and the reasons as text.
     threshold
         The detector's own, or that of the exam; None if there is none.
     flag

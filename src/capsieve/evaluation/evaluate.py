@@ -263,7 +263,7 @@ def operating_points(
     Raises
     ------
     ParameterError
-        A reading list is asked for, but the labels name no exam; or there is no operating point.
+        A reading list is requested, but the labels name no exam; or no threshold can be chosen.
     """
     frames, step = read.frames, step_of(read)
     given, warnings = _given_point(frames, options), []
@@ -273,15 +273,15 @@ def operating_points(
         raise ParameterError(
             "specificity",
             "no normal frame of the training part was scored, so no threshold can be chosen; give "
-            "a split whose training part has normal frames, or a threshold",
+            "a split with normal frames in its training part, or a threshold",
         )
     screened = None if given is not None else _screened_point(read)
     points = [given, chosen, screened, fitted]
     if screened is not None and screened.rule == "read" and _lists_by_class(frames):
         warnings.append(
             "The exams were screened with reading lists, but the screened folders are not the "
-            "exams that the labels name; such a list is no operating point. The first figures are "
-            f"those of the threshold with {options.specificity:g} % specificity."
+            "exams that the labels name, so every detector gets similar figures. The first figures "
+            f"are those of the threshold with {options.specificity:g} % specificity."
         )
         points = [chosen, fitted, screened]
     found = tuple(point for point in points if point is not None)

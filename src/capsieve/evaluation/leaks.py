@@ -46,7 +46,7 @@ class Leak:
         warnings "polyp" (its frames are in two parts) and "twice" (an image in two exams, or a
         featureless one in two parts).
     text
-        One sentence with the count and the first examples.
+        A message with the count and the first examples.
     count
         Number of patients, groups, images or frames.
     stops
@@ -321,7 +321,7 @@ def _equal_pixels(
 ) -> list[Leak]:
     """Return equal images in two parts; and as a warning, equal images in two exams.
 
-    Black frames are equal in all exams of a kind of capsule and teach nothing: they are no leak.
+    Black frames are equal in all exams of a kind of capsule and teach nothing: not a leak.
     """
     empty = np.unique(pixels[featureless & (pixels >= 0)])
     exam = np.where(pixels >= 0, frames.exam.code, -1)
@@ -338,7 +338,7 @@ def _equal_pixels(
         (
             np.intersect1d(across, empty),
             part,
-            "in more than one part, but featureless, which is no leak",
+            "in more than one part, but featureless, which is not a leak",
             "twice",
         ),
     ):
@@ -358,7 +358,7 @@ def _near_duplicates_across(
 ) -> list[Leak]:
     first, second = np.empty(0, np.int64), np.empty(0, np.int64)
     concerned = np.zeros(len(part), bool)
-    for one in np.unique(part[part >= 0])[:-1]:  # each with all that come after it
+    for one in np.unique(part[part >= 0])[:-1]:  # each with all later ones
         here, later = np.flatnonzero(part == one), np.flatnonzero(part > one)
         match, matched = near_duplicates(phash[here], phash[later])
         found = match >= 0

@@ -23,7 +23,7 @@ __all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Localisation:
-    """What an evaluation says about places.
+    """Figures about places.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def froc(
 ) -> FrocCurve | None:
     """Return the share of outlines that contain a mark against marks outside any, per frame.
 
-    Several marks in one outline are one hit. Marks on normal frames, and marks beside the outlines
+    Several marks in one outline are one hit. Marks on normal frames, and marks outside the outlines
     on polyp frames, are false. The frames are the scored normal frames and the polyp frames with
     outlines; others do not count.
 
@@ -265,7 +265,7 @@ def _by_polyp(
 def _names(frames: LabelledFrames, outlines: Sequence[FrameOutline]) -> list[str | None]:
     """Return the polyp of each outline: its own name, or that of the labels if it is the only one.
 
-    Names that the labels do not know often start anew in each exam.
+    Names that the labels do not know often start again at 1 in each exam.
     """
     known = set(frames.polyp.names)
     on_frame = Counter(outline.row for outline in outlines)

@@ -44,13 +44,13 @@ class LabelledResults:
     Attributes
     ----------
     scored, labels, matched
-        What was read, and how the labels fit the frames.
+        The scores, the labels, and how they fit each other.
     frames
         All frames.
     warnings
-        What a reader of the figures must know; one sentence each.
+        Messages for the reader of the figures.
     leaks
-        Leaks that were allowed; one sentence each.
+        Messages about leaks that were allowed.
     """
 
     scored: ScoredFrames
@@ -72,7 +72,7 @@ class LabelledResults:
 
     @property
     def flagging(self) -> tuple[Flagging, ...]:
-        """By which rule each exam was flagged; () for scores of other programs."""
+        """The rule that flagged each exam; () for scores of other programs."""
         return self.scored.flagging
 
     @property

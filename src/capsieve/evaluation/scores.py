@@ -44,7 +44,7 @@ class ScoredFrames:
     columns
         The fields of :class:`~capsieve.statistics.frames.LabelledFrames` that come from scores.
     path
-        For each frame the path of its image as far as it is known, or null.
+        For each frame the known part of the path of its image, or null.
     source
         Device or data set per frame, or None.
     decoded
@@ -55,7 +55,7 @@ class ScoredFrames:
     detector, parameters
         As in exam.json; {} for scores of other programs.
     flagging
-        By which rule each exam was flagged; () for scores of other programs.
+        The rule that flagged each exam; () for scores of other programs.
     folders
         Of the exams, in the order of ``columns["exam"].names``; () for scores of other programs.
     models
