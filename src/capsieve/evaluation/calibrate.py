@@ -235,7 +235,7 @@ def calibrate(
         name=scale.name,
         value=scale.sign * value,
         reason=reason(some, options, scale, part="training" if subset == TRAIN else ""),
-        stability=stability(some, options, scale),
+        stability=_short_interval(stability(some, options, scale), scored, scale),
         folds=folds,
         metrics=tuple(
             metric
@@ -300,6 +300,17 @@ def _scale(
         most = Parameters.from_dict(read.parameters).derived.radius_search
         return frames, Scale("R_P", 1.0, float(most))
     return frames, Scale("score threshold", None)
+
+
+def _short_interval(interval: Interval, scored: LabelledFrames, scale: Scale) -> Interval:
+    """Round the bounds as the value is rounded, so that both can be compared."""
+    if scale.step is not None or interval.low is None or interval.high is None:
+        return interval
+    low, high = (
+        scale.sign * short_threshold(scale.sign * bound, scored.score)
+        for bound in (interval.low, interval.high)
+    )
+    return replace(interval, low=low, high=high)
 
 
 def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:

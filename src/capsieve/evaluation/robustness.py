@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import ParameterError
@@ -375,7 +377,7 @@ def _figure(study: Robustness) -> "Iterator[Figure]":
         names = [f"{change.symbol} {change.percent:+g} %" for change, _ in changes]
         places = range(len(changes))
         for panel, metric in zip(panels, study.base_metrics, strict=True):
-            values = [found.rates[metric.key].value for _, found in changes]
+            values = np.array([found.rates[metric.key].value for _, found in changes], float)
             panel.set_title(metric.name)
             if metric.value is not None:
                 panel.axvline(metric.value, color=figures.GREY, linestyle="--")

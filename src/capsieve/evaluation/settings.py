@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationOptions", "LabelledRunSettings", "RobustnessSettings", "SearchSettings"]
 
 
-Kind = Literal["specificity", "sensitivity", "frames"]
-
-_TARGETS: tuple[Kind, ...] = ("specificity", "sensitivity", "frames")
+_TARGETS = ("specificity", "sensitivity", "frames")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +99,11 @@ class CalibrationOptions:
             raise ParameterError("frames", f"must be a number above 0, not {self.frames:g}")
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Literal["specificity", "sensitivity", "frames"]:
         """Which target is given."""
-        return next((name for name in _TARGETS if getattr(self, name) is not None), "specificity")
+        if self.frames is not None:
+            return "frames"
+        return "specificity" if self.sensitivity is None else "sensitivity"
 
     @property
     def target(self) -> float:
