@@ -23,7 +23,7 @@ def study(tmp_path):
 
 
 def calibrate(run, study, *more):
-    usual = ("--labels", study / "labels.csv", "-o", study / "out", "--rounds", "100")
+    usual = ("--labels", study / "labels.csv", "-o", study / "out", "--bootstrap-samples", "100")
     return run("calibrate", study / "results", *usual, *more)
 
 
@@ -36,38 +36,42 @@ def test_the_threshold_is_printed_first_and_the_path_of_its_file_last(run, study
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("R_P = 25")
     assert result.stdout.splitlines()[-1].endswith(str(study / "out" / "calibrated.toml"))
-    portions = content(study)["portions"]
-    assert [(each["key"], each["optimistic"]) for each in portions] == [
-        ("train", True),
-        ("test", False),
-    ]
+    assert content(study)["optimistic"] == ["train"]
+    assert {metric["subset"] for metric in content(study)["metrics"]} == {"train", "test"}
 
 
-def test_without_a_test_part_the_figures_are_optimistic_and_a_warning_is_printed(run, study):
+def test_without_a_test_part_a_warning_is_printed(run, study):
     assert "--splits" in calibrate(run, study).stderr
-    assert [each["optimistic"] for each in content(study)["portions"]] == [True]
-    assert len(content(study)["warnings"]) == 1
-    assert calibrate(run, study, "--train-patient", "a").stderr == ""
-    assert content(study)["warnings"] == []
+    assert "--splits" not in calibrate(run, study, "--train-patient", "a").stderr
 
 
 @pytest.mark.parametrize(
-    ("more", "threshold"),
+    ("more", "value"),
     [
         (("--specificity", "90"), 25),
         (("--frames", "1"), 51),
         (("--sensitivity", "50"), 50),
+        (("--sensitivity", "50", "--rule", "share"), 0.1),
     ],
 )
-def test_each_target_chooses_its_threshold(run, study, more, threshold):
+def test_each_target_chooses_its_value(run, study, more, value):
     printed = json.loads(calibrate(run, study, *more, "--json").stdout)
-    assert printed["threshold"]["value"] == threshold
+    assert printed["value"] == pytest.approx(value, abs=0.08 if value < 1 else 0)
     assert f"--{printed['target']['kind']}" == more[0]
+    assert printed["rule"] == ("share" if "--rule" in more else "threshold")
+
+
+def test_a_share_is_printed_as_the_option_of_screen(run, study):
+    result = calibrate(run, study, "--rule", "share")
+    option = content(study)["screen_option"]
+    assert option.startswith("--read ")
+    assert option.endswith("%")
+    assert option in result.stdout.splitlines()[-1]
+    assert not (study / "out" / "calibrated.toml").exists()
 
 
 def test_json_prints_the_content_of_the_file_only(run, study):
-    result = calibrate(run, study, "--json")
-    assert result.stdout == (study / "out" / "calibration.json").read_text()
+    assert json.loads(calibrate(run, study, "--json").stdout) == content(study)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +80,11 @@ def test_json_prints_the_content_of_the_file_only(run, study):
         ("--specificity", "0.9"),  # a fraction; the option is in percent
         ("--sensitivity", "101"),
         ("--frames", "0"),
+        ("--frames", "nan"),
         ("--frames", "3", "--specificity", "90"),
         ("--splits", "x", "--train-patient", "p"),
+        ("--rule", "neither"),
+        ("--sensitivity", "51"),  # it cannot be reached
         ("another",),
     ],
 )
@@ -88,13 +95,7 @@ def test_wrong_usage_has_exit_code_2(run, study, more):
 
 @pytest.mark.parametrize(
     ("more", "named"),
-    [
-        (("--sensitivity", "51"), "sensitivity"),
-        (("--frames", "nan"), "frames"),
-        (("--train-patient", "z"), "'z'"),
-        (("--splits", "nowhere"), "nowhere"),
-        (("--layout", "foo"), "foo"),
-    ],
+    [(("--splits", "nowhere"), "nowhere"), (("--label-format", "foo"), "foo")],
 )
 def test_a_failure_names_its_cause_in_one_line(run, study, more, named):
     assert_failed(calibrate(run, study, *more), named)
@@ -108,26 +109,30 @@ def test_the_folder_of_an_exam_is_not_written_to(run, study):
     assert sorted(exam.iterdir()) == before
 
 
+def test_scores_of_another_program_are_calibrated(run, tmp_path):
+    rows = [f"a,{n},{n / 100}" for n in range(100)]
+    (tmp_path / "scores.csv").write_text("\n".join(["exam,frame,score", *rows]) + "\n")
+    labels = [f"a,{n},{'polyp' if n % 10 == 9 else 'normal'}" for n in range(100)]
+    (tmp_path / "labels.csv").write_text("\n".join(["exam,frame,label", *labels]) + "\n")
+    usual = ("--labels", tmp_path / "labels.csv", "-o", tmp_path / "out")
+    result = run("calibrate", tmp_path / "scores.csv", *usual)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1].endswith("--threshold 0.89")
+
+
 def test_out_of_fold_results_name_the_trained_model(run, tmp_path):
     work = tmp_path / "mine.onnx.work"
     (tmp_path / "mine.onnx").touch()
     rows = ["exam,frame,label,polyp,patient"]
-    detector = {
-        "name": "forest",
-        "out of fold": True,
-        "threshold": 0.5,
-        "trained model": "mine.onnx",
-    }
+    detector = {"name": "forest", "out of fold": True, "trained model": "mine.onnx"}
     for exam in ("a", "b"):
         score = np.array([0.9, *np.linspace(0.1, 0.6, 11)])
         folder, record = work / "out-of-fold" / exam, {"detector": detector}
         write_results(folder, score=score, threshold=0.5, record=record)
         rows += [f"{exam},0,polyp,1,{exam}", *(f"{exam},{n},normal,,{exam}" for n in range(1, 12))]
     (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
-    usual = ("--labels", tmp_path / "labels.csv", "-o", tmp_path / "out", "--rounds", "100")
+    usual = ("--labels", tmp_path / "labels.csv", "-o", tmp_path / "out")
     result = run("calibrate", work / "out-of-fold", *usual)
     assert result.exit_code == 0, result.output
     assert f"--detector {tmp_path / 'mine.onnx'} --threshold 0." in result.stdout.splitlines()[-1]
-    assert len(result.stderr.splitlines()) >= 1
     assert "--detector forest" not in result.output
-    assert not (tmp_path / "out" / "calibrated.toml").exists()

@@ -94,9 +94,11 @@ def _say(found: "Calibration", out: Path) -> None:
     say(f"Chosen again on bootstrap samples ({interval.method}): {shown}.")
     click.echo(f"\n{tables.terminal(calibration_table(found), title=False)}\n")
     say_cautions(found.leaks, found.warnings, found.problems)
-    options = found.screen_option
     if found.parameters is not None:
         options = f"--parameters {shlex.quote(str(out / PARAMETERS_FILE))}"
-    elif found.detector:
-        options = f"--detector {shlex.quote(found.detector)} {options}"
-    say(f"To screen with it: capsieve screen ... {options}")
+    else:
+        options = f"--detector {shlex.quote(found.detector)} {found.screen_option}"
+    if found.detector:
+        say(f"To screen with it: capsieve screen ... {options}")
+    else:  # scores of another program
+        say(f"To evaluate with it: capsieve evaluate ... {found.screen_option}")
