@@ -1,4 +1,4 @@
-"""Areas and their paired difference by formula."""
+"""AUCs and their paired difference by formula."""
 
 import math
 
@@ -10,7 +10,7 @@ from MLstatkit import Delong_test
 from scipy.stats import norm
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.delong import clustered, clustered_area, delong, delong_area
+from capsieve.statistics.delong import delong, delong_auc
 from reference import delong as literal
 
 # 43 patients with ovarian cancer: albumin, total protein, K-G score, and whether surgery helped
@@ -54,7 +54,7 @@ def test_the_published_example() -> None:
     albumin, protein, score, surgery = np.array(OVARIAN.split(), dtype=float).reshape(-1, 4).T
     truth = surgery == 1
     first = delong(albumin, 10 - score, truth)
-    assert first.areas == pytest.approx([0.7366, 0.7258], abs=5e-5)
+    assert [first.first.value, first.second.value] == pytest.approx([0.7366, 0.7258], abs=5e-5)
     assert first.first.standard_error == pytest.approx(0.0927, abs=5e-5)
     assert first.second.standard_error == pytest.approx(0.1028, abs=5e-5)
     assert first.difference.z**2 == pytest.approx(0.0127, abs=5e-5)
@@ -75,7 +75,7 @@ def test_delong_agrees_with_another_implementation(seed) -> None:
     z, p, _, _, area_a, area_b, details = Delong_test(truth, a, b)
     assert details["method"] == "delong"
     found = delong(a, b, truth)
-    assert found.areas == pytest.approx([area_a, area_b], abs=1e-12)
+    assert [found.first.value, found.second.value] == pytest.approx([area_a, area_b], abs=1e-12)
     assert found.difference.z == pytest.approx(-z, abs=1e-9)  # theirs is b minus a
     assert found.difference.p == pytest.approx(p, abs=1e-12)
 
@@ -85,7 +85,7 @@ def test_delong_agrees_with_the_formula_pair_by_pair(study) -> None:
     a, b, truth, _ = study
     areas, covariance = literal.delong([a, b], truth)
     found = delong(a, b, truth)
-    np.testing.assert_allclose(found.areas, areas, atol=1e-12)
+    assert [found.first.value, found.second.value] == pytest.approx(areas.tolist(), abs=1e-12)
     np.testing.assert_allclose(found.covariance, covariance, atol=1e-12)
     contrast = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
     assert found.difference.standard_error**2 == pytest.approx(contrast, abs=1e-12)
@@ -95,46 +95,46 @@ def test_delong_agrees_with_the_formula_pair_by_pair(study) -> None:
 def test_clusters_agree_with_the_formula_pair_by_pair(study) -> None:
     a, b, truth, groups = study
     areas, covariance = literal.obuchowski([a, b], truth, groups)
-    found = clustered(a, b, truth, groups)
-    np.testing.assert_allclose(found.areas, areas, atol=1e-12)
+    found = delong(a, b, truth, groups)
+    assert [found.first.value, found.second.value] == pytest.approx(areas.tolist(), abs=1e-12)
     np.testing.assert_allclose(found.covariance, covariance, atol=1e-12)
 
 
 @given(studies())
 def test_clusters_of_one_frame_are_delong(study) -> None:
     a, b, truth, _ = study
-    single = clustered(a, b, truth, 7 * np.arange(len(a)))
+    single = delong(a, b, truth, 7 * np.arange(len(a)))
     np.testing.assert_allclose(single.covariance, delong(a, b, truth).covariance, atol=1e-12)
 
 
 @given(studies(), st.integers(2, 4))
-def test_copies_within_a_cluster_say_nothing_new(study, copies: int) -> None:
+def test_copies_within_a_cluster_do_not_change_the_variance(study, copies: int) -> None:
     a, b, truth, groups = study
-    once = clustered(a, b, truth, groups)
-    often = clustered(*(np.repeat(each, copies) for each in study))
+    once = delong(a, b, truth, groups)
+    often = delong(*(np.repeat(each, copies) for each in study))
     np.testing.assert_allclose(often.covariance, once.covariance, atol=1e-12)
 
 
 @given(studies())
 def test_one_area_is_the_first_of_two(study) -> None:
     a, b, truth, groups = study
-    paired = clustered(a, b, truth, groups)
-    alone = clustered_area(b, truth, groups)
+    paired = delong(a, b, truth, groups)
+    alone = delong_auc(b, truth, groups)
     assert alone.value == pytest.approx(paired.second.value)
     assert alone.standard_error == pytest.approx(paired.second.standard_error)
-    assert delong_area(a, truth).value == pytest.approx(paired.first.value)
+    assert delong_auc(a, truth).value == pytest.approx(paired.first.value)
 
 
 def test_a_score_does_not_differ_from_itself() -> None:
     a, _, truth, group = grouped_study(np.random.default_rng(1), 12)
-    difference = clustered(a, a, truth, group).difference
+    difference = delong(a, a, truth, group).difference
     assert (difference.value, difference.z, difference.p) == (0.0, 0.0, 1.0)
     assert difference.interval().low is None
 
 
 def test_the_p_value_is_two_sided() -> None:
     a, b, truth, group = grouped_study(np.random.default_rng(2), 40)
-    forth, back = clustered(a, b, truth, group), clustered(b, a, truth, group)
+    forth, back = delong(a, b, truth, group), delong(b, a, truth, group)
     assert forth.difference.z == pytest.approx(-back.difference.z)
     assert forth.difference.p == pytest.approx(2 * norm.sf(abs(forth.difference.z)))
 
@@ -143,35 +143,35 @@ def test_the_p_value_is_two_sided() -> None:
 def test_without_a_class_there_is_no_area(truth: list[bool]) -> None:
     scores = np.arange(len(truth), dtype=float)
     found = delong(scores, scores, truth)
-    assert np.isnan(found.areas).all()
+    assert math.isnan(found.first.value)
     assert math.isnan(found.difference.standard_error)
     assert found.first.interval().low is None
 
 
 def test_a_class_in_a_single_cluster_has_no_standard_error() -> None:
-    found = clustered_area([3.0, 1.0, 2.0, 0.0], [True, True, False, False], [1, 1, 2, 3])
+    found = delong_auc([3.0, 1.0, 2.0, 0.0], [True, True, False, False], [1, 1, 2, 3])
     assert found.value == 0.75
     assert math.isnan(found.standard_error)
 
 
 def test_few_clusters_give_no_interval() -> None:
     a, b, truth, group = grouped_study(np.random.default_rng(3), 9)
-    interval = clustered(a, b, truth, group, kind="exam").difference.interval()
+    interval = delong(a, b, truth, group, kind="exam").difference.interval()
     assert interval.low is None
     assert interval.why.startswith("only 9 exams")
 
 
 def test_unscored_frames_and_other_lengths_are_refused() -> None:
-    with pytest.raises(ParameterError, match="not scored"):
+    with pytest.raises(ParameterError, match="NaN"):
         delong([1.0, np.nan], [1.0, 2.0], [True, False])
-    with pytest.raises(ParameterError, match="3 scores for 2 frames"):
+    with pytest.raises(ParameterError, match="3 for 2"):
         delong([1.0, 2.0, 3.0], [1.0, 2.0], [True, False])
-    with pytest.raises(ParameterError, match="one group per frame"):
-        clustered([1.0, 2.0], [1.0, 2.0], [True, False], [1])
+    with pytest.raises(ParameterError, match="one value per frame"):
+        delong([1.0, 2.0], [1.0, 2.0], [True, False], [1])
 
 
 @pytest.mark.slow
-def test_clustered_intervals_hold_the_truth_and_independent_ones_do_not() -> None:
+def test_clustered_intervals_contain_the_true_value_and_independent_ones_do_not() -> None:
     # Groups of one class each, whose frames share half of the variance: P(X > Y) is Phi(1 / 2).
     generator = np.random.default_rng(4)
     held = {"clustered": 0, "independent": 0}
@@ -181,8 +181,8 @@ def test_clustered_intervals_hold_the_truth_and_independent_ones_do_not() -> Non
     for _ in range(studies):
         score = truth + generator.normal(size=groups)[group] + generator.normal(size=len(group))
         for name, estimate in (
-            ("clustered", clustered_area(score, truth, group)),
-            ("independent", delong_area(score, truth)),
+            ("clustered", delong_auc(score, truth, group)),
+            ("independent", delong_auc(score, truth)),
         ):
             interval = estimate.interval()
             assert interval.low is not None
@@ -192,8 +192,8 @@ def test_clustered_intervals_hold_the_truth_and_independent_ones_do_not() -> Non
     assert held["independent"] / studies < 0.6
 
 
-def test_paired_clustered_intervals_hold_the_truth() -> None:
+def test_paired_clustered_intervals_contain_the_true_value() -> None:
     generator = np.random.default_rng(5)
     studies = [grouped_study(generator, 40, 20) for _ in range(800)]
-    held = sum(abs(clustered(*study).difference.z) <= 1.96 for study in studies)
+    held = sum(abs(delong(*study).difference.z) <= 1.96 for study in studies)
     assert 0.92 < held / len(studies) < 0.975
