@@ -21,9 +21,9 @@ RENDER = {
 SCREEN = ("screen", "--workers", "2", "--quiet")
 SCREEN_DETECTOR = "--detector"
 SCREEN_FIELD_OF_VIEW = ("--field-of-view", "255.5,255.5,250")
-EVALUATE = ("evaluate", "--no-galleries", "--rounds", "200")
+EVALUATE = ("evaluate", "--no-galleries", "--bootstrap-samples", "200")
 EVALUATE_LABELS = "--labels"
-EVALUATE_AGAINST = "--against"
+EVALUATE_BASELINE = "--baseline"
 REPORT = ("report", "--json")
 REPORT_DATABASE = "--database"
 OUT = "--out"
@@ -150,14 +150,49 @@ def field_of_view(record: dict[str, Any]) -> dict[str, Any]:
     return {name: found[name] for name in ("shape", "row", "col", "radius", "confidence")}
 
 
-# metrics.json.
+# metrics.json. A key of the program for each stored name.
+
+METRICS = {
+    "frames.all.sensitivity": "frames.sensitivity",
+    "frames.all.specificity": "frames.specificity",
+    "frames.all.false_positives_per_exam": "frames.false_positives_per_exam",
+    "polyps.all.sensitivity": "polyps.sensitivity",
+    "polyps.all.sensitivity_long": "polyps.sensitivity_long",
+    "frames.auc": "frames.auc",
+    "frames.auc_20": "frames.auc_20",
+    "frames.sensitivity_at_90": "frames.sensitivity_at_target",
+    "polyps.auc": "polyps.auc",
+    "polyps.auc_20": "polyps.auc_20",
+    "polyps.sensitivity_at_90": "polyps.sensitivity_at_target",
+    "effort.frames_per_exam": "effort.frames_per_exam",
+    "effort.frames_whole_exam": "effort.frames_whole_exam",
+    "effort.share_of_frames": "effort.share_of_frames",
+    "effort.events_per_exam": "effort.events_per_exam",
+    "effort.false_events_per_exam": "effort.false_events_per_exam",
+}
+
+DIFFERENCES = {
+    "difference.frames.sensitivity": "frames.sensitivity",
+    "difference.frames.specificity": "frames.specificity",
+    "difference.polyps.sensitivity": "polyps.sensitivity",
+    "difference.frames.auc": "frames.auc",
+    "difference.frames.auc_20": "frames.auc_20",
+    "difference.frames.sensitivity_at_90": "frames.sensitivity_at_target",
+    "difference.polyps.auc": "polyps.auc",
+    "difference.polyps.auc_20": "polyps.auc_20",
+    "difference.polyps.sensitivity_at_90": "polyps.sensitivity_at_target",
+}
 
 
 def metrics(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the metrics that stay, in order."""
+    """Return the metrics of all frames and the differences of two detectors, in stored order."""
+    found = {one["key"]: one for one in evaluation["metrics"] if one["subset"] == "all"}
+    changed = {one["key"]: one for one in evaluation["comparison"]["differences"]}
+    named = {name: found[key] for name, key in METRICS.items()}
+    named |= {name: changed[key] for name, key in DIFFERENCES.items()}
     return [
         {
-            "metric": metric["key"],
+            "metric": name,
             "value": metric["value"],
             "numerator": metric["numerator"],
             "denominator": metric["denominator"],
@@ -166,31 +201,30 @@ def metrics(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
                 for interval in metric["intervals"]
             ],
         }
-        for metric in evaluation["metrics"]
-        if not metric["key"].startswith("preselection.")
+        for name, metric in named.items()
     ]
 
 
 def curves(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the points of the ROC curves and of the reading effort."""
     axes = {
-        "roc_frames": ("false_positive_rate", "true_positive_rate"),
-        "roc_polyps": ("false_positive_rate", "true_positive_rate"),
-        "effort": ("frames", "polyps_found"),
+        "roc_frames": ("thresholds", "false_positive_rate", "true_positive_rate"),
+        "roc_polyps": ("thresholds", "false_positive_rate", "true_positive_rate"),
+        "effort": ("share", "frames", "polyps_found"),
     }
     return [
         {"curve": curve, "point": number, "threshold": threshold, "x": x, "y": y}
-        for curve, (across, up) in axes.items()
-        for points in [evaluation["curves"][curve]["points"]]
+        for curve, names in axes.items()
+        for points in [evaluation["curves"][curve]]
         for number, (threshold, x, y) in enumerate(
-            zip(points["thresholds"], points[across], points[up], strict=True)
+            zip(*(points[name] for name in names), strict=True)
         )
     ]
 
 
 def operating_points(evaluation: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the thresholds that the evaluation used."""
-    return [{"point": one["key"], "threshold": one["threshold"]} for one in evaluation["points"]]
+    return [{"point": one["key"], "threshold": one["value"]} for one in evaluation["points"]]
 
 
 # Python API.

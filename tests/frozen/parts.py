@@ -212,7 +212,7 @@ def _evaluation(runs: Runs) -> Tables:
     other = runs.screened("demo", "curvature")
     run(
         *(command, runs.screened("demo", "paper"), *options, names.EVALUATE_LABELS, labels),
-        *(names.EVALUATE_AGAINST, other, names.OUT, out),
+        *(names.EVALUATE_BASELINE, other, names.OUT, out),
     )
     evaluation = json.loads((out / "metrics.json").read_text())
     metrics = names.metrics(evaluation)
