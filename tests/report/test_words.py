@@ -2,11 +2,9 @@ import math
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from capsieve import Parameters
-from capsieve.report.words import digits, feature_words, step_words, verdict, why
+from capsieve.report.words import feature_words, step_words, verdict, why
 
 PAPER = Parameters()
 
@@ -129,33 +127,6 @@ def test_counts_and_verbs_agree(make_result, make_feature, count):
     features.append(make_feature(number=9, rejected="size-low", radius=0))
     text = " ".join(step_words(make_result(features=tuple(features)), PAPER))
     assert ["none passes the", "1 passes the", "2 pass the"][count] in text
-
-
-@pytest.mark.parametrize(
-    ("value", "bounds", "text"),
-    [
-        (2.9996, (3.0,), "2.9996"),
-        (2.9, (3.0,), "2.90"),
-        (3.0, (3.0,), "3.00"),
-        (8.0001, (3.0, 8.0), "8.0001"),
-        (math.nextafter(3.0, 0.0), (3.0,), "2.9999999999999996"),
-        (149.637, (6.5,), "149.64"),
-        (123456.7, (6.5,), "123457"),
-        (math.inf, (6.5,), "infinite"),
-        (0.1, (), "0.1"),
-        (3.0, (), "3"),
-        (6.123456789, (), "6.123456789"),
-    ],
-)
-def test_digits(value, bounds, text):
-    assert digits(value, *bounds) == text
-
-
-@given(st.floats(0, 1e6), st.floats(0, 1e6))
-def test_a_printed_value_never_contradicts_its_bound(value, bound):
-    shown, shown_bound = float(digits(value, bound)), float(digits(bound))
-    assert (shown < shown_bound) == (value < bound)
-    assert (shown > shown_bound) == (value > bound)
 
 
 def test_words_are_plain_sentences(make_result, make_feature):

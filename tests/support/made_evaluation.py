@@ -127,6 +127,8 @@ def made_evaluation(
         denominator=109,
         intervals=(Interval("Wilson", 0.806, 0.929, units=109),),
     )
+    reasons = reasons_table(frames)
+    assert reasons is not None
     evaluation = Evaluation(
         results="out",
         labels="labels.csv",
@@ -153,7 +155,7 @@ def made_evaluation(
             false_positives_table(frames, flagged),
             effort_table(frames, flagged),
             causes_table(frames, flagged),
-            reasons_table(frames),
+            reasons,
         ),
         problems=(
             LabelProblem("the label is unknown", 3, ("line 12: label 'Polip'", "line 40")),
@@ -172,7 +174,9 @@ def made_evaluation(
 
 def bare_evaluation(**changes: Any) -> Evaluation:
     """Return an evaluation without anything that may be absent."""
-    empty = dict.fromkeys(("roc_frames", "roc_polyps", "effort", "froc", "comparison"))
+    empty: dict[str, Any] = dict.fromkeys(
+        ("roc_frames", "roc_polyps", "effort", "froc", "comparison")
+    )
     names = ("metrics", "tables", "problems", "warnings", "histograms")
     return made_evaluation(compared=False, **(empty | dict.fromkeys(names, ()) | changes))
 

@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -185,7 +185,7 @@ def metrics_table(
     by_subset: bool = False,
     signed: bool = False,
 ) -> Table:
-    """Return metrics as a table of texts: measure, value, counts, interval and its method.
+    """Return metrics as a table of texts: measure, value, counts and interval.
 
     Parameters
     ----------
@@ -203,7 +203,8 @@ def metrics_table(
         shown = _shown_interval(metric)
         value = text.difference(metric.value, metric.unit) if signed else text.metric(metric)
         bounds = text.interval(shown, metric.unit, signed=signed) or metric.note
-        cells = (metric.name, value, text.counts(metric), bounds, _method(shown))
+        method = _method(shown, metric.denominator)
+        cells = (metric.name, value, text.counts(metric), bounds + method)
         name = _subset_name(metric.subset)
         rows.append(("" if name == before else name, *cells) if by_subset else cells)
         before = name
@@ -220,7 +221,6 @@ def metrics_table(
         Column("value", "Value", "number"),
         Column("counts", "Counts", "number"),
         Column("interval", f"{100 * LEVEL:g} % interval"),
-        Column("method", "Method"),
     )
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
     return Table(
@@ -330,6 +330,9 @@ def _values(
         ],
         "tables": by_key,
         "points": [(point_line(e, point), point) for point in e.points],
+        "rates": replace(by_key["operating-points"], caption="")
+        if "operating-points" in by_key
+        else None,
         "problems": e.problems,
         "metrics": e.metrics,
         "level": LEVEL,
@@ -397,12 +400,11 @@ def _shown_interval(metric: Metric) -> Interval | None:
     return next(bounded, metric.interval)
 
 
-def _method(interval: Interval | None) -> str:
+def _method(interval: Interval | None, counted: int | None) -> str:
     if interval is None or interval.low is None:
         return ""
-    return (
-        interval.method if interval.units is None else f"{interval.method}, n = {interval.units:,}"
-    )
+    known = interval.units is None or interval.units == counted
+    return f" ({interval.method})" if known else f" ({interval.method}, n = {interval.units:,})"
 
 
 def _pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[Metric]:

@@ -104,7 +104,7 @@ def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
     )
     caption = f"{counts}; {text.plural(curves[0].negatives, 'normal frame')}."
     if end < 1:
-        caption = f"The same curves up to {end:.0%} false positives."
+        caption = f"The same curves up to {text.percent(end)} false positives."
     return Drawing(drawing, caption + _end_note(curves, end), "ROC curves")
 
 

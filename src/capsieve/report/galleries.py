@@ -120,7 +120,8 @@ def _draw_frame(
     scale = shown.shape[1] / pixels.shape[1]
     place = [_value(frames, name, row) for name in ("row", "col", "radius")]
     if ball and None not in place and (place[2] or 0) > 0:
-        y, x, radius = (scale * float(each or 0.0) for each in place)
+        y, x = (scale * (float(each or 0.0) + 0.5) - 0.5 for each in place[:2])
+        radius = scale * float(place[2] or 0.0)
         for color, width in (("#101418", 3.0), (figures.YELLOW, 1.5)):
             axes.add_patch(Circle((x, y), radius, fill=False, color=color, linewidth=width))
 

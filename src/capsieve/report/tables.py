@@ -82,9 +82,12 @@ def csv(table: Table) -> str:
     """
     with io.StringIO() as file:
         writer = csv_files.writer(file, lineterminator="\n")
+        quoting = csv_files.writer(file, lineterminator="\n", quoting=csv_files.QUOTE_ALL)
         writer.writerow([column.key for column in table.columns])
         for row in [*table.rows, *([] if table.total is None else [table.total])]:
-            writer.writerow([_csv_cell(value) for value in row])
+            texts = [_csv_cell(value) for value in row]
+            # The writer does not see that a return alone also ends a line for readers.
+            (quoting if any("\r" in text for text in texts) else writer).writerow(texts)
         return file.getvalue()
 
 

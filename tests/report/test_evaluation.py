@@ -1,0 +1,316 @@
+"""The report of an evaluation: what people see first, the files, and the folder."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from capsieve.errors import FileError
+from capsieve.labels import LabelProblem
+from capsieve.report import evaluation as reports
+from capsieve.report import tables
+from capsieve.report.evaluation import (
+    check_folder,
+    metrics_json,
+    point_line,
+    summary,
+    write_evaluation,
+)
+from capsieve.statistics.frames import Coded
+from capsieve.statistics.results import (
+    Column,
+    Evaluation,
+    Interval,
+    Metric,
+    OperatingPoint,
+    Table,
+)
+from support.html_page import Page
+from support.made_evaluation import bare_evaluation, made_evaluation
+
+EVIL = "<script>alert(1)<\"'&>\u202e\n"
+
+
+def no_number(name: str) -> Any:
+    raise AssertionError(f"{name} is not JSON")
+
+
+def names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def page_of(evaluation: Evaluation, folder: Path) -> str:
+    frame = np.full((64, 64, 3), 90, np.uint8)
+    return write_evaluation(
+        evaluation, folder, images=lambda row: frame if row % 2 else None
+    ).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "eval"
+    page_of(made_evaluation(leaks=("patient 3 is in both parts",)), folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["whole", "bare", "sources"])
+def page(request: pytest.FixtureRequest, written: Path, tmp_path_factory) -> str:
+    if request.param == "whole":
+        return (written / "report.html").read_text(encoding="utf-8")
+    folder = tmp_path_factory.mktemp(request.param)
+    bare = bare_evaluation()
+    sources = made_evaluation(sources=("PillCam", "MiroCam"), histograms=(), roc_polyps=None)
+    return write_evaluation(bare if request.param == "bare" else sources, folder).read_text()
+
+
+def test_tags_are_balanced_ids_unique_and_links_lead_somewhere(page: str) -> None:
+    parsed = Page(page)
+    ids = Counter(parsed.values("id"))
+    assert max(ids.values()) == 1
+    assert {link.removeprefix("#") for link in parsed.values("href")} <= set(ids)
+    assert set(parsed.values("aria-labelledby")) <= set(ids)
+
+
+def test_nothing_is_fetched_but_pictures_beside_the_page(page: str, written: Path) -> None:
+    assert "://" not in page
+    for address in Page(page).values("src"):
+        assert address.startswith("data:image/") or (written / address).is_file()
+    assert "<script" not in page
+    assert Page(page).values("style") == []
+
+
+def test_pictures_have_a_text_and_headings_do_not_jump(page: str) -> None:
+    parsed = Page(page)
+    assert all(each.get("alt") for tag, each in parsed.attributes if tag == "img")
+    levels = [int(tag[1]) for tag, _ in parsed.attributes if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_it_says_that_it_is_no_medical_device(page: str) -> None:
+    assert "not a medical device" in Page(page).text
+
+
+def test_the_page_starts_with_the_papers_numbers_with_counts_and_intervals(written: Path) -> None:
+    text = Page((written / "report.html").read_text()).text
+    start = text[: text.index("ROC curves")].replace(" %", "%")
+    assert "Flagged as screened: R P = 37" in start
+    for words in (
+        "Sensitivity per polyp 81.25% 13 of 16 57.0 to 93.4%",
+        "Sensitivity per frame 47.4% 109 of 230",
+        "Specificity 90.2% 16,901 of 18,738",
+        "Frames to read per exam",
+    ):
+        assert words in re.sub(r"\s+", " ", start)
+
+
+def test_a_missing_interval_is_explained_next_to_it() -> None:
+    rows = {row[0]: row for row in summary(made_evaluation()).rows}
+    assert "only 5 patients" in rows["AUC per frame"][-1]
+
+
+def test_leaks_come_before_the_numbers(written: Path) -> None:
+    text = Page((written / "report.html").read_text()).text
+    assert text.index("Patient 3 is in both parts.") < text.index("Flagged as screened")
+
+
+def test_several_sources_come_before_the_pooled_figures(tmp_path: Path) -> None:
+    table = summary(made_evaluation(sources=("PillCam", "MiroCam"), compared=False))
+    first = [name for name in table.column("frames") if name]
+    assert first == ["PillCam", "MiroCam", "all sources, pooled"]
+    assert "frames" not in [column.key for column in summary(made_evaluation()).columns]
+
+
+def test_the_figures_of_a_chosen_rule_are_those_of_the_test_part() -> None:
+    evaluation = made_evaluation(compared=False)
+    point = replace(evaluation.points[0], key="chosen")
+    test = tuple(
+        replace(each, subset="test", value=0.25, numerator=None) for each in evaluation.metrics
+    )
+    chosen = replace(evaluation, points=(point,), metrics=(*evaluation.metrics, *test))
+    table = summary(chosen)
+    assert table.title == "Chosen on the training part: R_P = 37; test part only"
+    assert table.column("value")[0] == "25.0 %"
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "shown"),
+    [
+        ("threshold", 0.6745585163128499, "Flagged as asked for: threshold 0.675"),
+        ("read", 0.1, "Flagged as asked for: reading list, 10 % of each exam"),
+        ("read", 0.005, "Flagged as asked for: reading list, 0.5 % of each exam"),
+        ("read", 300, "Flagged as asked for: reading list, 300 frames of each exam"),
+        ("threshold", None, "Flagged as asked for: different rules in the exams"),
+    ],
+)
+def test_an_operating_point_is_one_line_without_needless_digits(rule, value, shown) -> None:
+    evaluation = bare_evaluation(detector={"name": "learned"})
+    point = OperatingPoint("given", rule, value, evaluation.frames.flagged, "")
+    assert point_line(evaluation, point) == shown
+
+
+def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+    evaluation = made_evaluation(
+        compared=False,
+        results=EVIL,
+        labels=EVIL,
+        leaks=(EVIL,),
+        warnings=(EVIL,),
+        settings={EVIL: EVIL},
+        detector={"name": EVIL, EVIL: EVIL},
+        problems=(LabelProblem(EVIL, 1, (EVIL,)),),
+        tables=(Table("t", EVIL, (Column("a", EVIL),), ((EVIL,),), EVIL, (EVIL,)),),
+    )
+    interval = Interval(EVIL, 0.1, 0.2, EVIL)
+    evil = Metric("frames.sensitivity", 0.5, 1, 2, (interval,), EVIL, f"source: {EVIL}", EVIL, EVIL)
+    frames = evaluation.frames
+    changed = {
+        name: Coded((EVIL,) * len(getattr(frames, name).names), getattr(frames, name).code)
+        for name in ("exam", "polyp", "patient", "group", "finding")
+    }
+    page = page_of(
+        replace(
+            evaluation,
+            metrics=(*evaluation.metrics, evil, replace(evil, subset="source: b")),
+            points=(replace(evaluation.points[0], text=EVIL),),
+            frames=replace(frames, group_kind=EVIL, **changed),
+        ),
+        tmp_path,
+    )
+    assert "<script" not in page
+    assert "\u202e" not in page
+    Page(page)
+
+
+def test_a_table_of_an_unknown_kind_is_not_lost(tmp_path: Path) -> None:
+    table = Table("odd", "An odd table", (Column("p", "P"),), (("here it is",),))
+    page = write_evaluation(bare_evaluation(tables=(table,)), tmp_path).read_text()
+    assert "here it is" in page
+
+
+def test_all_files_are_written(written: Path) -> None:
+    found = names(written)
+    assert {"metrics.json", "report.html", "files.txt", "tables/sequences.tex"} <= found
+    assert {"figures/gallery-found.png", "figures/gallery-missed.png"} <= found
+    assert {"tables/comparison.csv", "figures/comparison.svg"} <= found
+    charts = {name for name in found if name.startswith("figures/") and "gallery" not in name}
+    assert {name[:-4] for name in charts if name.endswith(".svg")} == {
+        name[:-4] for name in charts if name.endswith(".png")
+    }
+
+
+def test_metrics_json_has_values_counts_and_intervals(written: Path) -> None:
+    content = json.loads((written / "metrics.json").read_text(), parse_constant=no_number)
+    assert content["schema"] == reports.SCHEMA
+    found = {(each["key"], each["subset"]): each for each in content["metrics"]}
+    polyps = found["polyps.sensitivity", "all"]
+    assert (polyps["numerator"], polyps["denominator"], polyps["value"]) == (13, 16, 0.8125)
+    none, wilson = polyps["intervals"]
+    assert none["low"] is None
+    assert "5 patients" in none["why"]
+    # R, binom::binom.wilson(13, 16): 0.5699112, 0.9340842
+    assert wilson["low"] == pytest.approx(0.5699112, abs=1e-6)
+    assert wilson["high"] == pytest.approx(0.9340842, abs=1e-6)
+    assert content["points"][0]["value"] == 37.0
+    assert content["problems"][0]["rows"] == 3
+    assert content["tables"]["sequences"]["columns"][0] == "polyp"
+    assert len(content["curves"]["roc_frames"]["thresholds"]) > 10
+    assert content["options"]["seed"] == 0
+
+
+def test_infinite_and_undefined_become_null() -> None:
+    metrics = (Metric("frames.auc", float("nan")), Metric("frames.sensitivity", float("inf")))
+    settings = {"path": Path("x"), "size": np.float64("nan"), "list": (np.int64(3), {"b", "a"})}
+    content = metrics_json(bare_evaluation(metrics=metrics, settings=settings))
+    assert [metric["value"] for metric in content["metrics"]] == [None, None]
+    assert content["settings"] == {"path": "x", "size": None, "list": [3, ["a", "b"]]}
+    json.dumps(content, allow_nan=False)
+
+
+def test_absent_parts_are_absent() -> None:
+    content = metrics_json(bare_evaluation())
+    assert content["curves"] == {}
+    assert content["comparison"] is None
+
+
+def test_texts_that_are_no_unicode_do_not_stop_it(tmp_path: Path) -> None:
+    write_evaluation(bare_evaluation(labels="caf\udce9.csv"), tmp_path)
+    assert json.loads((tmp_path / "metrics.json").read_text())["labels"] == "caf?.csv"
+
+
+def test_stale_files_of_ours_go_and_foreign_ones_stay(tmp_path: Path) -> None:
+    tables_of = made_evaluation(compared=False).tables
+    write_evaluation(bare_evaluation(tables=tables_of), tmp_path)
+    foreign = [tmp_path / "notes.txt", tmp_path / "tables" / "mine.csv", tmp_path / "x" / "y"]
+    for path in foreign:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    assert (tmp_path / "tables" / "sequences.csv").exists()
+    write_evaluation(bare_evaluation(tables=tables_of[:1]), tmp_path)
+    assert not (tmp_path / "tables" / "sequences.csv").exists()
+    assert (tmp_path / "tables" / "accounts.csv").exists()
+    assert all(path.read_text() == "mine" for path in foreign)
+
+
+def test_a_forged_list_leads_nowhere_else(tmp_path: Path) -> None:
+    folder = tmp_path / "eval"
+    write_evaluation(bare_evaluation(), folder)
+    victim, other = tmp_path / "victim.txt", folder / "deeper" / "kept.txt"
+    other.parent.mkdir()
+    for path in (victim, other):
+        path.write_text("mine")
+    forged = ["../victim.txt", "tables/../../victim.txt", str(victim), "deeper/kept.txt", "tables"]
+    with (folder / "files.txt").open("a") as file:
+        file.write("\n".join(forged))
+    write_evaluation(bare_evaluation(), folder)
+    assert victim.exists()
+    assert other.exists()
+
+
+def test_an_interrupted_evaluation_leaves_no_page_and_is_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables_of = made_evaluation(compared=False).tables
+    write_evaluation(bare_evaluation(), tmp_path)
+    real = reports.atomic_write
+
+    def fail(path: Path, **options: Any) -> Any:
+        if path.name == "sequences.csv":
+            raise FileError("the disk is full")
+        return real(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reports, "atomic_write", fail)
+        with pytest.raises(FileError, match="full"):
+            write_evaluation(bare_evaluation(tables=tables_of), tmp_path)
+    assert not (tmp_path / "report.html").exists()
+    assert (tmp_path / "tables" / "accounts.csv").exists()
+    write_evaluation(bare_evaluation(), tmp_path)
+    assert names(tmp_path) == {"files.txt", "metrics.json", "report.html"}
+
+
+@pytest.mark.parametrize("name", ["exam.json", "an-exam/exam.json", "report.html", "metrics.json"])
+def test_a_folder_with_something_else_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(FileError, match="give another folder"):
+        write_evaluation(bare_evaluation(), tmp_path)
+    assert names(tmp_path) == {name}
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "eval").write_text("a file")
+    with pytest.raises(FileError, match="eval"):
+        check_folder(tmp_path / "eval")
+
+
+def test_the_summary_fits_a_terminal() -> None:
+    lines = tables.terminal(summary(made_evaluation())).splitlines()
+    assert max(map(len, lines)) <= 110
