@@ -1,112 +1,125 @@
+"""Two detectors on the same frames."""
+
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from capsieve import FileError
-from capsieve.statistics.comparison import compare, same_frames
-from capsieve.statistics.judged import NORMAL, POLYP
-from capsieve.statistics.settings import Settings
-from support.judged_frames import judged_frames
+from capsieve.errors import FileError
+from capsieve.statistics.comparison import compare, mcnemar
+from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED
+from capsieve.statistics.operating_point import flagged_at
+from capsieve.statistics.results import EvaluationOptions
+from support.labelled_frames import labelled_frames
 
-SETTINGS = Settings(rounds=500)
-NAMES = ("new", "old")
+OPTIONS = EvaluationOptions(bootstrap_samples=500)
+P, N = POLYP, NORMAL
 
 
-def study(seed, *, shift=0.0, patients=30, frames=40):
-    """Patients of different difficulty; `shift` makes polyp frames easier."""
-    rng = np.random.default_rng(seed)
-    patient = np.repeat(np.arange(patients), frames)
-    truth = np.tile([POLYP] * 5 + [NORMAL] * (frames - 5), patients)
-    base = rng.normal(size=patients)[patient] + rng.normal(size=len(patient)) + 5
-    score = base + (truth == POLYP) * (1 + shift)
-    names = tuple(map(str, range(patients)))
-    return judged_frames(
-        score,
+def study(patients=30, size=40):
+    """Patients who differ in difficulty."""
+    rng = np.random.default_rng(1)
+    patient = np.repeat(np.arange(patients), size)
+    truth = np.tile([P] * 5 + [N] * (size - 5), patients)
+    level = rng.normal(size=patients)[patient] + rng.normal(size=len(patient))
+    return labelled_frames(
+        level + 5 + (truth == P),
         truth,
-        exams=names,
         exam=patient,
-        frame=np.tile(np.arange(frames), patients),
-        patients=names,
         patient=patient,
-        groups=names,
-        group=patient,
-        polyps=names,
-        polyp=np.where(truth == POLYP, patient, -1),
+        polyp=np.where(truth == P, patient, -1),
     )
 
 
-def on_same_frames(one, two):
-    first, second = same_frames(one, two)
-    return one.take(first), two.take(second)
+def compared(frames, other, threshold=6.0):
+    other = np.asarray(other, float)
+    flags = flagged_at(frames.score, threshold), flagged_at(other, threshold)
+    return compare(frames, other, flags=flags, names=("new", "old"), options=OPTIONS)
 
 
-def compared(one, two, **changes):
-    settings = {"names": NAMES, "thresholds": (6.0, 6.0), "settings": SETTINGS} | changes
-    return compare(*on_same_frames(one, two), **settings)
+def easier(frames):
+    return frames.score + 0.3 * (frames.truth == P)
 
 
 def test_results_compared_with_themselves_do_not_differ():
-    comparison = compared(study(1), study(1))
-    assert all(metric.value == 0 for metric in comparison.metrics)
+    frames = study()
+    comparison = compared(frames, frames.score)
+    assert all(metric.value == 0 for metric in comparison.differences)
     assert comparison.changed.rows == ()
+    assert comparison.p_value == {"frame": 1.0, "polyp": 1.0}
 
 
-def test_the_paired_interval_is_narrower_than_the_patients_differ():
-    comparison = compared(study(1, shift=0.3), study(1))
-    area = next(m for m in comparison.metrics if m.key == "difference.frames.auc")
-    drawn, formula = (np.array([each.low, each.high]) for each in area.intervals)
-    for low, high in (drawn, formula):
-        assert 0 < low < area.value < high
-    # Both ways rest on the same patients; they must tell nearly the same story.
-    assert np.ptp(drawn) == pytest.approx(np.ptp(formula), rel=0.3)
+def test_first_second_and_differences_have_the_same_keys():
+    frames = study()
+    comparison = compared(frames, easier(frames))
+    for one, two, change in zip(
+        comparison.first, comparison.second, comparison.differences, strict=True
+    ):
+        assert one.key == two.key == change.key
+        assert change.value == pytest.approx(one.value - two.value)
+    assert comparison.values.column("quantity") == [each.name for each in comparison.first]
+
+
+def test_the_paired_interval_is_much_narrower_than_those_of_the_values():
+    frames = study()
+    comparison = compared(frames, easier(frames))
+    change = next(each for each in comparison.differences if each.key == "frames.auc")
+    value = next(each for each in comparison.first if each.key == "frames.auc")
+    drawn, formula = (each.high - each.low for each in change.intervals)
+    for interval in change.intervals:
+        assert interval.low < change.value < interval.high < 0
+    # Both are based on the same patients and must nearly agree.
+    assert drawn == pytest.approx(formula, rel=0.3)
+    assert drawn < 0.3 * (value.interval.high - value.interval.low)
 
 
 def test_differences_equal_those_counted_by_hand():
-    one = judged_frames([5, 1, 5, 1], [POLYP, POLYP, NORMAL, NORMAL], polyps=("a",))
-    two = judged_frames([1, 1, 1, 1], [POLYP, POLYP, NORMAL, NORMAL], polyps=("a",))
-    values = {m.key: m.value for m in compared(one, two, thresholds=(3.0, 3.0)).metrics}
-    assert values["difference.frames.sensitivity"] == 0.5
-    assert values["difference.frames.specificity"] == -0.5
+    frames = labelled_frames([5, 1, 5, 1], [P, P, N, N], polyp=[0, 0, -1, -1])
+    comparison = compared(frames, [1, 1, 1, 1], 3.0)
+    values = {metric.key: metric.value for metric in comparison.differences}
+    assert values["frames.sensitivity"] == 0.5
+    assert values["frames.specificity"] == -0.5
+    assert values["polyps.sensitivity"] == 1.0
+    assert (comparison.gained, comparison.lost) == (
+        {"frame": 1, "polyp": 1},
+        {"frame": 0, "polyp": 0},
+    )
+
+
+def test_mcnemars_test_is_exact_and_next_to_gained_and_lost():
+    assert mcnemar(0, 0) == 1
+    assert mcnemar(9, 2) == mcnemar(2, 9) == pytest.approx(binomtest(2, 11).pvalue)
+    frames = labelled_frames(np.r_[np.full(9, 5), np.full(3, 1)], np.full(12, P))
+    other = np.r_[np.full(9, 1), np.full(2, 5), 1]
+    comparison = compared(frames, other, 3.0)
+    row = comparison.values.rows[0]
+    assert row[-3:] == (9, 2, comparison.p_value["frame"])
+    assert comparison.p_value["frame"] == pytest.approx(mcnemar(9, 2))
 
 
 def test_every_frame_that_changed_sides_is_listed_once_with_both_scores():
-    one = judged_frames([5, 1, 5, 1], [POLYP, POLYP, NORMAL, NORMAL])
-    two = judged_frames([1, 5, 5, 1], [POLYP, POLYP, NORMAL, NORMAL])
-    table = compared(one, two, thresholds=(3.0, 3.0)).changed
-    assert table.column("frame") == [0, 1]
-    assert table.column("first_flagged") == [True, False]
-    assert table.column("second_score") == [1.0, 5.0]
+    frames = labelled_frames([5, 1, 5, -np.inf], [P, P, N, N])
+    table = compared(frames, [1, 5, 5, 5], 3.0).changed
+    assert table.column("frame") == [0, 1, 3]
+    assert table.column("first_flagged") == [True, False, False]
+    assert table.column("first_score") == [5.0, 1.0, None]
+    assert table.column("second_score") == [1.0, 5.0, 5.0]
 
 
-def test_frames_are_paired_by_exam_head_and_number_whatever_their_order():
-    one = study(3)
-    shuffled = study(3).take(np.random.default_rng(0).permutation(len(one)))
-    first, second = on_same_frames(one, shuffled)
-    np.testing.assert_array_equal(first.score, second.score)
-    assert len(first) == len(one)
-
-
-def test_only_labelled_frames_that_both_have_scored_count():
-    one = judged_frames([5, np.nan, 5, 1], [POLYP, POLYP, NORMAL, -1])
-    two = judged_frames([1, 5, np.nan, 1], [POLYP, POLYP, NORMAL, -1])
-    first, _ = on_same_frames(one, two)
-    np.testing.assert_array_equal(first.frame, [0])
+def test_only_labelled_frames_that_both_have_scored_are_compared():
+    frames = labelled_frames([5, np.nan, 5, 1], [P, P, N, UNLABELLED])
+    comparison = compared(frames, [1, 5, np.nan, 1], 3.0)
+    counts = {metric.key: metric.denominator for metric in comparison.first}
+    assert (counts["frames.sensitivity"], counts["frames.specificity"]) == (1, 0)
+    assert "2 labelled frames left out" in comparison.values.caption
 
 
 def test_results_without_a_common_frame_are_refused():
-    one = judged_frames([5], [POLYP], exams=("a",))
-    two = judged_frames([5], [POLYP], exams=("b",))
     with pytest.raises(FileError, match="no labelled frame in common"):
-        on_same_frames(one, two)
+        compared(labelled_frames([5.0, np.nan], [P, N]), [np.nan, 1.0])
 
 
-def test_with_few_patients_the_difference_has_no_interval_and_says_why():
-    comparison = compared(study(1, shift=0.3, patients=5), study(1, patients=5))
-    assert all(i.low is None for m in comparison.metrics for i in m.intervals)
+def test_with_few_patients_no_difference_has_an_interval_and_the_table_says_why():
+    frames = study(patients=5)
+    comparison = compared(frames, easier(frames))
+    assert all(i.low is None for m in comparison.differences for i in m.intervals)
     assert "only 5 patients" in comparison.values.caption
-
-
-def test_frames_that_are_not_compared_are_counted():
-    caption = compared(study(1), study(1), left_out=7).values.caption
-    assert "on 1,200 frames that both scored" in caption
-    assert "Left out: 7 labelled frames of new" in caption
-    assert "Left out" not in compared(study(1), study(1)).values.caption

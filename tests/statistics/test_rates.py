@@ -1,173 +1,214 @@
-"""Rates at an operating point."""
+"""Rates at an operating point, and their tables."""
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from capsieve.statistics.flags import flagged_at
-from capsieve.statistics.judged import NORMAL, OTHER, POLYP, UNLABELLED, Judged
-from capsieve.statistics.metric import Metric
-from capsieve.statistics.rates import group_counts, rate_metrics
-from support.judged_frames import PAPER_THRESHOLD, judged_frames, paper_frames
+from capsieve.statistics.frames import NORMAL, POLYP
+from capsieve.statistics.operating_point import (
+    CrossFit,
+    chosen_point,
+    fitted_point,
+    flagged_at,
+    with_training_patients,
+)
+from capsieve.statistics.rates import (
+    class_warnings,
+    cross_fit_table,
+    false_positives_table,
+    points_table,
+    rate_metrics,
+    sequences_table,
+    subsets,
+)
+from capsieve.statistics.results import EvaluationOptions, OperatingPoint
+from support.labelled_frames import (
+    PAPER_FALSE,
+    PAPER_NORMAL,
+    PAPER_SEQUENCES,
+    labelled_frames,
+    paper_frames,
+)
+
+OPTIONS = EvaluationOptions(bootstrap_samples=500)
+P, N = POLYP, NORMAL
 
 
-def metrics_of(judged: Judged, threshold: float, *, subset: str = "all") -> dict[str, Metric]:
-    metrics = rate_metrics(judged, flagged_at(judged.score, threshold), subset=subset)
-    return {metric.key: metric for metric in metrics}
+def metrics_at(frames, threshold, **given):
+    found = rate_metrics(frames, flagged_at(frames.score, threshold), OPTIONS, **given)
+    return {metric.key: metric for metric in found}
 
 
-def test_the_paper_s_rates() -> None:
-    found = metrics_of(paper_frames(), PAPER_THRESHOLD)
-    sensitivity, specificity = found["frames.all.sensitivity"], found["frames.all.specificity"]
+def three_polyps(**given):
+    """Polyps b (frames 0, 1, 4), a (2) and c (5, never scored); frame 3 names none; 6 normal."""
+    return labelled_frames(
+        [3.0, 7.0, 5.0, 9.0, 8.0, np.nan, 6.0],
+        [P] * 6 + [N],
+        polyp=["b", "b", "a", None, "b", "c", None],
+        patient="1",
+        **given,
+    )
+
+
+def test_the_papers_rates():
+    found = metrics_at(paper_frames(), 37.0)
+    sensitivity, specificity = found["frames.sensitivity"], found["frames.specificity"]
     assert (sensitivity.numerator, sensitivity.denominator) == (109, 230)
     assert f"{sensitivity.value:.1%}" == "47.4%"
     assert (specificity.numerator, specificity.denominator) == (16901, 18738)
     assert f"{specificity.value:.1%}" == "90.2%"
-    assert f"{found['polyps.all.sensitivity'].value:.2%}" == "81.25%"
-    assert found["frames.all.false_positives_per_exam"].value == pytest.approx(1837 / 5)
-    assert found["frames.all.positive_predictive_value"].value == pytest.approx(109 / 1946)
-    assert found["frames.all.flagged_per_exam"].value == pytest.approx(1946 / 5)
+    assert found["polyps.sensitivity"].value == 0.8125
+    # Of sequences of 5 frames or more (all but those of 2, 3 and 4 frames) three are missed.
+    long = found["polyps.sensitivity_long"]
+    assert (long.numerator, long.denominator) == (10, 13)
+    assert found["frames.false_positives_per_exam"].value == pytest.approx(1837 / 5)
 
 
-def test_five_patients_give_no_interval_over_patients_but_sixteen_polyps_one_over_polyps() -> None:
-    patients, polyps, wilson = metrics_of(paper_frames(), PAPER_THRESHOLD)[
-        "frames.all.sensitivity"
-    ].intervals
-    assert patients.low is None
-    assert "only 5 patients" in patients.why
-    assert polyps.method == "bootstrap over polyps"
-    assert polyps.low is not None
-    assert "few" in polyps.why
-    assert "as independent" in polyps.why
-    assert "independent" in wilson.why
+def test_the_papers_specificity_at_40():
+    assert f"{metrics_at(paper_frames(), 40.0)['frames.specificity'].value:.2%}" == "93.47%"
 
 
-def test_counts_per_group_counted_by_hand() -> None:
-    nan = np.nan
-    judged = judged_frames(
-        [9, 1, nan, 9, 1, nan, 9, 9, 9, 1],
-        [POLYP, POLYP, POLYP, NORMAL, NORMAL, NORMAL, OTHER, UNLABELLED, POLYP, NORMAL],
-        groups=("a", "unused", "b"),
-        group=[0, 0, 0, 0, 0, 0, 0, 0, 2, 2],
-        exams=("e", "f"),
-        exam=[0, 0, 0, 0, 0, 1, 1, 1, 1, 1],
+def test_five_patients_are_too_few_for_an_interval_over_patients():
+    for metric in metrics_at(paper_frames(), 37.0).values():
+        assert metric.interval.low is None
+        assert "only 5 patients" in metric.interval.why
+    assert metrics_at(paper_frames(), 37.0)["polyps.sensitivity"].intervals[1].low == pytest.approx(
+        0.5699, abs=1e-4
     )
-    counts = group_counts(judged, flagged_at(judged.score, 5.0))
-    assert counts.group.tolist() == [0, 2]
-    assert counts.polyp.tolist() == [3, 1]
-    assert counts.flagged_polyp.tolist() == [1, 1]
-    assert counts.normal.tolist() == [2, 1]
-    assert counts.flagged_normal.tolist() == [1, 0]
-    assert counts.other.tolist() == [1, 0]
-    assert counts.flagged_other.tolist() == [1, 0]
-    assert counts.frames.tolist() == [8, 2]
-    assert counts.flagged.tolist() == [4, 1]
 
 
-def test_unscored_frames_are_on_the_careful_side_and_named() -> None:
-    judged = judged_frames([9.0, np.nan, 1.0, np.nan], [POLYP, POLYP, NORMAL, NORMAL])
-    found = metrics_of(judged, 5.0)
-    assert found["frames.all.sensitivity"].value == 0.5
-    assert "1 polyp frame not scored" in found["frames.all.sensitivity"].note
-    assert found["frames.all.specificity"].denominator == 1
-    assert "1 normal frame not scored" in found["frames.all.specificity"].note
+def test_an_unscored_polyp_frame_is_missed_and_an_unscored_normal_frame_left_out():
+    frames = labelled_frames([9.0, np.nan, 1.0, np.nan], [P, P, N, N], polyp=[0, 1, -1, -1])
+    found = metrics_at(frames, 5.0)
+    assert (found["frames.sensitivity"].numerator, found["frames.sensitivity"].denominator) == (
+        1,
+        2,
+    )
+    assert found["polyps.sensitivity"].value == 0.5
+    assert "1 polyp frame not scored" in found["frames.sensitivity"].note
+    assert found["frames.specificity"].denominator == 1
+    assert "1 normal frame not scored" in found["frames.specificity"].note
 
 
-def test_without_frames_nothing_has_a_value() -> None:
-    for metric in metrics_of(judged_frames([], []), 5.0).values():
-        assert metric.value is None
+def test_without_frames_nothing_has_a_value():
+    for metric in metrics_at(labelled_frames([], []), 5.0, subset="test").values():
+        assert (metric.value, metric.subset) == (None, "test")
         assert metric.note.startswith("No value")
 
 
-def test_subsets_stand_in_keys_and_names() -> None:
-    found = metrics_of(judged_frames([9.0], [POLYP]), 5.0, subset="test")
-    assert found["frames.test.sensitivity"].name == "Sensitivity per frame (test part)"
-    assert "polyps.test.sensitivity" in found
-
-
-def test_frames_without_a_polyp_s_name_cannot_be_drawn_by_polyp() -> None:
-    judged = judged_frames(
-        [9.0, 9.0], [POLYP, POLYP], polyps=("a",), polyp=[0, -1], groups=("g",), group=[0, 0]
+def test_polyps_are_drawn_with_their_patients():
+    # 40 patients with 2 polyps each, both found or both missed: as if there were 40 polyps.
+    frames = labelled_frames(
+        np.repeat(np.arange(40) % 2, 2),
+        np.full(80, P),
+        polyp=np.arange(80),
+        patient=np.repeat(np.arange(40), 2),
     )
-    methods = [i.method for i in metrics_of(judged, 5.0)["frames.all.sensitivity"].intervals]
-    assert methods == ["bootstrap over patients", "Wilson"]
+    interval = metrics_at(frames, 0.5)["polyps.sensitivity"].interval
+    expected = 2 * 1.96 * np.sqrt(0.25 / 40)
+    assert interval.high - interval.low == pytest.approx(expected, rel=0.15)
+    assert interval.units == 40
 
 
-def test_frames_per_exam_are_drawn_by_exam_where_groups_are_parts_of_exams() -> None:
-    # 12 exams of 5 blocks each: the blocks would pass for 60 exams.
-    judged = judged_frames(
-        np.random.default_rng(1).integers(0, 9, 600),
-        np.full(600, NORMAL),
-        exams=tuple(map(str, range(12))),
-        exam=np.repeat(np.arange(12), 50),
-        groups=tuple(map(str, range(60))),
-        group=np.repeat(np.arange(60), 10),
-        group_kind="block",
-        patient=np.full(600, -1),
+def test_a_sequence_is_long_from_five_frames():
+    frames = labelled_frames(np.ones(9), np.full(9, P), polyp=[0] * 4 + [1] * 5)
+    assert metrics_at(frames, 1.0)["polyps.sensitivity_long"].denominator == 1
+
+
+def test_runs_are_called_runs():
+    found = metrics_at(labelled_frames([1.0], [N], polyp_word="run"), 1.0)["polyps.sensitivity"]
+    assert (found.value, found.name) == (None, "Sensitivity per run")
+    assert "runs" in found.note
+
+
+def test_frames_without_a_named_polyp_count_in_no_figure_per_polyp():
+    frames = three_polyps()
+    flagged = flagged_at(frames.score, 9.0)
+    metric = metrics_at(frames, 9.0)["polyps.sensitivity"]
+    assert (metric.numerator, metric.denominator) == (0, 3)
+    assert "1 polyp frame" in metric.note
+    assert "1 polyp frame" in sequences_table(frames, flagged).caption
+
+
+def test_the_table_of_sequences_counted_by_hand():
+    frames = three_polyps()
+    table = sequences_table(frames, flagged_at(frames.score, 7.0))
+    assert table.rows == (
+        ("b", "1", 3, 2, True, 2, 8.0),
+        ("a", "1", 1, 0, False, None, 5.0),
+        ("c", "1", 1, 0, False, None, None),
     )
-    found = metrics_of(judged, 5.0)
-    interval = found["frames.all.flagged_per_exam"].intervals[0]
-    assert (interval.method, interval.units) == ("bootstrap over exams", 12)
-    assert found["frames.all.specificity"].intervals[0].units == 60
+    assert table.total == ("Total", None, 5, 2, None, None, None)
+    assert sequences_table(labelled_frames([1.0], [N]), np.array([True])).rows == ()
 
 
-def several_exams_each(patient: np.ndarray) -> Judged:
-    """24 exams of 12 groups."""
-    return judged_frames(
-        np.random.default_rng(1).integers(0, 9, 600),
-        np.full(600, NORMAL),
-        exams=tuple(map(str, range(24))),
-        exam=np.repeat(np.arange(24), 25),
-        patients=tuple(map(str, range(12))),
-        patient=patient,
-        groups=tuple(map(str, range(12))),
-        group=np.repeat(np.arange(12), 50),
+def test_the_papers_sequences():
+    frames = paper_frames()
+    table = sequences_table(frames, flagged_at(frames.score, 37))
+    rows = sorted(table.rows, key=lambda row: int(row[0]))
+    assert tuple(row[2] for row in rows) == PAPER_SEQUENCES
+    assert [row[0] for row in rows if not row[4]] == ["5", "11", "12"]
+
+
+def test_the_papers_table_of_false_positives():
+    frames = paper_frames()
+    table = false_positives_table(frames, flagged_at(frames.score, 37))
+    assert tuple(table.column("normal_frames")) == PAPER_NORMAL
+    assert tuple(table.column("false_positives")) == PAPER_FALSE
+    rates = [round(100 * rate, 1) for rate in table.column("false_positive_rate")]
+    assert rates == [8.1, 5.5, 14.4, 9.0, 7.6]
+    assert table.total[:3] == ("Total", 18738, 1837)
+    for n, k, *bounds in zip(
+        PAPER_NORMAL, PAPER_FALSE, table.column("low"), table.column("high"), strict=True
+    ):
+        expected = binomtest(k, n).proportion_ci(method="wilson")
+        assert bounds == pytest.approx([expected.low, expected.high])
+
+
+def test_false_positives_of_unknown_patients_are_counted_by_group():
+    frames = labelled_frames(
+        [5.0, 1.0, 5.0, np.nan, 5.0, 1.0],
+        [N, N, N, N, P, N],
+        patient=["p", "p", None, None, None, None],
+        group=["p", "p", "block 7", "block 7", "block 7", None],
+        group_kind="patient or block",
     )
+    table = false_positives_table(frames, flagged_at(frames.score, 2.0))
+    assert [row[:4] for row in table.rows] == [
+        ("p", 2, 1, 0.5),
+        ("block 7", 1, 1, 1.0),
+        ("(unknown)", 1, 0, 0.0),
+    ]
 
 
-def test_all_exams_of_a_patient_are_one_where_frames_are_counted_per_exam() -> None:
-    judged = several_exams_each(np.repeat(np.arange(12), 50))
-    metric = metrics_of(judged, 5.0)["frames.all.flagged_per_exam"]
-    assert metric.denominator == 12
-    assert metric.intervals[0].method == "bootstrap over patients"
-    assert metric.intervals[0].units == 12
+def test_the_subsets_are_all_frames_and_the_parts_of_a_training_split():
+    frames = with_training_patients(paper_frames(), ("4",))
+    found = subsets(frames)
+    assert list(found) == ["all", "train", "test"]
+    assert found["all"].all()
+    np.testing.assert_array_equal(found["train"], ~found["test"])
+    assert list(subsets(labelled_frames([1.0, 2.0], part=["1", "2"]))) == ["all"]
 
 
-def test_frames_per_exam_are_drawn_by_patient_where_a_patient_has_several_exams() -> None:
-    patient = np.repeat(np.arange(12), 50)
-    patient[0] = -1  # one is not known: exams are what was screened as one
-    metric = metrics_of(several_exams_each(patient), 5.0)["frames.all.flagged_per_exam"]
-    assert metric.denominator == 24
-    assert metric.intervals[0].method == "bootstrap over patients"
-    assert metric.intervals[0].units == 12
+def test_operating_points_are_compared_on_all_subsets():
+    frames = with_training_patients(paper_frames(), ("4",))
+    given = OperatingPoint("given", "read", 300, flagged_at(frames.score, 40), "As given.")
+    points = (given, chosen_point(frames, OPTIONS, 1.0), fitted_point(frames, OPTIONS, 1.0))
+    table = points_table(frames, points)
+    assert len(table.rows) == 9
+    assert table.column("rule")[:2] == ["300 frames of each exam", "score at least 37"]
+    train = table.column("frames").index("train") + 1
+    assert table.rows[train][4] == pytest.approx(1 - 767 / 8567)
 
 
-def test_frames_that_may_be_anybody_s_leave_no_interval_per_exam() -> None:
-    # A folder of 12 patients, and half of its frames without a label.
-    patient = np.where(np.arange(600) % 2, np.repeat(np.arange(12), 50), -1)
-    judged = judged_frames(
-        np.full(600, 9.0),
-        np.where(patient < 0, UNLABELLED, NORMAL),
-        patients=tuple(map(str, range(12))),
-        patient=patient,
-        groups=tuple(map(str, range(13))),
-        group=np.where(patient < 0, 12, patient),
-    )
-    found = metrics_of(judged, 5.0)
-    interval = found["frames.all.flagged_per_exam"].intervals[0]
-    assert (interval.low, interval.high) == (None, None)
-    assert "300 of the frames may be of any of several patients" in interval.why
+def test_folds_are_tabled_with_the_value_of_the_others():
+    frames = labelled_frames([1.0, 5.0, 1.0, 5.0], [N, P, N, P], part=["1", "1", "2", None])
+    fit = CrossFit(np.array([False, True, True, False]), {"1": 2.0, "2": 0.5})
+    table = cross_fit_table(frames, fit)
+    assert [row[:4] for row in table.rows] == [("1", 2.0, 1, 1.0), ("2", 0.5, 1, 0.0)]
+    assert table.total[2:4] == (2, 0.5)
 
 
-def test_a_predictive_value_has_no_interval_where_few_groups_have_polyps():
-    # Twelve patients with false alarms, and one of them with all polyps.
-    groups = np.repeat(np.arange(12), 2)
-    judged = judged_frames(
-        np.full(24, 50.0),
-        [POLYP, *[NORMAL] * 23],
-        groups=tuple(map(str, range(12))),
-        group=groups,
-    )
-    metrics = metrics_of(judged, 37.0)
-    first = metrics["frames.all.positive_predictive_value"].intervals[0]
-    assert first.low is None
-    assert "only 1 patient" in first.why
+def test_empty_classes_and_unlabelled_frames_are_named():
+    assert len(class_warnings(labelled_frames([1.0, 2.0]))) == 3
+    assert class_warnings(labelled_frames([1.0, 2.0], [P, N])) == ()

@@ -299,8 +299,9 @@ def _share(ranks: _Ranks) -> NDArray[np.float64]:
     unit, rank, total = ranks
     share = np.full(len(rank), np.inf)
     known = rank < np.inf
-    # The list is rounded up, so it contains the frame as soon as it exceeds the frames before.
-    share[known] = (rank[known] - 1 + 10.0**-_DECIMALS) / total[unit[known]]
+    # The list is rounded up, so it contains the frame as soon as it exceeds the frames before by
+    # more than what is rounded away.
+    share[known] = (rank[known] - 1 + 0.501 * 10.0**-_DECIMALS) / total[unit[known]]
     return share
 
 
