@@ -143,11 +143,11 @@ def test_the_figures_of_a_chosen_rule_are_those_of_the_test_part() -> None:
 @pytest.mark.parametrize(
     ("rule", "value", "shown"),
     [
-        ("threshold", 0.6745585163128499, "Flagged as asked for: threshold 0.675"),
-        ("read", 0.1, "Flagged as asked for: reading list, 10 % of each exam"),
-        ("read", 0.005, "Flagged as asked for: reading list, 0.5 % of each exam"),
-        ("read", 300, "Flagged as asked for: reading list, 300 frames of each exam"),
-        ("threshold", None, "Flagged as asked for: different rules in the exams"),
+        ("threshold", 0.6745585163128499, "Threshold 0.675"),
+        ("read", 0.1, "Reading list: 10 % of each exam"),
+        ("read", 0.005, "Reading list: 0.5 % of each exam"),
+        ("read", 300, "Reading list: 300 frames of each exam"),
+        ("threshold", None, "Different rules in the exams"),
     ],
 )
 def test_an_operating_point_is_one_line_without_needless_digits(rule, value, shown) -> None:

@@ -1,4 +1,4 @@
-"""Galleries: which frames they show, and with which words."""
+"""Galleries: the chosen frames and their captions."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Pages: templates, pictures, PDF files."""
+"""Pages: templates, images, PDF files."""
 
 import base64
 import builtins

@@ -1,6 +1,7 @@
 """An evaluation with the paper's counts: patients of its Table III, polyps of its Table II."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,11 @@ def made_evaluation(
     *, sources: tuple[str, ...] = (), compared: bool = True, **changes: Any
 ) -> Evaluation:
     """Return an evaluation; any field may be changed."""
+    return replace(_evaluation(sources, compared), **changes)
+
+
+@cache
+def _evaluation(sources: tuple[str, ...], compared: bool) -> Evaluation:
     frames = made_frames(sources=sources)
     options = EvaluationOptions(bootstrap_samples=200)
     flagged = flagged_at(frames.score, THRESHOLD)
@@ -129,7 +135,7 @@ def made_evaluation(
     )
     reasons = reasons_table(frames)
     assert reasons is not None
-    evaluation = Evaluation(
+    return Evaluation(
         results="out",
         labels="labels.csv",
         options=options,
@@ -169,7 +175,6 @@ def made_evaluation(
         histograms=histograms(frames, parameters),
         comparison=comparison,
     )
-    return replace(evaluation, **changes)
 
 
 def bare_evaluation(**changes: Any) -> Evaluation:

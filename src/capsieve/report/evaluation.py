@@ -69,7 +69,6 @@ _AREAS = (
 _SOURCE = "source: "
 _POINTS = {
     "screened": "Flagged as screened",
-    "given": "Flagged as asked for",
     "chosen": "Chosen on the training part",
     "fitted": "Fitted on these frames (optimistic)",
 }
@@ -103,7 +102,7 @@ def write_evaluation(
     Raises
     ------
     FileError
-        The folder cannot be written to, or holds something else.
+        The folder cannot be written to, or contains something else.
     """
     folder = Path(out)
     check_folder(folder)
@@ -136,12 +135,12 @@ def write_evaluation(
 
 
 def check_folder(out: str | os.PathLike[str]) -> None:
-    """Refuse a folder in which an evaluation would overwrite something else.
+    """Refuse a folder if an evaluation would overwrite something else in it.
 
     Raises
     ------
     FileError
-        It is a file; or it holds a screened exam, the results of `capsieve screen`, or a report or
+        It is a file; or it contains a screened exam, the results of `capsieve screen`, or a report or
         metrics.json that no evaluation wrote.
     """
     folder = Path(out)
@@ -150,11 +149,11 @@ def check_folder(out: str | os.PathLike[str]) -> None:
     with file_errors("read", folder):
         if (folder / RECORD).exists() or any(folder.glob(f"*/{RECORD}")):
             raise FileError(
-                f"{folder} holds results of capsieve screen; give another folder for the evaluation"
+                f"{folder} contains results of capsieve screen; give another folder for the evaluation"
             )
         if _earlier(folder) is None and any((folder / name).exists() for name in (REPORT, METRICS)):
             raise FileError(
-                f"{folder} holds a report that is not of an evaluation; give another folder"
+                f"{folder} contains a report that is not of an evaluation; give another folder"
             )
 
 
@@ -162,7 +161,7 @@ def summary(evaluation: Evaluation) -> Table:
     """Return the table to read first: sensitivity, specificity, frames to read, AUC.
 
     Each with counts and 95 % interval at the operating point that was used; by source first if
-    there are several. The caption says why intervals are missing or too narrow.
+    there are several. The caption gives the reasons of missing or too narrow intervals.
     """
     subset = _subset(evaluation)
     sources = _sources(evaluation)
@@ -235,9 +234,9 @@ def metrics_table(
 def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
     """Return an operating point in a line: ``Flagged as screened: R_P = 37``."""
     rule = point_text(evaluation, point)
-    if point.rule == "read" and point.value is not None:
-        rule = f"reading list, {rule}"
-    return f"{_POINTS[point.key]}: {rule}"
+    if point.key != "given":
+        return f"{_POINTS[point.key]}: {rule}"
+    return f"Reading list: {rule}" if point.rule == "read" else f"{rule[0].upper()}{rule[1:]}"
 
 
 def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -487,14 +486,14 @@ def _json(content: Mapping[str, Any]) -> bytes:
 
 
 def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write the files beside the page, and remove those of an earlier evaluation."""
+    """Write all files but the page, and remove those of an earlier evaluation."""
     for place in (folder, folder / "tables", folder / "figures"):
         with file_errors("create the folder", place):
             place.mkdir(parents=True, exist_ok=True)
         remove_leftovers(place)
     earlier = _earlier(folder) or set()
-    # The list comes first: after a failure, the next run knows which files are its own. A page that
-    # exists always belongs to the files beside it.
+    # The list is written first: after a failure, the next run knows which files are its own. The old
+    # page is removed, because it does not belong to the new files.
     _write_list(folder, earlier | contents.keys())
     (folder / REPORT).unlink(missing_ok=True)
     for name, content in contents.items():
@@ -518,7 +517,7 @@ def _earlier(folder: Path) -> set[str] | None:
         return None
     if head != _HEAD:
         return None
-    # A list that was changed by somebody must not lead out of the folder.
+    # A list that was changed by hand must not lead out of the folder.
     return {
         name
         for name in names

@@ -1,8 +1,8 @@
 """Figures: settings, colours, panels, and files.
 
-The colours are those of Okabe and Ito, which people with every kind of colour vision can tell
-apart. Lines also differ in their dashes, marks in their shape and areas in their hatching, so that
-a copy in grey shows the same.
+The colours are those of Okabe and Ito, which people with every kind of colour vision distinguish.
+Lines also differ in their dashes, marks in their shape and areas in their hatching, for copies in
+grey.
 """
 
 import os
@@ -56,7 +56,7 @@ INK = "#1d2733"
 SOFT_INK = "#5b6875"
 
 _STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # it comes with Matplotlib: the same on every computer
+    "font.family": "DejaVu Sans",  # part of Matplotlib: the same on every computer
     "font.size": 8.6,
     "text.color": INK,
     "axes.edgecolor": "#c3ccd5",
@@ -88,7 +88,7 @@ _ENDINGS = (".png", ".svg", ".pdf")
 
 @contextmanager
 def style(*, chart: bool = False) -> Iterator[None]:
-    """Draw with the same settings on every computer, whatever the user has set in Matplotlib."""
+    """Draw with the same settings on every computer, without those of the user."""
     import matplotlib.style
 
     with matplotlib.style.context(["default", _STYLE | (_CHART if chart else {})]):

@@ -59,7 +59,7 @@ def choose(evaluation: Evaluation) -> list[Gallery]:
             "missed",
             f"Missed {word}s",
             f"{_number(len(missed[:_MOST_MISSED]), len(missed))} {word}s without a flagged frame: "
-            "the frame that came closest, and the rule that stopped it.",
+            "the frame with the highest score, and the rule that stopped it.",
             missed[:_MOST_MISSED],
             [_polyp_name(frames, row) for row in missed[:_MOST_MISSED]],
         ),

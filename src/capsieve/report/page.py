@@ -1,7 +1,7 @@
-"""Pages: templates, pictures inside the page, and PDF files.
+"""Pages: templates, images inside the page, and PDF files.
 
 A page is one file that fetches nothing: its content security policy allows the style sheet and the
-script by their digests, and pictures that are inside the page or beside it.
+script by their digests, and images that are inside the page or in files next to it.
 """
 
 import base64
@@ -44,7 +44,7 @@ def render(template: str, *, script: str = "", files: bool = False, **values: An
     script
         A script of report/templates.
     files
-        Whether the page shows pictures from files beside it.
+        Whether the page shows images from files next to it.
     **values
         The names that the template uses.
     """
@@ -86,7 +86,7 @@ def image(picture: "NDArray[Any] | bytes | None") -> str:
 
 
 def digest(content: str) -> str:
-    """Return the name by which a content security policy allows a style sheet or a script."""
+    """Return the name of a style sheet or a script in a content security policy."""
     return f"sha256-{base64.b64encode(sha256(content.encode()).digest()).decode('ascii')}"
 
 
@@ -130,7 +130,7 @@ def pdf(html: str, path: Path) -> None:
 
 
 def pdf_bytes(html: str) -> bytes:
-    """Return a page, with all its pictures inside, as PDF; nothing is fetched for it.
+    """Return a page, with all its images inside, as PDF; nothing is fetched for it.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def pdf_bytes(html: str) -> bytes:
     weasyprint = require_pdf()
     from weasyprint.urls import FatalURLFetchingError, URLFetcher
 
-    # A text that somebody wrote must not reach a file or a host.
+    # A text of a reader must not reach a file or a host.
     fetcher = URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
     logger = logging.getLogger("weasyprint")
     level = logger.level

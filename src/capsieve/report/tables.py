@@ -1,6 +1,6 @@
 """A table as HTML, CSV, LaTeX and plain text.
 
-Names of patients, polyps and findings come from outside: every format escapes them.
+Names of patients, polyps and findings are of unknown origin: every format escapes them.
 """
 
 import csv as csv_files
@@ -76,9 +76,9 @@ def html(table: Table, *, title: bool = True) -> Markup:
 def csv(table: Table) -> str:
     """Return the table for programs: a line of keys, then values in full precision.
 
-    Shares are shares of 1, and a cell without a value is empty. A *text* that begins with ``=``,
+    Shares are shares of 1, and a cell without a value is empty. A *text* that starts with ``=``,
     ``+``, ``-``, ``@``, a tab or a return, and is not a number, gets an apostrophe in front:
-    spreadsheets would take it for a formula. Texts are not changed otherwise.
+    spreadsheets would treat it as a formula. Texts are not changed otherwise.
     """
     with io.StringIO() as file:
         writer = csv_files.writer(file, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Numbers, times and names as people read them: one way for pages, tables, figures, terminals.
+"""Numbers, times and names as people read them, in pages, tables, figures and terminals.
 
 Digits are rounded half up on exact decimals: 13 of 16 is 81.25 %, with one digit 81.3 %. A printed
 value never contradicts a bound: a share that is not 0 is never printed as 0 %, and one below 1
@@ -54,7 +54,7 @@ _SMALL_COUNT = 400  # up to here two digits of a percentage can be exact
 def plain(text: object) -> str:
     """Return a text of unknown origin with control and bidirectional characters replaced.
 
-    A file name must look like what it is. Escaping is the task of the template.
+    They can make a file name look like another one. Escaping is the task of the template.
     """
     return "".join(
         "\N{REPLACEMENT CHARACTER}"
@@ -136,7 +136,7 @@ def clock(seconds: float | None, *, fraction: bool = False) -> str:
     """Return a time as h:mm:ss, with tenths if `fraction`; a dash if it is unknown."""
     if seconds is None or not math.isfinite(seconds):
         return DASH
-    # Cut, not rounded: a player that shows 0:01:59 has not yet come to 0:02:00.
+    # Cut, not rounded: a player that shows 0:01:59 has not reached 0:02:00.
     tenths = math.floor(round(abs(seconds) * 1000) / 100)
     whole, tenth = divmod(tenths, 10)
     sign = _MINUS if seconds < 0 and tenths else ""
@@ -157,7 +157,7 @@ def bytes_text(size: int) -> str:
 def digits(value: float, *bounds: float, least: int = 2) -> str:
     """Return the value with enough digits to be on its own side of every bound.
 
-    Without bounds it is printed as it was set, in full. ``digits(2.9996, 3)`` is ``2.9996``, not
+    Without bounds it is printed in full. ``digits(2.9996, 3)`` is ``2.9996``, not
     ``3.00``: a reader must not doubt the rule because of the rounding.
     """
     if math.isinf(value):
@@ -170,7 +170,7 @@ def digits(value: float, *bounds: float, least: int = 2) -> str:
 
 
 def distinct(value: float | None, others: Iterable[float] = ()) -> str:
-    """Return a score with 3 significant digits, or as many as tell it from the other scores.
+    """Return a score with 3 significant digits, or more to distinguish it from other scores.
 
     The printed number is on the same side of each of `others` as the value; equal ones are
     ignored.
