@@ -140,8 +140,8 @@ def check_folder(out: str | os.PathLike[str]) -> None:
     Raises
     ------
     FileError
-        It is a file; or it contains a screened exam, the results of `capsieve screen`, or a report or
-        metrics.json that no evaluation wrote.
+        It is a file; or it contains results of `capsieve screen`, or a report or metrics.json that
+        no evaluation wrote.
     """
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
@@ -149,7 +149,7 @@ def check_folder(out: str | os.PathLike[str]) -> None:
     with file_errors("read", folder):
         if (folder / RECORD).exists() or any(folder.glob(f"*/{RECORD}")):
             raise FileError(
-                f"{folder} contains results of capsieve screen; give another folder for the evaluation"
+                f"{folder} contains results of capsieve screen; give another folder for EVAL"
             )
         if _earlier(folder) is None and any((folder / name).exists() for name in (REPORT, METRICS)):
             raise FileError(
@@ -492,8 +492,8 @@ def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
             place.mkdir(parents=True, exist_ok=True)
         remove_leftovers(place)
     earlier = _earlier(folder) or set()
-    # The list is written first: after a failure, the next run knows which files are its own. The old
-    # page is removed, because it does not belong to the new files.
+    # The list is written first: after a failure, the next run knows which files are its own. The
+    # old page is removed, because it does not belong to the new files.
     _write_list(folder, earlier | contents.keys())
     (folder / REPORT).unlink(missing_ok=True)
     for name, content in contents.items():
