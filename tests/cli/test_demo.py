@@ -64,14 +64,25 @@ def test_the_exam_table_has_the_counts_of_the_exam_records(demo):
 def test_the_demo_evaluates_the_threshold_that_it_screened_with(demo):
     out, result = demo
     content = json.loads((out / "evaluation" / "metrics.json").read_text())
-    assert content["points"][0]["threshold"] == 37
+    assert (content["points"][0]["key"], content["points"][0]["value"]) == ("screened", 37)
     assert "R_P = 37" in result.stdout
     values = {metric["key"]: metric for metric in content["metrics"]}
-    for key, total in [("polyps.all.sensitivity", 16), ("frames.all.specificity", 550)]:
+    for key, total in [("polyps.sensitivity", 16), ("frames.specificity", 550)]:
         assert values[key]["denominator"] == total
         assert f"{values[key]['numerator']} of {total}" in result.stdout
     # A polyp frame should be flagged because of its polyp.
-    assert values["localisation.flagged.hit_rate"]["value"] > 0.75
+    assert values["localisation.flagged"]["value"] > 0.75
+
+
+@pytest.mark.slow
+def test_the_evaluation_counts_frames_to_read_and_events_as_the_exams_do(demo):
+    out, _ = demo
+    content = json.loads((out / "evaluation" / "metrics.json").read_text())
+    values = {metric["key"]: metric for metric in content["metrics"]}
+    records = [json.loads(path.read_text()) for path in out.glob("results/*/exam.json")]
+    for key, count in (("frames_per_exam", "to_read"), ("events_per_exam", "events")):
+        total = sum(record["frame_counts"][count] for record in records)
+        assert values[f"effort.{key}"]["numerator"] == total
 
 
 @pytest.mark.slow

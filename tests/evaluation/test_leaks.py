@@ -15,8 +15,9 @@ from capsieve.evaluation.leaks import (
     training_leak,
 )
 from capsieve.learned.model_file import read_model, write_model
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
+from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED
 from made_models import CARD, brightness_model, spec
+from support.labelled_frames import labelled_frames
 
 RNG = np.random.default_rng(0)
 A, B, C, D = (RNG.bytes(32) for _ in range(4))
@@ -27,13 +28,6 @@ def nearly(phash, bits):
     changed = np.unpackbits(np.frombuffer(phash, np.uint8))
     changed[:: 256 // bits][:bits] ^= 1
     return np.packbits(changed).tobytes()
-
-
-def coded(values):
-    names = tuple(dict.fromkeys(value for value in values if value is not None))
-    return Coded(
-        names, np.array([-1 if one is None else names.index(one) for one in values], np.int32)
-    )
 
 
 class Study:
@@ -56,38 +50,19 @@ class Study:
 
     @property
     def frames(self):
-        count = len(self.rows)
         group = [
             row["patient"] or (f"block {row['block']}" if row["block"] else f"exam {row['unit']}")
             for row in self.rows
         ]
-        labelled = np.array(self.column("truth"), np.int8)
-        return LabelledFrames(
-            exam=coded(self.column("exam")),
-            head=np.zeros(count, np.int16),
-            frame=np.array(self.column("frame"), np.int64),
-            file=np.array(self.column("file"), object),
-            time=np.full(count, np.nan),
-            score=np.zeros(count),
-            flagged=np.zeros(count, bool),
-            event=np.full(count, -1, np.int32),
-            duplicate_of=np.full(count, -1, np.int64),
-            truth=labelled,
-            polyp=coded(self.column("polyp")),
-            patient=coded(self.column("patient")),
-            unit=coded(self.column("unit")),
-            group=coded(group),
-            group_kind="patient",
-            source=coded([None] * count),
-            finding=coded([None] * count),
-            part=coded(self.column("part")),
-        )
+        names = ("exam", "frame", "file", "polyp", "patient", "unit", "part")
+        columns = {name: self.column(name) for name in names}
+        return labelled_frames(np.zeros(len(group)), self.column("truth"), group=group, **columns)
 
     @property
     def hashes(self):
         phashes = self.column("phash")
         return PixelHashes(
-            coded(self.column("pixels")).code.astype(np.int64),
+            np.unique(self.column("pixels"), return_inverse=True)[1],
             np.array([np.frombuffer(one or bytes(32), np.uint8) for one in phashes]),
             np.array([one is not None for one in phashes]),
         )

@@ -82,9 +82,9 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
     click.echo("Evaluating the results against the ground truth ...", err=True)
     evaluation = evaluate(out / "results", study / "labels.csv", out / "evaluation", regions=study)
     panels = _explain_best_event(exams, out)
-    for table in (_exam_table(exams), summary(evaluation)):
-        click.echo(f"\n{tables.terminal(table)}")
-    click.echo("\nThe frames are synthetic: expect other values for real exams.\n")
+    click.echo(f"\n{tables.terminal(_exam_table(exams), title=False)}")
+    click.echo(f"\n{tables.terminal(summary(evaluation))}")
+    click.echo("\nThe frames are synthetic: expect other values for real exams.")
     paths = {
         "Reports of the exams": out / "results" / "EXAM" / "report.html",
         "Report of the evaluation": out / "evaluation" / "report.html",

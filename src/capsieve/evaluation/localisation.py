@@ -205,17 +205,14 @@ def froc(
 
 def _sizes(frames: LabelledFrames, paths: pa.Array) -> pa.Table:
     """Return the table of frames for outlines: keys, paths, and sizes if they are known."""
-    sizes = {}
-    for name in ("rows", "cols"):
-        size = np.asarray(frames.values.get(name, np.zeros(len(frames))), np.int64)
-        sizes[name] = pa.array(size, pa.int64(), mask=size <= 0)
+    known = [name for name in ("rows", "cols") if name in frames.values]
     return pa.table(
         {
             "exam": pa.array(frames.exam.names, pa.string()).take(pa.array(frames.exam.code)),
             "head": pa.array(frames.head),
             "frame": pa.array(frames.frame),
             "path": paths,
-            **sizes,
+            **{name: pa.array(frames.values[name].astype(np.int64)) for name in known},
         }
     )
 
