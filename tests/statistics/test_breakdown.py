@@ -1,5 +1,7 @@
 """Figures by rule, finding and source; distributions; baselines."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -39,7 +41,7 @@ def eight_frames():
 
 
 def test_the_table_of_reasons_counted_by_hand():
-    table = reasons_table(eight_frames())
+    table: Any = reasons_table(eight_frames())
     third = pytest.approx(1 / 3)
     assert table.rows == (
         ("texture-low", 0, 0.0, 2, 0.5, 0, 0.0),
@@ -124,7 +126,7 @@ def test_causes_counted_by_hand():
             *["erosion"] * 2,
         ],
     )
-    table = causes_table(frames, flagged_at(frames.score, 5.0))
+    table: Any = causes_table(frames, flagged_at(frames.score, 5.0))
     assert [row[:5] for row in table.rows] == [
         ("erosion", 3, 3, 2, pytest.approx(2 / 3)),
         ("bleeding", 1, 1, 1, 1.0),
@@ -189,7 +191,7 @@ def test_baselines_are_aucs_on_the_frames_of_the_detector():
     )
     polyp, normal = frames.truth == P, (frames.truth == N) & ~np.isnan(score)
     redness = red / (red + green + blue)
-    found = {metric.key: metric for metric in baseline_metrics(frames, OPTIONS)}
+    found: dict[str, Any] = {metric.key: metric for metric in baseline_metrics(frames, OPTIONS)}
     assert list(found) == [
         "baseline.redness.auc",
         "baseline.brightness.auc",

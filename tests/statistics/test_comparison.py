@@ -1,5 +1,7 @@
 """Two detectors on the same frames."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -30,7 +32,7 @@ def study(patients=30, size=40):
     )
 
 
-def compared(frames, other, threshold=6.0):
+def compared(frames, other, threshold=6.0) -> Any:
     other = np.asarray(other, float)
     flags = flagged_at(frames.score, threshold), flagged_at(other, threshold)
     return compare(frames, other, flags=flags, names=("new", "old"), options=OPTIONS)

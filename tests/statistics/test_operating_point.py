@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_the_target_is_compared_on_whole_frames():
 
 def test_the_papers_training_patient_gives_its_threshold():
     frames = with_training_patients(paper_frames(), ("4",))
-    point = chosen_point(frames, OPTIONS, 1.0)
+    point: Any = chosen_point(frames, OPTIONS, 1.0)
     assert (point.key, point.value, point.optimistic) == ("chosen", 37.0, False)
     np.testing.assert_array_equal(point.flagged, frames.score >= 37)
 
@@ -139,7 +140,7 @@ def test_a_short_threshold_flags_the_same_frames(values, threshold, observed):
 def test_a_fitted_threshold_has_few_digits():
     score = np.linspace(0.1, 0.9, 41)[:40] + 1 / 7919
     frames = labelled_frames(score, [NORMAL] * 30 + [POLYP] * 10)
-    point = fitted_point(frames, OPTIONS, None)
+    point: Any = fitted_point(frames, OPTIONS, None)
     # Three of thirty normal frames may be flagged: the 28th is the first of them.
     assert score[26] < point.value <= score[27]
     assert len(str(point.value)) <= 5
@@ -149,7 +150,8 @@ def test_a_fitted_threshold_has_few_digits():
 def test_the_threshold_is_chosen_on_the_training_patients_alone():
     for name, value in (("a", 10.0), ("b", 19.0)):
         frames = with_training_patients(two_patients(), (name,))
-        assert chosen_point(frames, OPTIONS, 1.0).value == value
+        point: Any = chosen_point(frames, OPTIONS, 1.0)
+        assert point.value == value
     assert chosen_point(two_patients(), OPTIONS, 1.0) is None
 
 
@@ -170,7 +172,8 @@ def test_impossible_training_patients_are_refused(names, message):
 def test_a_training_part_without_a_test_is_optimistic():
     frames = two_patients()
     frames = replace(frames, part=Coded(("train",), np.zeros(len(frames), np.int32)))
-    assert chosen_point(frames, OPTIONS, 1.0).optimistic
+    point: Any = chosen_point(frames, OPTIONS, 1.0)
+    assert point.optimistic
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Rates at an operating point, and their tables."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -34,7 +36,7 @@ OPTIONS = EvaluationOptions(bootstrap_samples=500)
 P, N = POLYP, NORMAL
 
 
-def metrics_at(frames, threshold, **given):
+def metrics_at(frames, threshold, **given) -> dict[str, Any]:
     found = rate_metrics(frames, flagged_at(frames.score, threshold), OPTIONS, **given)
     return {metric.key: metric for metric in found}
 
@@ -152,7 +154,7 @@ def test_the_papers_sequences():
 
 def test_the_papers_table_of_false_positives():
     frames = paper_frames()
-    table = false_positives_table(frames, flagged_at(frames.score, 37))
+    table: Any = false_positives_table(frames, flagged_at(frames.score, 37))
     assert tuple(table.column("normal_frames")) == PAPER_NORMAL
     assert tuple(table.column("false_positives")) == PAPER_FALSE
     rates = [round(100 * rate, 1) for rate in table.column("false_positive_rate")]
@@ -193,7 +195,7 @@ def test_the_subsets_are_all_frames_and_the_parts_of_a_training_split():
 def test_operating_points_are_compared_on_all_subsets():
     frames = with_training_patients(paper_frames(), ("4",))
     given = OperatingPoint("given", "read", 300, flagged_at(frames.score, 40), "As given.")
-    points = (given, chosen_point(frames, OPTIONS, 1.0), fitted_point(frames, OPTIONS, 1.0))
+    points: Any = (given, chosen_point(frames, OPTIONS, 1.0), fitted_point(frames, OPTIONS, 1.0))
     table = points_table(frames, points)
     assert len(table.rows) == 9
     assert table.column("rule")[:2] == ["300 frames of each exam", "score at least 37"]
@@ -204,7 +206,7 @@ def test_operating_points_are_compared_on_all_subsets():
 def test_folds_are_tabled_with_the_value_of_the_others():
     frames = labelled_frames([1.0, 5.0, 1.0, 5.0], [N, P, N, P], part=["1", "1", "2", None])
     fit = CrossFit(np.array([False, True, True, False]), {"1": 2.0, "2": 0.5})
-    table = cross_fit_table(frames, fit)
+    table: Any = cross_fit_table(frames, fit)
     assert [row[:4] for row in table.rows] == [("1", 2.0, 1, 1.0), ("2", 0.5, 1, 0.0)]
     assert table.total[2:4] == (2, 0.5)
 
