@@ -292,7 +292,8 @@ def study(tmp_path_factory):
 
 
 def calibrate(results, labels, out=None, **given):
-    return calibrate_results(results, labels, out, **({"bootstrap_samples": 100} | given))
+    given.setdefault("bootstrap_samples", 100)
+    return calibrate_results(results, labels, out, **given)
 
 
 def counts(metric):

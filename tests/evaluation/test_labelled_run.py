@@ -59,12 +59,16 @@ def run(study, out=None, *, parameters=SETTINGS, progress=None, **options):
     )
 
 
+def files(found):
+    return [] if found.frames.file is None else found.frames.file.tolist()
+
+
 def test_scores_are_those_of_each_frame_with_each_setting(study):
     found = run(study)
     assert found.complete
     assert found.counts == {"found": 80, "polyp": 24, "normal": 52, "other": 4, "unlabelled": 0}
     numbers = [n for n in range(FRAMES) if label(n) != "other"]
-    assert found.frames.file.tolist() == 2 * [f"frame{n}.png" for n in numbers]
+    assert files(found) == 2 * [f"frame{n}.png" for n in numbers]
     assert found.frames.truth.tolist() == 2 * [
         POLYP if label(n) == "polyp" else NORMAL for n in numbers
     ]
@@ -85,7 +89,8 @@ def test_a_draw_takes_normal_frames_only_and_as_many_as_asked(seed, count, patte
 def test_every_normal_frame_has_the_same_chance():
     normal = np.arange(30) % 3 > 0
     samples = 2000
-    times = sum(draw_normals(normal, count=5, seed=seed).astype(int) for seed in range(samples))
+    drawn = [draw_normals(normal, count=5, seed=seed) for seed in range(samples)]
+    times = np.sum(drawn, axis=0)
     expected = samples * 5 / normal.sum()
     assert np.abs(times[normal] - expected).max() < 5 * expected**0.5
 
@@ -95,7 +100,7 @@ def test_the_order_of_inputs_does_not_change_the_draw(study):
     one, two = (
         run(([exams / name for name in order], labels), normals=9, seed=3) for order in ("ab", "ba")
     )
-    assert one.frames.file.tolist() == two.frames.file.tolist()
+    assert files(one) == files(two)
     assert one.scores.tolist() == two.scores.tolist()
     assert (one.frames.truth == NORMAL).sum() == 9
     assert (one.frames.truth == POLYP).sum() == 24, "polyp frames are all kept"

@@ -42,7 +42,8 @@ def study(tmp_path):
 def run(study, out, *, progress=None, **options):
     usual = {"folds": 3, "settings": 6, "workers": 1, "field_of_view": "whole"}
     settings = SearchSettings(**(usual | options))
-    return search(*study, out, settings=settings, progress=progress)
+    exams, labels = study
+    return search(exams, labels, out, settings=settings, progress=progress)
 
 
 def test_the_printed_parameters_are_setting_0_and_no_setting_occurs_twice():

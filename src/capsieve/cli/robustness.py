@@ -95,7 +95,8 @@ def _say(study: "Robustness", out: Path) -> None:
 
     table = robustness_table(study)
     click.echo(tables.terminal(table))
-    say(f"\n{table.caption}")
+    click.echo()
+    say(table.caption)
     for metric in study.base_metrics:
         bounds = [
             f"{each.method} {text.interval(each, metric.unit)}"

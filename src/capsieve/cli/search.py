@@ -72,7 +72,8 @@ def _say(found: "Search", out: Path) -> None:
 
     table = comparison_table(found)
     click.echo(tables.terminal(table))
-    say(f"\n{table.caption}")
+    click.echo()
+    say(table.caption)
     settings = [chosen.setting for chosen in found.folds.values()]
     say(f"Settings that the folds chose: {', '.join(map(str, settings))} (0: printed parameters).")
     say(f"Choice on all frames: setting {found.best.setting}, R_P = {found.best.radius_threshold}.")

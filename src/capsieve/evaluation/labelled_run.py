@@ -64,9 +64,7 @@ __all__ = [
 SCORES = "scores"
 """Folder of the stored blocks."""
 
-_BLOCK = pa.schema(
-    [("row", pa.int64()), ("problem", pa.string()), ("scores", pa.list_(pa.float32()))]
-)
+_BLOCK = pa.schema([("problem", pa.string()), ("scores", pa.list_(pa.float32()))])
 _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
 
 
@@ -355,11 +353,16 @@ def _score(
     problems: dict[int, str] = {}
     function = partial(_score_frames, tuple(parameters))
     blocks = list(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))
-    totals = Counter(dict.fromkeys(surveys, 0))
+    numbers = {task: number for number, (task, _) in enumerate(blocks)}
+    total, done, resumed = Counter[str](), Counter[str](), Counter[str]()
     for task, rows in blocks:
-        totals[task.exam] += len(rows)
-    done, resumed = Counter[str](), Counter[str]()
-    exams = [exam for exam in surveys if totals[exam]]
+        total[task.exam] += len(rows)
+    exams = list(total)
+
+    def report(exam: str) -> None:
+        if progress is not None:
+            number = exams.index(exam) + 1
+            progress(Progress(exam, number, len(exams), done[exam], total[exam], resumed[exam]))
 
     def take(number: int, values: Sequence[NDArray[np.float32] | str]) -> None:
         task, rows = blocks[number]
@@ -369,28 +372,26 @@ def _score(
             else:
                 scores[row] = np.where(value > 0, value, -np.inf)  # 0: a rule rejected the frame
         done[task.exam] += len(rows)
-        if progress is not None:
-            name = task.exam
-            place = exams.index(name) + 1
-            progress(Progress(name, place, len(exams), done[name], totals[name], resumed[name]))
 
     waiting: list[SegmentTask[Any]] = []
-    numbers = {task: number for number, (task, _) in enumerate(blocks)}
     for number, (task, rows) in enumerate(blocks):
         if store is not None and store.has(0, number):
-            resumed[task.exam] += len(rows)
             take(number, _read_block(store, number))
+            resumed[task.exam] += len(rows)
         else:
             waiting.append(task)
+    for exam in exams:
+        if resumed[exam] or exam == exams[0]:
+            report(exam)
     for outcome in executor.run(map_frames, waiting):
         number = numbers[outcome.task]
-        rows = blocks[number][1]
         values = outcome.result
         if values is None:  # not stored, so that the next run tries again
-            values = [f"not analysed: {outcome.error}"] * len(rows)
+            values = [f"not analysed: {outcome.error}"] * len(blocks[number][1])
         elif store is not None:
-            store.add(0, number, _block_content(rows, values))
+            store.add(0, number, _block_content(values))
         take(number, values)
+        report(outcome.task.exam)
     return scores, problems
 
 
@@ -438,9 +439,8 @@ def _score_frames(
     return values
 
 
-def _block_content(rows: list[int], values: Sequence[NDArray[np.float32] | str]) -> bytes:
+def _block_content(values: Sequence[NDArray[np.float32] | str]) -> bytes:
     columns = [
-        pa.array(rows, pa.int64()),
         pa.array([v if isinstance(v, str) else None for v in values], pa.string()),
         pa.array([None if isinstance(v, str) else v for v in values], pa.list_(pa.float32())),
     ]
