@@ -31,16 +31,16 @@ def labels(tmp_path):
 
 
 def test_a_split_is_written_and_its_parts_are_printed(run, labels, tmp_path):
-    result = run("splits", labels, "-o", tmp_path / "splits.csv")
+    result = run("splits", labels, "-o", tmp_path / "splits.csv", "--test", "30")
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.stdout.splitlines()]
-    assert lines[0] == ["Part", "Groups", "Frames", "Polyp", "Normal", "Other", "Polyps"]
-    assert lines[1] == ["train", "7", "210", "21", "189", "0", "7"]
-    assert lines[2] == ["test", "3", "90", "9", "81", "0", "3"]
+    assert ["Part", "Groups", "Frames", "Polyp", "Normal", "Other", "Polyps"] in lines
+    assert ["train", "7", "210", "21", "189", "0", "7"] in lines
+    assert ["test", "3", "90", "9", "81", "0", "3"] in lines
     assert set(parts_of(tmp_path / "splits.csv").values()) == {"train", "test"}
 
 
-def test_neighbours_stay_together_where_asked_for(run, labels, tmp_path):
+def test_neighbours_stay_together_with_in_order(run, labels, tmp_path):
     result = run("splits", labels, "-o", tmp_path / "fifths.csv", "--folds", "5", "--in-order")
     assert result.exit_code == 0, result.output
     parts = parts_of(tmp_path / "fifths.csv")
@@ -50,22 +50,16 @@ def test_neighbours_stay_together_where_asked_for(run, labels, tmp_path):
 def test_folds_as_json(run, labels, tmp_path):
     result = run("splits", labels, "-o", tmp_path / "folds.csv", "--folds", "5", "--json")
     content = json.loads(result.stdout)
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert [(part["part"], part["frames"]) for part in content["parts"]] == [
         (str(number), 60) for number in range(1, 6)
     ]
     assert content["kind"] == "patient"
 
 
-def test_a_split_by_frames_is_not_offered(run, labels, tmp_path):
-    result = run("splits", labels, "-o", tmp_path / "splits.csv", "--by", "frame")
-    assert_failed(result, "frame", code=2)
-    assert not (tmp_path / "splits.csv").exists()
-
-
 @pytest.mark.parametrize(
     "options",
-    [("--by", "colour"), ("--folds", "3", "--test", "0.2"), ("--test", "1"), ("--folds", "1"),
+    [("--folds", "3", "--test", "20"), ("--test", "0.2"), ("--test", "100"), ("--folds", "1"),
      ("--seed", "-1"), ("--in-order", "--seed", "1")],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(run, labels, tmp_path, options):
@@ -74,7 +68,8 @@ def test_wrong_usage_is_exit_code_2(run, labels, tmp_path, options):
 
 def test_too_many_folds_fail(run, labels, tmp_path):
     result = run("splits", labels, "-o", tmp_path / "splits.csv", "--folds", "11")
-    assert_failed(result, "11", "10")
+    assert result.exit_code == 2
+    assert "--folds" in result.stderr
     assert not (tmp_path / "splits.csv").exists()
 
 

@@ -21,7 +21,16 @@ from capsieve.labels.label_set import (
 from capsieve.labels.splits import KINDS, Splits, group_rows
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
 
-__all__ = ["FrameKeys", "LabelRows", "Matched", "Places", "Why", "find_frames", "match"]
+__all__ = [
+    "PLACE_PROBLEMS",
+    "FrameKeys",
+    "LabelRows",
+    "Matched",
+    "Places",
+    "Why",
+    "find_frames",
+    "match",
+]
 
 _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 _KEYS = ["exam", "head", "frame", "file"]
@@ -211,7 +220,8 @@ class Why(IntEnum):
     SURPASSED = 9
 
 
-_PROBLEMS = {
+PLACE_PROBLEMS = {
+    Why.NO_EXAM: "the exam is not among the results",
     Why.BY_NAME: "the frame was found by its file name alone, because the exam of the row is not a "
     "screened exam",
     Why.BY_FOLDER: "file and folder agree with the frame, but the folders above differ",
@@ -574,7 +584,9 @@ class _Parts:
 
 def _note_keys(problems: Problems, keys: pa.Table, places: Places) -> None:
     """Add what is wrong with the keys of rows."""
-    for why, what in _PROBLEMS.items():
+    for why, what in PLACE_PROBLEMS.items():
+        if why == Why.NO_EXAM:
+            continue  # counted by exam below
         rows = np.flatnonzero(places.why == why)
         used = why in (Why.BY_NAME, Why.BY_FOLDER)
         problems.add(what, *_row_names(keys, rows), rows=len(rows), used=used)
@@ -583,7 +595,7 @@ def _note_keys(problems: Problems, keys: pa.Table, places: Places) -> None:
         (f"{entry['values']}: {_count(entry['counts'], 'row')}", entry["counts"])
         for entry in elsewhere.value_counts().to_pylist()
     ]
-    _note_exams(problems, "the exam is not among the results", counts)
+    _note_exams(problems, PLACE_PROBLEMS[Why.NO_EXAM], counts)
 
 
 def _note_frames(

@@ -478,9 +478,13 @@ def _count_parts(names: list[str], part: Codes, assigned: Codes, labels: LabelSe
         counts = [int((label[own] == word).sum()) for word in ("polyp", "normal", "other")]
         polyps = len(np.unique(polyp[own & (polyp >= 0)]))
         rows.append((name, int((assigned == place).sum()), int(own.sum()), *counts, polyps))
-    keys = ("part", "groups", "frames", "polyp", "normal", "other", f"{labels.polyp_word}s")
-    columns = [Column(key, key.capitalize(), "text" if key == "part" else "count") for key in keys]
-    return Table("parts", "Parts of the split", tuple(columns), tuple(rows))
+    keys = ("groups", "frames", "polyp", "normal", "other", "polyps")
+    labelled = {
+        **{key: key.capitalize() for key in keys},
+        "polyps": f"{labels.polyp_word}s".title(),
+    }
+    columns = [Column(key, label, "count") for key, label in labelled.items()]
+    return Table("parts", "Parts of the split", (Column("part", "Part"), *columns), tuple(rows))
 
 
 def _warnings(names: list[str], part: Codes, labels: LabelSet) -> tuple[str, ...]:
