@@ -44,7 +44,7 @@ class Coded:
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> "Coded":
-        """Return the codes of texts, numbered in the order in which they first appear."""
+        """Return the codes of texts, numbered in the order of their first appearance."""
         codes: dict[str | None, int] = {None: -1}
         code = [codes.setdefault(value, len(codes) - 1) for value in values]
         return cls(tuple(name for name in codes if name is not None), np.array(code, np.int32))
@@ -87,9 +87,9 @@ class LabelledFrames:
         the labels name neither (then no reading list can be formed). A screened folder may hold a
         class of a data set and is never a unit by itself.
     group, group_kind
-        What is resampled and split as a whole: the patient if known, else the labelled block, else
-        the exam that the labels name, else a cut block of frames; and the word for it: "patient",
-        "block", "exam", "patient or block", ...
+        Frames that are resampled and split as a whole: the patient if known, else the labelled
+        block, else the exam that the labels name, else a cut block of frames; and the word for it:
+        "patient", "block", "exam", "patient or block", ...
     source
         Device or data set; -1 if the labels name none.
     finding
@@ -97,7 +97,7 @@ class LabelledFrames:
     part
         Of a split: "train", "test", "1", ...; -1 if the frame is in no part.
     polyp_word
-        What a value of `polyp` is: "polyp", or "run" if runs of frames stand in for polyps.
+        Word for a value of `polyp`: "polyp", or "run" if runs of frames are used as polyps.
     values
         Further columns of frames.parquet by their names, if known: reason (objects), texture_max,
         radius_max, row, col, radius, rows, cols, red, green, blue, sharpness.
@@ -208,7 +208,7 @@ def polyp_scores(frames: LabelledFrames) -> PolypScores:
 
 
 def dense_units(code: NDArray[np.integer]) -> tuple[NDArray[np.int64], int, NDArray[np.intp]]:
-    """Number units (codes from -1) anew, from 0, in the order in which they first appear.
+    """Number units (codes from -1) from 0, in the order of their first appearance.
 
     Intervals must not depend on how labels number patients, so units are drawn in the order of the
     frames.
@@ -236,7 +236,7 @@ def reading_units(frames: LabelledFrames) -> Coded:
     Returns
     -------
     Coded
-        Only units that are there, in order; -1 for a frame that may belong to any of several, or if
+        Only units with frames, in order; -1 for a frame that may belong to any of several, or if
         the labels name no exam and no patient for it.
     """
     unit, exam = frames.unit.code.astype(np.int64), frames.exam.code
@@ -280,7 +280,7 @@ def number_of(count: int, what: str) -> str:
 
 
 def unscored_note(frames: LabelledFrames, truth: int) -> str:
-    """Return a sentence about the polyp or normal frames that were not scored, or ""."""
+    """Return a note about the polyp or normal frames that were not scored, or ""."""
     count = int(np.count_nonzero((frames.truth == truth) & ~frames.scored))
     if not count:
         return ""

@@ -1,8 +1,8 @@
 """Intervals of proportions and means, with a bootstrap over whole groups.
 
 Frames of one exam resemble each other, so single frames are never drawn. A bootstrap sample draws
-as many groups (patients) as there are, with replacement, and takes each with all its frames as
-often as it was drawn. Counts per group times a matrix of how often each group was drawn give the
+as many groups (patients) as there are, with replacement; a group that is drawn twice counts twice
+with all its frames. Counts per group times a matrix of how often each group was drawn give the
 counts of all samples at once, exactly.
 
 With few groups the percentiles of the samples are too narrow. Measured coverage of 95 % intervals
@@ -101,9 +101,9 @@ def wilson(k: int, n: int, level: float = LEVEL) -> tuple[float, float] | None:
 
 
 def least_count(share: float, n: int) -> int:
-    """Return the smallest k with k / n >= share, for the share as it is written.
+    """Return the smallest k with k / n >= share, for the share with its decimals.
 
-    In floating point, 0.07 * 100 is 7.000000000000001, so one frame too many would be asked for.
+    In floating point, 0.07 * 100 is 7.000000000000001, which would require one frame too many.
     """
     if not 0 <= share <= 1:
         raise ParameterError("share", f"must be from 0 to 1, not {share}")
@@ -174,7 +174,7 @@ def resampled_interval(samples: ArrayLike, *, kind: str, units: int) -> Interval
     samples
         One value per sample; NaN if a class was empty in it.
     kind
-        What was drawn: "patient", "block", ...
+        The drawn units: "patient", "block", ...
     units
         How many of them have the class in question.
     """
@@ -233,8 +233,8 @@ def proportion(
 ) -> Metric:
     """Return a proportion with its bootstrap interval over groups and Wilson's interval.
 
-    The bootstrap interval is first even if it has no bounds, so that Wilson's is not quoted in its
-    place without the reason.
+    The bootstrap interval is first even if it has no bounds, because Wilson's must not be quoted in
+    its place without the reason.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def group_counts(
     frames
         The frames.
     mask
-        What is counted: frames, or items with the codes `group`.
+        The counted frames, or items with the codes `group`.
     group
         See :func:`proportion`.
     """
@@ -349,7 +349,7 @@ def mean_per_exam(
 
 
 def drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:
-    """Return for each exam a code of what is drawn with it, and the word for that."""
+    """Return for each exam the code of the group it is drawn with, and the word for that."""
     exam, count = exams.code.astype(np.int64), len(exams.names)
     told = np.zeros(count, np.bool_)
     told[exam[frames.labelled & (exam >= 0)]] = True

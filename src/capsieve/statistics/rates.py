@@ -18,6 +18,7 @@ from capsieve.statistics.frames import (
 from capsieve.statistics.intervals import mean_per_exam, proportion, wilson
 from capsieve.statistics.operating_point import TEST, TRAIN, CrossFit
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, OperatingPoint, Table
+from capsieve.statistics.robustness import rates
 
 __all__ = [
     "LONG",
@@ -95,7 +96,7 @@ def found_polyps(frames: LabelledFrames, flagged: Mask) -> Mask:
 
 
 def class_warnings(frames: LabelledFrames) -> tuple[str, ...]:
-    """Return a sentence for each class that is empty, and for frames without a label."""
+    """Return a warning for each class that is empty, and for frames without a label."""
     warnings = []
     for truth, word, figure in ((POLYP, "polyp", "sensitivity"), (NORMAL, "normal", "specificity")):
         if not (frames.truth == truth).any():
@@ -271,11 +272,9 @@ def _rate_columns(frames: LabelledFrames) -> tuple[Column, ...]:
 
 
 def _rate_cells(frames: LabelledFrames, flagged: Mask) -> list[int | float | None]:
-    normal, polyp = frames.normal_frames, frames.polyp_frames
     cells: list[int | float | None] = []
-    for hits in (~flagged[normal], flagged[polyp], found_polyps(frames, flagged)):
-        total = len(hits)
-        cells += [total, int(np.count_nonzero(hits)) / total if total else None]
+    for rate in rates(frames, flagged).values():
+        cells += [rate.total, rate.value]
     return cells
 
 

@@ -1,4 +1,4 @@
-"""Reading effort: reading lists per exam, frames and events to read, and what they find."""
+"""Reading effort: reading lists per exam, frames and events to read, and polyps found."""
 
 import math
 from typing import Any, NamedTuple
@@ -54,7 +54,7 @@ class _Ranks(NamedTuple):
     rank
         From 1; infinite if the frame is on no list. Near-identical frames share a rank.
     total
-        Per exam: scored frames without near-duplicates, of which a share is taken.
+        Per exam: scored frames without near-duplicates; shares refer to this number.
     """
 
     unit: NDArray[np.int64]
@@ -192,7 +192,7 @@ def effort_metrics(
 def effort_table(
     frames: LabelledFrames, flagged: Mask, *, event: NDArray[np.int64] | None = None
 ) -> Table:
-    """Return what is to be read of each exam; arguments as for :func:`effort_metrics`."""
+    """Return frames and events to read of each exam; arguments as for :func:`effort_metrics`."""
     event = event_codes(frames, flagged) if event is None else event
     first, false = _events(frames, event)
     masks = (np.ones(len(frames), np.bool_), frames_to_read(frames, flagged, event), first, false)
@@ -300,7 +300,7 @@ def _share(ranks: _Ranks) -> NDArray[np.float64]:
     share = np.full(len(rank), np.inf)
     known = rank < np.inf
     # The list is rounded up, so it contains the frame as soon as it exceeds the frames before by
-    # more than what is rounded away.
+    # more than the rounding.
     share[known] = (rank[known] - 1 + 0.501 * 10.0**-_DECIMALS) / total[unit[known]]
     return share
 

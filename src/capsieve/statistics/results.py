@@ -67,7 +67,7 @@ _AT_TARGET = (
 _BASELINE = "Area under the ROC curve per frame if {} were the score, on the same frames."
 _PASSED = "Scored {} that pre-selection does not reject, among all scored {}."
 
-# {polyp} is "polyp", or "run" if runs of frames stand in for polyps; {target} is the target
+# {polyp} is "polyp", or "run" if runs of frames are used as polyps; {target} is the target
 # specificity in percent.
 DEFINITIONS: dict[str, Definition] = {
     "frames.sensitivity": Definition(
@@ -209,7 +209,7 @@ class Interval:
     low, high
         The bounds; None if no interval can be given.
     why
-        Why there is none, or a caution; one sentence without a final stop, or "".
+        Why there is none, or a caution, without a final stop; or "".
     units
         Number of independent units that it is based on: frames, polyps, patients.
     """
@@ -414,7 +414,7 @@ class Histogram:
     key, label
         "texture_max", and its name for people.
     edges
-        Of the bins; the last bin also counts what lies beyond it.
+        Of the bins; the last bin also counts larger values.
     polyp, normal
         Frames per bin.
     bounds
@@ -449,7 +449,7 @@ class OperatingPoint:
     flagged
         Mask over all frames.
     text
-        One sentence: who chose it, on which frames, by which rule.
+        For people: who chose it, on which frames and by which rule.
     optimistic
         Whether the frames that it is evaluated on were used to choose it.
     """

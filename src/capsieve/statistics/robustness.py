@@ -63,8 +63,7 @@ def rates(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> dict[str, Rate]
     flagged
         One value per frame.
     """
-    normal = (frames.truth == NORMAL) & ~np.isnan(frames.score)
-    polyp = frames.truth == POLYP
+    normal, polyp = frames.normal_frames, frames.polyp_frames
     named = polyp & (frames.polyp.code >= 0)
     values = (
         Rate(int((normal & ~flagged).sum()), int(normal.sum())),

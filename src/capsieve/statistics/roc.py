@@ -49,7 +49,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 PARTIAL = 0.2
-"""False positive rate up to which the partial area extends: nobody reads more."""
+"""False positive rate up to which the partial area extends: more frames are not read."""
 
 _GRID = np.linspace(0, 1, 201)  # false positive rates of the band
 _THRESHOLDS = 2000
@@ -67,7 +67,7 @@ class RocSamples:
     Attributes
     ----------
     kind, units
-        What was drawn, and how many of them have the rarer class.
+        The drawn units, and how many of them have the rarer class.
     auc, partial_auc, sensitivity
         One value per sample, the last at the target specificity; NaN if a class is empty.
     curves

@@ -20,7 +20,7 @@ def cut_blocks(
     """Cut a sequence of frames into blocks of about `size` frames, never through a polyp.
 
     From one cut to the next there are between half and one and a half times `size` frames. Inside
-    that range the cut is at the widest gap, because frames far apart are least alike; of equal gaps
+    that range the cut is at the widest gap, because frames far apart differ most; of equal gaps
     it is the one closest to `size`. If no cut is allowed in the range, the block continues to the
     first place where one is. No cut is allowed between the first and the last frame of a named
     polyp, nor inside a run of polyp frames without a name, which ends at a gap of more than twice
@@ -147,9 +147,9 @@ def assign_in_order(
 ) -> NDArray[np.int64]:
     """Assign groups to parts in their order, so that neighbours are in the same part.
 
-    Blocks of one exam are neighbours in the numbering of a source, so an exam of which nobody knows
-    the extent is only divided at the end of a part. A group goes to the part in which the middle of
-    its frames is. Sources with fewer groups than parts are taken together.
+    Blocks of one exam are neighbours in the numbering of a source, so an exam of unknown extent is
+    only divided at the end of a part. A group goes to the part that contains the middle of its
+    frames. Sources with fewer groups than parts are taken together.
 
     Parameters
     ----------
