@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from capsieve.errors import FileError
 from capsieve.statistics.delong import delong
@@ -128,6 +127,8 @@ def compare(
 
 def mcnemar(gained: int, lost: int) -> float:
     """Return the p value of McNemar's exact test that gains and losses are equally likely."""
+    from scipy.stats import binomtest  # here, because the import is slow
+
     return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
 
 
