@@ -45,6 +45,7 @@ from capsieve.statistics.reading_effort import (
     effort_curve,
     effort_metrics,
     effort_table,
+    event_codes,
     flagged_by_list,
     reading_share,
 )
@@ -195,7 +196,8 @@ def _evaluation(
         for metric in rate_metrics(frames.take(mask), flagged[mask], options, subset=name)
     ]
     metrics += [*crossed, *roc_frames.metrics, *roc_polyps.metrics]
-    metrics += effort_metrics(frames, flagged, options)
+    event = event_codes(frames, flagged)
+    metrics += effort_metrics(frames, flagged, options, event=event)
     metrics += source_metrics(frames, flagged, options)
     tables = [
         accounts_table(read),
@@ -203,7 +205,7 @@ def _evaluation(
         crossed_table,
         sequences_table(frames, flagged),
         false_positives_table(frames, flagged),
-        effort_table(frames, flagged),
+        effort_table(frames, flagged, event=event),
         causes_table(frames, flagged),
     ]
     histogram = ()
