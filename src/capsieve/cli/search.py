@@ -77,8 +77,6 @@ def _say(found: "Search", out: Path) -> None:
     settings = [chosen.setting for chosen in found.folds.values()]
     say(f"Settings that the folds chose: {', '.join(map(str, settings))} (0: printed parameters).")
     say(f"Choice on all frames: setting {found.best.setting}, R_P = {found.best.radius_threshold}.")
-    if not found.better:
-        say("The search found nothing better on held-out frames; keep the printed parameters.")
     say(
         f"To screen with it: capsieve screen ... --parameters {shlex.quote(str(out / 'best.toml'))}"
     )

@@ -1,4 +1,4 @@
-"""Labelled frames of exams that nobody has screened, scored with many settings of Algorithm 1.
+"""Labelled frames of exams, scored with many settings of Algorithm 1 without screening.
 
 Robustness studies and parameter searches use it. Every frame is decoded once for all settings, and
 the scores are stored block by block, so that a killed run continues.
@@ -9,8 +9,8 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -61,9 +61,6 @@ __all__ = [
     "stored_scores",
 ]
 
-SCORES = "scores"
-"""Folder of the stored blocks."""
-
 _BLOCK = pa.schema([("problem", pa.string()), ("scores", pa.list_(pa.float32()))])
 _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
 
@@ -104,6 +101,23 @@ class LabelledRun:
     def complete(self) -> bool:
         """Whether every exam was read and every chosen frame was analysed."""
         return not self.failed and not self.unscored
+
+    def content(self) -> dict[str, Any]:
+        """Return exams, counts and problems as plain values, for JSON files."""
+        return {
+            "exams": list(self.exams),
+            "failed": [{"exam": name, "why": why} for name, why in self.failed],
+            "fields_of_view": self.fields_of_view,
+            "frames": self.counts
+            | {
+                "normal_analysed": int((self.frames.truth == NORMAL).sum()),
+                "unscored": len(self.unscored),
+            },
+            "unscored": [{"frame": name, "why": why} for name, why in self.unscored],
+            "group_kind": self.frames.group_kind,
+            "polyp_word": self.frames.polyp_word,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
 
 
 def score_labelled_frames(
@@ -154,11 +168,8 @@ def score_labelled_frames(
         if check is not None:
             check(frames)
         plan = _plan(surveys, frames, parameters, settings)
-        with nullcontext() if out is None else _opened(out):
-            store = None if out is None else _store(out, plan, overwrite=settings.overwrite)
-            scores, problems = _score(
-                executor, surveys, chosen, parameters, store=store, progress=progress
-            )
+        with _opened(out, plan, overwrite=settings.overwrite) as store:
+            scores, problems = _score(executor, surveys, chosen, parameters, store, progress)
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
     found = {name: int((matched.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
@@ -239,17 +250,7 @@ def _choose(
 
 
 def draw_normals(normal: NDArray[np.bool_], *, count: int, seed: int) -> NDArray[np.bool_]:
-    """Return which normal frames are drawn; each has the same chance, whatever its exam.
-
-    Parameters
-    ----------
-    normal
-        The normal frames among all frames, sorted by exam, head and frame.
-    count
-        How many to draw; all if there are not more.
-    seed
-        Of the draw.
-    """
+    """Return which normal frames are drawn: `count` of all, each with the same chance."""
     rows = np.flatnonzero(normal)
     drawn = np.zeros(len(normal), np.bool_)
     drawn[np.random.default_rng(seed).permutation(rows)[:count]] = True
@@ -275,10 +276,10 @@ def _labelled_frames(table: pa.Table, matched: Matched) -> LabelledFrames:
 
 
 def _frame_name(frames: LabelledFrames, row: int) -> str:
-    file = None if frames.file is None else frames.file[row]
+    if frames.file is not None and frames.file[row] is not None:
+        return f"{frames.exam[row]}/{frames.file[row]}"
     head = f" of head {frames.head[row]}" if frames.head.any() else ""
-    where = f"{frames.exam[row]}, frame {frames.frame[row]}{head}"
-    return where if file is None else f"{frames.exam[row]}/{file}"
+    return f"{frames.exam[row]}, frame {frames.frame[row]}{head}"
 
 
 def _plan(
@@ -310,33 +311,36 @@ def _digest(content: Any) -> str:
     return sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
-def _opened(out: Path) -> AbstractContextManager[None]:
+@contextmanager
+def _opened(
+    out: Path | None, plan: dict[str, Any], *, overwrite: bool
+) -> Iterator[Segments | None]:
+    """Lock the folder and yield the stored blocks of this plan; None without a folder."""
+    if out is None:
+        yield None
+        return
     if (out / RECORD).exists():
         raise FileError(f"{out} is the folder of a screened exam; give another folder")
     with file_errors("create", out):
         out.mkdir(parents=True, exist_ok=True)
-    return locked(out)
-
-
-def _store(out: Path, plan: dict[str, Any], *, overwrite: bool) -> Segments:
-    """Return the stored blocks of this plan."""
-    store = stored_scores(out)
-    if overwrite:
-        store.remove()
-    there = store.plan()
-    if there is not None and there != plan:
-        shown = "; ".join(differences(there, plan)[:3])
-        raise OccupiedError(
-            f"{out} contains scores of another run ({shown}); start again with --overwrite, or "
-            "choose another folder"
-        )
-    store.begin(plan)
-    return store
+    with locked(out):
+        store = stored_scores(out)
+        if overwrite:
+            store.remove()
+        there = store.plan()
+        if there is not None and there != plan:
+            shown = "; ".join(differences(there, plan)[:3])
+            raise OccupiedError(
+                f"{out} contains scores of another run ({shown}); start again with --overwrite, "
+                "or choose another folder"
+            )
+        store.begin(plan)
+        yield store
 
 
 def stored_scores(out: Path) -> Segments:
     """Return the blocks of scores in a folder."""
-    return Segments(out, _BLOCK, SCORES)
+    return Segments(out, _BLOCK, "scores")
 
 
 def _score(
@@ -344,7 +348,6 @@ def _score(
     surveys: Mapping[str, Sequence[Head]],
     chosen: NDArray[np.intp],
     parameters: Sequence[Parameters],
-    *,
     store: Segments | None,
     progress: "Listener | None",
 ) -> tuple[NDArray[np.float32], dict[int, str]]:

@@ -23,7 +23,6 @@ from capsieve.evaluation.labelled_run import (
     stored_scores,
 )
 from capsieve.evaluation.settings import RobustnessSettings
-from capsieve.frames import FieldOfView
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
 from capsieve.report import figures, tables, text
@@ -76,20 +75,9 @@ _NO_NUMBERS = ("channel", "vignetting")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed parameter.
+    """One changed parameter: field, paper's symbol, requested change, and value before and after.
 
-    Attributes
-    ----------
-    name, symbol
-        The field, and the paper's symbol.
-    percent
-        The requested change.
-    base, value
-        Before and after; `value` is None if the change is not possible.
-    parameters
-        The setting; None if the change is not possible.
-    why
-        Why it is not possible, or "".
+    If the change is not possible, `value` and `parameters` are None and `why` is the reason.
     """
 
     name: str
@@ -158,20 +146,11 @@ def parameter_named(name: str) -> str:
 
 
 def perturbed(parameters: Parameters, name: str, factor: float) -> Parameters:
-    """Return the parameters with one of them multiplied.
+    """Return the parameters with one of them (a field or symbol) multiplied; 1.1 is 10 % more.
 
     Whole numbers are rounded away from the base: up as in the paper if they grow (sigma_1 from 7 to
     8, S_L from 292 to 322), and down if they shrink (7 to 6; rounded up, 6.3 would be 7 again). The
     sigmas are whole numbers in the paper, and stay whole if they are whole in the base.
-
-    Parameters
-    ----------
-    parameters
-        The base.
-    name
-        A field, or a symbol: see :func:`parameter_named`.
-    factor
-        1.1 for 10 % more.
 
     Raises
     ------
@@ -209,7 +188,7 @@ def plan_changes(
     Raises
     ------
     ParameterError
-        There is no such parameter, a percentage is no change, or no change is possible.
+        There is no such parameter, a percentage is not possible, or no change is.
     """
     for percent in percents:
         if not (math.isfinite(percent) and percent > -100 and percent != 0):
@@ -312,10 +291,8 @@ def robustness_table(study: Robustness) -> Table:
         "frames.sensitivity": ("sensitivity_frames", "SENS per frame"),
         "polyps.sensitivity": ("sensitivity_polyps", f"SENS per {word}"),
     }
-    columns = [Column("parameter", "Parameter"), Column("change", "Change")]
-    columns.append(Column("value", "Value"))
-    for key in RATES:
-        name, label = named[key]
+    columns = [Column(name.lower(), name) for name in ("Parameter", "Change", "Value")]
+    for name, label in named.values():
         columns.append(Column(name, label, "share"))
         columns.append(Column(f"delta_{name}", f"delta {label} (%)", "number", 2))
     columns.append(Column("newly_flagged", "Newly flagged frames", "count"))
@@ -390,37 +367,18 @@ def _figure(study: Robustness) -> "Iterator[Figure]":
 
 def robustness_content(study: Robustness) -> dict[str, Any]:
     """Return the content of robustness.json as plain values."""
-    run, settings = study.run, study.settings
-    view = settings.field_of_view
+    view = study.settings.field_of_view
     return {
         "schema": ROBUSTNESS_SCHEMA,
         "capsieve": __version__,
         "settings": {
             "parameters": study.base.to_dict(),
-            "changed": list(dict.fromkeys(change.name for change in study.changes)),
-            "percents": list(dict.fromkeys(change.percent for change in study.changes)),
-            "normals": settings.normals,
-            "seed": settings.seed,
-            "field_of_view": (
-                [view.row, view.col, view.radius] if isinstance(view, FieldOfView) else view
-            ),
+            "normals": study.settings.normals,
+            "seed": study.settings.seed,
+            "field_of_view": view if isinstance(view, str) else asdict(view),
         },
-        "labels": {
-            "path": study.labels.path,
-            "label_format": study.labels.label_format,
-            "problems": [asdict(problem) for problem in run.problems],
-            "warnings": list(study.labels.warnings),
-        },
-        "exams": list(run.exams),
-        "failed": [{"exam": name, "why": why} for name, why in run.failed],
-        "fields_of_view": run.fields_of_view,
-        "frames": run.counts
-        | {
-            "normal_analysed": int((run.frames.truth == NORMAL).sum()),
-            "unscored": len(run.unscored),
-        },
-        "unscored": [{"frame": name, "why": why} for name, why in run.unscored],
-        "polyp_word": run.frames.polyp_word,
+        "labels": {"path": study.labels.path, "label_format": study.labels.label_format},
+        **study.run.content(),
         "base": [asdict(metric) for metric in study.base_metrics],
         "changes": [
             {
@@ -430,22 +388,19 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
                 "base": change.base,
                 "value": change.value,
                 "why_not": change.why or None,
-                "effect": None
-                if found is None
-                else {
-                    key: {
-                        "value": found.rates[key].value,
-                        "numerator": found.rates[key].hits,
-                        "denominator": found.rates[key].total,
-                        "delta": found.delta[key],
-                    }
-                    for key in RATES
-                }
-                | {"gained": dict(found.gained), "lost": dict(found.lost)},
+                "effect": None if found is None else _effect_content(found),
             }
             for change, found in zip(study.changes, study.effects, strict=True)
         ],
     }
+
+
+def _effect_content(found: Effect) -> dict[str, Any]:
+    content: dict[str, Any] = {"gained": dict(found.gained), "lost": dict(found.lost)}
+    for key, rate in found.rates.items():
+        counts = {"numerator": rate.hits, "denominator": rate.total}
+        content[key] = {"value": rate.value, **counts, "delta": found.delta[key]}
+    return content
 
 
 def _value(parameters: Parameters, name: str) -> float:

@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,8 +63,8 @@ class _Range(NamedTuple):
     high: float
 
 
-# The first five change the frame up to the mid-pass filter: few values, so that settings share
-# them. The other steps of pre-selection, and the width, which is the unit of all others, stay.
+# The first five change the frame up to the mid-pass filter: few values, so settings share them.
+# The rest of the texture step, and the width, which is the unit of the others, stay as printed.
 _SPACE: dict[str, tuple[Any, ...]] = {
     "channel": ("gray", "red", "lab-a"),  # the paper names red and Lab a as channels to study
     "vignetting": (True, False),  # newer capsules correct the fall-off of light themselves
@@ -79,6 +79,7 @@ _SPACE: dict[str, tuple[Any, ...]] = {
     "size_high": _Range(1600, 9000),
     "eccentricity_max": _Range(2.0, 14.0),
 }
+_SHARED = 5
 _CONTRASTS = ("texture_low", "texture_high", "threshold_low", "threshold_high")
 _LAB_CONTRAST = 8.0  # contrast and texture of Lab a are about an eighth of those of grey
 
@@ -96,14 +97,10 @@ class Search:
 
     Attributes
     ----------
-    options
-        What was asked for.
-    labels
-        Path of the labels.
-    settings
-        All settings; the first one has the printed parameters.
-    run
-        The frames and their scores.
+    options, labels
+        The options, and the path of the labels.
+    settings, run
+        All settings, the printed parameters first; and the frames with their scores.
     folds
         By fold: what the other folds chose for it.
     searched, refitted, printed
@@ -124,54 +121,35 @@ class Search:
     best: Chosen
     parameters: Parameters
 
-    @property
-    def better(self) -> bool:
-        """Whether the search finds more polyp frames on held-out folds, with R_P chosen alike."""
-        searched, refitted = (
-            next((m.value for m in metrics if m.key == "frames.sensitivity"), None)
-            for metrics in (self.searched, self.refitted)
-        )
-        return (searched or 0.0) > (refitted or 0.0)
-
 
 def draw_settings(count: int, *, seed: int = 0) -> tuple[Parameters, ...]:
-    """Return quasi-random settings: points of a scrambled Sobol sequence.
+    """Return the printed parameters, and further settings from a scrambled Sobol sequence.
 
-    The first one has the printed parameters; the others are sorted so that
-    :func:`~capsieve.paper.many_settings.analyze_each` computes shared steps once.
-
-    Parameters
-    ----------
-    count
-        Number of settings.
-    seed
-        Of the scrambling.
+    They are sorted by the fields of the first steps, which are then computed once for many.
     """
     from scipy.stats import qmc
 
-    sobol = qmc.Sobol(len(_SPACE), rng=seed)
-    points = sobol.random_base2(math.ceil(math.log2(max(2, count))))[: count - 1]
-    places = [[int(u * len(values)) for u, values in _dimensions(point)][:5] for point in points]
-    order = sorted(range(len(points)), key=lambda number: places[number])
-    return Parameters(), *(_setting(points[number]) for number in order)
+    points = qmc.Sobol(len(_SPACE), rng=seed).random_base2(math.ceil(math.log2(count)))
+    drawn = [
+        {
+            name: among.low * (among.high / among.low) ** u
+            if isinstance(among, _Range)
+            else among[int(u * len(among))]
+            for (name, among), u in zip(_SPACE.items(), point, strict=True)
+        }
+        for point in points[: count - 1].tolist()
+    ]
+    drawn.sort(key=lambda values: [str(value) for value in values.values()][:_SHARED])
+    return Parameters(), *map(_setting, drawn)
 
 
-def _dimensions(point: NDArray[np.float64]) -> list[tuple[float, tuple[Any, ...]]]:
-    return list(zip(point.tolist(), _SPACE.values(), strict=True))
-
-
-def _setting(point: NDArray[np.float64]) -> Parameters:
-    values: dict[str, Any] = {}
-    for name, (u, among) in zip(_SPACE, _dimensions(point), strict=True):
-        if isinstance(among, _Range):
-            values[name] = float(f"{among.low * (among.high / among.low) ** u:.3g}")
-        else:
-            values[name] = among[int(u * len(among))]
-    values["threshold_high"] *= values["threshold_low"]
+def _setting(values: dict[str, Any]) -> Parameters:
+    values = values | {"threshold_high": values["threshold_high"] * values["threshold_low"]}
     if values["channel"] == "lab-a":
         values |= {name: values[name] / _LAB_CONTRAST for name in _CONTRASTS}
+    digits = (*_CONTRASTS, "eccentricity_max")
+    values |= {name: float(f"{values[name]:.4g}") for name in digits}
     values |= {name: round(values[name]) for name in ("size_low", "size_high")}
-    values |= {name: float(f"{values[name]:.4g}") for name in _CONTRASTS}
     return Parameters(**values)
 
 
@@ -228,26 +206,27 @@ def search(
     )
     # Frames that are taken must find their row in the matrix.
     frames = replace(run.frames, values={"place": np.arange(len(run.frames))})
+    inside = frames.part.code >= 0
     options = EvaluationOptions(specificity=settings.specificity, seed=settings.seed)
 
-    def best(some: LabelledFrames) -> Chosen:
-        return _best(run.scores, some, options.target)
-
-    def printed(some: LabelledFrames) -> Chosen:
-        return _best(run.scores[:, :1], some, options.target)
+    def best(some: LabelledFrames, columns: int = len(tried)) -> Chosen:
+        """Return the setting with the highest sensitivity at the target; the first of equals."""
+        scores = run.scores[some.values["place"], :columns]
+        thresholds = _thresholds(scores[some.normal_frames], options.target)
+        hits = (scores[some.polyp_frames] >= thresholds).sum(axis=0)
+        setting = int(np.argmax(hits))
+        return Chosen(setting, int(thresholds[setting]))
 
     def flag(some: LabelledFrames, chosen: Chosen) -> NDArray[np.bool_]:
         scores = run.scores[some.values["place"], chosen.setting]
         return flagged_at(scores, chosen.radius_threshold)
 
-    fitted = cross_fit(frames, best, flag)
-    inside = frames.take(frames.part.code >= 0)
-
     def metrics(flagged: NDArray[np.bool_]) -> tuple[Metric, ...]:
-        found = rate_metrics(inside, flagged[frames.part.code >= 0], options, subset="cross-fitted")
+        found = rate_metrics(frames.take(inside), flagged[inside], options, subset="cross-fitted")
         return tuple(metric for metric in found if metric.key in RATES)
 
-    chosen = best(inside)
+    fitted = cross_fit(frames, best, flag)
+    chosen = best(frames.take(inside))
     found = Search(
         options=settings,
         labels=str(labels),
@@ -255,13 +234,27 @@ def search(
         run=run,
         folds=fitted.values,
         searched=metrics(fitted.flagged),
-        refitted=metrics(cross_fit(frames, printed, flag).flagged),
-        printed=metrics(flagged_at(run.scores[:, 0], tried[0].radius_threshold)),
+        refitted=metrics(cross_fit(frames, lambda some: best(some, 1), flag).flagged),
+        printed=metrics(flag(frames, Chosen(0, tried[0].radius_threshold))),
         best=chosen,
         parameters=replace(tried[chosen.setting], radius_threshold=chosen.radius_threshold),
     )
-    _write(found, out)
+    content = json.dumps(search_content(found), allow_nan=False, ensure_ascii=False, indent=1)
+    texts = {
+        "settings.csv": tables.csv(settings_table(found)),
+        "best.toml": _best_text(found),
+        "search.json": content + "\n",
+    }
+    for name, written in texts.items():
+        with atomic_write(out / name) as temporary:
+            temporary.write_bytes(written.encode("utf-8", "replace"))
     return found
+
+
+def _thresholds(normal: NDArray[np.float32], target: float) -> NDArray[np.float64]:
+    """Return R_P of each setting: the smallest that reaches the target on normal frames."""
+    found = [smallest_threshold(column, specificity=target, step=1.0) for column in normal.T]
+    return np.array(found)
 
 
 def _check_folds(frames: LabelledFrames) -> None:
@@ -290,57 +283,20 @@ def _check_folds(frames: LabelledFrames) -> None:
             )
 
 
-def _best(scores: NDArray[np.float32], frames: LabelledFrames, target: float) -> Chosen:
-    """Return the setting with the highest sensitivity at the target; the first of equals."""
-    rows = frames.values["place"]
-    normal, polyp = scores[rows[frames.normal_frames]], scores[rows[frames.polyp_frames]]
-    thresholds = [
-        smallest_threshold(normal[:, column], specificity=target, step=1.0)
-        for column in range(scores.shape[1])
-    ]
-    hits = (polyp >= np.array(thresholds)).sum(axis=0)
-    setting = int(np.argmax(hits))
-    return Chosen(setting, int(thresholds[setting]))
-
-
-def _write(found: Search, out: Path) -> None:
-    content = json.dumps(search_content(found), allow_nan=False, ensure_ascii=False, indent=1)
-    texts = {
-        "settings.csv": tables.csv(settings_table(found)),
-        "best.toml": _best_text(found),
-        "search.json": content + "\n",
-    }
-    for name, written in texts.items():
-        with atomic_write(out / name) as temporary:
-            temporary.write_bytes(written.encode("utf-8", "replace"))
-
-
 def settings_table(found: Search) -> Table:
     """Return all settings with R_P and the rates that they have on all frames."""
+    frames, scores = found.run.frames, found.run.scores
     target = EvaluationOptions(specificity=found.options.specificity).target
-    frames = found.run.frames
-    names = [each.name for each in fields(Parameters) if each.name != "radius_threshold"]
-    columns = [Column("setting", "Setting", "count"), *(Column(name, name) for name in names)]
-    columns.append(Column("radius_threshold", "R_P", "count"))
-    columns += [Column(key, key, "share") for key in RATES]
-    columns.append(Column("folds", "Chosen by folds", "count"))
+    thresholds = _thresholds(scores[frames.normal_frames], target)
     used = [chosen.setting for chosen in found.folds.values()]
     rows: list[tuple[Any, ...]] = []
-    for number, setting in enumerate(found.settings):
-        score = found.run.scores[:, number]
-        normal = frames.normal_frames
-        threshold = int(smallest_threshold(score[normal], specificity=target, step=1.0))
-        reached = rates(frames, flagged_at(score, threshold))
-        rows.append(
-            (
-                number,
-                *(getattr(setting, name) for name in names),
-                threshold,
-                *(reached[key].value for key in RATES),
-                used.count(number),
-            )
-        )
-    return Table("settings", "Settings", tuple(columns), tuple(rows))
+    for number, (setting, threshold) in enumerate(zip(found.settings, thresholds, strict=True)):
+        values = replace(setting, radius_threshold=int(threshold)).to_dict().values()
+        reached = rates(frames, flagged_at(scores[:, number], threshold))
+        shown = (reached[key].value for key in RATES)
+        rows.append((number, *values, *shown, used.count(number)))
+    names = ["setting", *found.parameters.to_dict(), *RATES, "folds"]
+    return Table("settings", "Settings", tuple(Column(n, n) for n in names), tuple(rows))
 
 
 def comparison_table(found: Search) -> Table:
@@ -370,7 +326,7 @@ def comparison_table(found: Search) -> Table:
 
 def search_content(found: Search) -> dict[str, Any]:
     """Return the content of search.json as plain values."""
-    run, options = found.run, found.options
+    options = found.options
     return {
         "schema": SEARCH_SCHEMA,
         "capsieve": __version__,
@@ -378,20 +334,16 @@ def search_content(found: Search) -> dict[str, Any]:
         "settings": {
             "settings": options.settings,
             "specificity": options.specificity,
-            "folds": options.folds if options.splits is None else str(options.splits),
+            "splits": None if options.splits is None else str(options.splits),
             "normals": options.normals,
             "seed": options.seed,
         },
-        "frames": run.counts | {"analysed": len(run.frames), "unscored": len(run.unscored)},
-        "failed": [{"exam": name, "why": why} for name, why in run.failed],
-        "unscored": [{"frame": name, "why": why} for name, why in run.unscored],
-        "group_kind": run.frames.group_kind,
+        **found.run.content(),
         "folds": {name: chosen._asdict() for name, chosen in found.folds.items()},
         "searched": [asdict(metric) for metric in found.searched],
-        "printed_with_fitted_radius": [asdict(metric) for metric in found.refitted],
+        "printed_with_chosen_radius": [asdict(metric) for metric in found.refitted],
         "printed": [asdict(metric) for metric in found.printed],
         "best": found.best._asdict() | {"parameters": found.parameters.to_dict()},
-        "problems": [asdict(problem) for problem in run.problems],
     }
 
 

@@ -1,9 +1,13 @@
-"""Options of calibrations, robustness studies and searches: only the standard library is used."""
+"""Options of calibrations, robustness studies and searches.
+
+Only the standard library is imported, because every command line needs them. The text "help" of a
+field makes it an option of the command line and describes it.
+"""
 
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from capsieve.errors import ParameterError
 
@@ -13,77 +17,40 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationOptions", "LabelledRunSettings", "RobustnessSettings", "SearchSettings"]
 
-
 _TARGETS = ("specificity", "sensitivity", "frames")
+_PERCENT = {"metavar": "PERCENT", "min": 1, "max": 100}  # less is probably a share of 1
+
+
+def _option(default: Any, text: str, **more: Any) -> Any:
+    return field(default=default, metadata={"help": text} | more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationOptions:
-    """Options of :func:`capsieve.calibrate`.
+    """Options of :func:`capsieve.calibrate`; at most one of the first three is given."""
 
-    At most one of the first three is given; without any, the target is a specificity of 90 %.
-
-    Attributes
-    ----------
-    specificity
-        At least so many percent of the normal frames are not flagged: the paper's target.
-    sensitivity
-        At least so many percent of the polyps are found.
-    frames
-        At most so many frames per exam are to be read, in the mean.
-    rule
-        What to choose: a threshold, or the share of a reading list. By default the rule that the
-        exams were screened with.
-    train_patients
-        Patients that choose; the others test.
-    bootstrap_samples, seed
-        Of the bootstrap.
-    """
-
-    specificity: float | None = field(
-        default=None,
-        metadata={
-            "help": "At least so many normal frames are not flagged; 90 if no target is given.",
-            "metavar": "PERCENT",
-            "min": 1,  # less is probably a share of 1
-            "max": 100,
-        },
+    specificity: float | None = _option(
+        None,
+        "At least so many normal frames are not flagged; 90 if no target is given.",
+        **_PERCENT,
     )
-    sensitivity: float | None = field(
-        default=None,
-        metadata={
-            "help": "At least so many polyps are found.",
-            "metavar": "PERCENT",
-            "min": 1,
-            "max": 100,
-        },
+    sensitivity: float | None = _option(None, "At least so many polyps are found.", **_PERCENT)
+    frames: float | None = _option(
+        None, "At most so many frames to read per exam, in the mean.", metavar="N"
     )
-    frames: float | None = field(
-        default=None,
-        metadata={
-            "help": "At most so many frames to read per exam, in the mean.",
-            "metavar": "N",
-        },
+    rule: Literal["threshold", "share"] | None = _option(
+        None,
+        "Choose a threshold, or the share of each exam to read; by default the rule that the "
+        "exams were screened with.",
     )
-    rule: Literal["threshold", "share"] | None = field(
-        default=None,
-        metadata={
-            "help": "Choose a threshold, or the share of each exam to read; by default the rule "
-            "that the exams were screened with.",
-        },
+    train_patients: tuple[str, ...] = _option(
+        (),
+        "Choose on this patient and test on the others. May be given several times.",
+        option="--train-patient",
+        metavar="NAME",
     )
-    train_patients: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "Choose on this patient and test on the others. May be given several times.",
-            "option": "--train-patient",
-            "metavar": "NAME",
-        },
-    )
-    bootstrap_samples: int = field(
-        default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
-    )
-    seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
+    bootstrap_samples: int = _option(2000, "Number of bootstrap samples.", min=100)
+    seed: int = _option(0, "Seed of the bootstrap.", min=0)
 
     def __post_init__(self) -> None:
         given = [name for name in _TARGETS if getattr(self, name) is not None]
@@ -91,12 +58,10 @@ class CalibrationOptions:
             raise ParameterError(
                 given[1], f"cannot be combined with {given[0]}; give one of {', '.join(_TARGETS)}"
             )
-        for name in ("specificity", "sensitivity"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value <= 100:
-                raise ParameterError(name, f"must be a percentage up to 100, not {value:g}")
-        if self.frames is not None and not 0 < self.frames < math.inf:
-            raise ParameterError("frames", f"must be a number above 0, not {self.frames:g}")
+        for name in given:
+            value, most = getattr(self, name), math.inf if name == "frames" else 100
+            if not (0 < value <= most and math.isfinite(value)):
+                raise ParameterError(name, f"must be above 0, up to {most:g}, not {value:g}")
 
     @property
     def kind(self) -> Literal["specificity", "sensitivity", "frames"]:
@@ -116,141 +81,64 @@ class CalibrationOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledRunSettings:
-    """Options that robustness studies and searches share.
+    """Options that robustness studies and searches share."""
 
-    Attributes
-    ----------
-    label_format
-        See :func:`capsieve.read_labels`.
-    normals
-        Analyse only so many normal frames, drawn at random over all exams; None takes all. Polyp
-        frames are all kept.
-    seed
-        Of every random choice.
-    field_of_view, full_names, workers
-        See :class:`~capsieve.screening.settings.ScreenSettings`.
-    overwrite
-        Remove scores of an earlier run first.
-    """
-
-    label_format: str | None = field(
-        default=None,
-        metadata={"help": "Format of the labels, if it is not recognised.", "metavar": "NAME"},
+    label_format: str | None = _option(
+        None, "Format of the labels, if it is not recognised.", metavar="NAME"
     )
-    normals: int | None = field(
-        default=None,
-        metadata={
-            "help": "Analyse only so many normal frames, drawn at random; polyp frames are all "
-            "kept.",
-            "metavar": "N",
-            "min": 1,
-        },
+    normals: int | None = _option(
+        None,
+        "Analyse only so many normal frames, drawn at random; polyp frames are all kept.",
+        metavar="N",
+        min=1,
     )
-    seed: int = field(
-        default=0, metadata={"help": "Seed of every random choice.", "metavar": "S", "min": 0}
+    seed: int = _option(0, "Seed of every random choice.", min=0)
+    field_of_view: "FieldOfView | Literal['auto', 'whole']" = _option(  # noqa: RUF009
+        "auto",
+        "The circle that shows the gut: searched in each exam, the whole frame, or in pixels of "
+        "the frame.",
+        metavar="auto|whole|ROW,COL,RADIUS",
     )
-    field_of_view: "FieldOfView | Literal['auto', 'whole']" = field(
-        default="auto",
-        metadata={
-            "help": "The circle that shows the gut: searched in each exam, the whole frame, or in "
-            "pixels of the frame.",
-            "metavar": "auto|whole|ROW,COL,RADIUS",
-        },
+    full_names: bool = _option(
+        False, "Include the names of folders in the names of exams: Polyp/KID is Polyp-KID."
     )
-    full_names: bool = field(
-        default=False,
-        metadata={
-            "help": "Include the names of folders in the names of exams: Polyp/KID is Polyp-KID."
-        },
-    )
-    workers: int | None = field(
-        default=None, metadata={"help": "Processes; by default one per core.", "min": 1}
-    )
-    overwrite: bool = field(
-        default=False, metadata={"help": "Remove scores of an earlier run first."}
-    )
+    workers: int | None = _option(None, "Processes; by default one per core.", min=1)
+    overwrite: bool = _option(False, "Remove scores of an earlier run first.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessSettings(LabelledRunSettings):
-    """Options of :func:`~capsieve.evaluation.robustness.study_robustness`.
+    """Options of a robustness study."""
 
-    Attributes
-    ----------
-    change, parameter
-        By how many percent, and what: see :func:`~capsieve.evaluation.robustness.plan_changes`.
-        The paper's seven parameters and 10 and -10 percent if they are empty.
-    parameters
-        The base; None for the paper's table.
-    """
-
-    change: tuple[float, ...] = field(
-        default=(),
-        metadata={
-            "help": "How much to change a parameter. May be given several times; by default 10 and "
-            "-10.",
-            "metavar": "PERCENT",
-        },
+    change: tuple[float, ...] = _option(
+        (),
+        "How much to change a parameter. May be given several times; by default 10 and -10.",
+        metavar="PERCENT",
     )
-    parameter: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "What to change: the name or symbol of a parameter. May be given several "
-            "times; by default sigma1, sigma2, M_L, M_U, S_L, S_U and E_max, as in the paper.",
-            "metavar": "NAME",
-        },
+    parameter: tuple[str, ...] = _option(
+        (),
+        "What to change: the name or symbol of a parameter. May be given several times; by default "
+        "sigma1, sigma2, M_L, M_U, S_L, S_U and E_max, as in the paper.",
+        metavar="NAME",
     )
-    parameters: "Parameters | None" = field(
-        default=None,
-        metadata={
-            "help": "The base, if it is not the paper's; see capsieve parameters.",
-            "metavar": "FILE.toml",
-        },
+    parameters: "Parameters | None" = _option(  # noqa: RUF009
+        None, "The base, if it is not the paper's; see capsieve parameters.", metavar="FILE.toml"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings(LabelledRunSettings):
-    """Options of :func:`~capsieve.evaluation.search.search`.
+    """Options of a parameter search."""
 
-    Attributes
-    ----------
-    settings
-        Number of settings, with the printed parameters.
-    specificity
-        Target in percent.
-    folds
-        Number of folds if no split is given; whole groups (patients, exams, blocks) are assigned.
-    splits
-        A file of ``capsieve splits`` with folds.
-    """
-
-    settings: int = field(
-        default=300,
-        metadata={
-            "help": "Number of settings to compare, with the printed parameters.",
-            "metavar": "N",
-            "min": 2,
-        },
+    settings: int = _option(
+        300, "Number of settings to compare, with the printed parameters.", metavar="N", min=2
     )
-    specificity: float = field(
-        default=90.0,
-        metadata={
-            "help": "Specificity that R_P of every setting must reach.",
-            "metavar": "PERCENT",
-            "min": 1,
-            "max": 100,
-        },
+    specificity: float = _option(
+        90.0, "Specificity that R_P of every setting must reach.", **_PERCENT
     )
-    folds: int = field(
-        default=5,
-        metadata={
-            "help": "Number of folds of whole patients, exams or blocks.",
-            "metavar": "N",
-            "min": 2,
-        },
+    folds: int = _option(
+        5, "Number of folds of whole patients, exams or blocks.", metavar="N", min=2
     )
-    splits: Path | None = field(
-        default=None,
-        metadata={"help": "Folds from capsieve splits instead.", "metavar": "FILE"},
+    splits: Path | None = _option(  # noqa: RUF009
+        None, "Folds from capsieve splits instead.", metavar="FILE"
     )
