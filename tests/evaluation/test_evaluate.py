@@ -10,10 +10,12 @@ import pytest
 import capsieve
 from capsieve import FileError, LeakError, ParameterError
 from capsieve.learned.model_file import read_model, write_model
+from capsieve.statistics.frames import UNLABELLED
 from capsieve.statistics.results import EvaluationOptions
 from made_models import CARD, brightness_model, spec
+from support.label_sets import make_files
 from support.paper_study import FALSE_POSITIVES, FOUND, LENGTHS, NORMALS, write_paper_study
-from support.results import write_results
+from support.results import exam_record, frame_counts, write_results
 from support.unfinished import write_unfinished
 
 QUICK = EvaluationOptions(bootstrap_samples=100)
@@ -335,41 +337,46 @@ def test_a_given_list_replaces_the_flags(small, tmp_path):
         evaluate(results, write_rows(tmp_path / "l.csv", rows), read="25%", threshold=3)
 
 
-CLASSES = {"Polyp": "polyp", "Normal": "normal", "Blood": "normal"}
+VIDEOS = ("04a78ef00c5245e0", "bca26705313a4644", "eb0203196e284797", "2fc3db471f9d44c0")
+CLASSES = {
+    "kvasir": ("labelled_images", ("Polyp", "Normal clean mucosa", "Ulcer")),
+    "capsule vision": ("Dataset/training", ("Polyp/KID", "Normal/KID", "Ulcer/KID")),
+}
 
 
 def class_folders(tmp_path, layout):
-    """Write results of folders that are the classes of a data set, as a detector that guesses.
+    """Return results and labels of a data set as downloaded, with folders that are classes.
 
-    `layout` is "kvasir" (file names begin with the video) or "capsule vision" (nothing names it).
+    The detector guesses, and each folder has a reading list of its own. Names of files begin with
+    the video in Kvasir-Capsule; nothing tells the exams in Capsule Vision 2024.
     """
     rng = np.random.default_rng(0)
-    rows = []
-    for folder, label in CLASSES.items():
+    top, folders = CLASSES[layout]
+    for place, folder in enumerate(folders):
+        numbers = range(40 * place, 40 * place + 40)
+        kvasir = layout == "kvasir"
+        files = [f"{VIDEOS[n % 4]}_{n}.jpg" if kvasir else f"kid_{n}.jpg" for n in numbers]
+        source = make_files(tmp_path / top / folder, *files)
         score = rng.permutation(40) / 40
-        files = [
-            f"{'video-' + str(n % 4) if layout == 'kvasir' else 'KID'}_{n}.jpg" for n in range(40)
-        ]
+        exam = folder.replace("/", "-")
+        sources = exam_record(exam, [frame_counts(40)], kind="folder")["sources"]
+        sources[0]["path"] = str(source)
         write_results(
-            tmp_path / "out" / folder,
+            tmp_path / "out" / exam,
             score=score,
             flagged=score >= 0.9,
-            file=files,
+            file=sorted(files),
             reason="score-low",
-            record=list_record("another", 0.1),
+            record=list_record("another", 0.1) | {"sources": sources},
         )
-        for file in files:
-            row = {"file": f"{folder}/{file}", "label": label, "finding": folder}
-            if layout == "kvasir":
-                row["exam"] = file.split("_")[0]
-            rows.append(row)
-    return tmp_path / "out", write_rows(tmp_path / "l.csv", rows)
+    return tmp_path / "out", tmp_path / top.split("/")[0]
 
 
-@pytest.mark.parametrize("layout", ["kvasir", "capsule vision"])
+@pytest.mark.parametrize("layout", CLASSES)
 def test_reading_lists_of_class_folders_are_not_the_first_operating_point(tmp_path, layout):
     results, labels = class_folders(tmp_path, layout)
     evaluation = evaluate(results, labels)
+    assert not (evaluation.frames.truth == UNLABELLED).any()
     assert evaluation.points[0].key == "fitted"
     assert evaluation.metric("frames.specificity").value == pytest.approx(0.9)
     assert any("reading lists" in warning for warning in evaluation.warnings)
@@ -395,10 +402,33 @@ def test_a_list_is_refused_if_the_labels_name_no_exam(tmp_path):
 
 
 def test_class_folders_of_one_patient_are_no_exams(tmp_path):
-    results, labels = class_folders(tmp_path, "capsule vision")
-    text = labels.read_text().replace("\n", ",p\n").replace("finding,p", "finding,patient", 1)
-    labels.write_text(text)
+    results, _ = class_folders(tmp_path, "capsule vision")
+    files = [
+        f"{folder}/KID/kid_{40 * place + n}.jpg"
+        for place, folder in enumerate(("Polyp", "Normal", "Ulcer"))
+        for n in range(40)
+    ]
+    labels = {"file": files, "patient": ["p"] * 120}
+    labels["label"] = ["polyp"] * 40 + ["normal"] * 80
     assert evaluate(results, labels).points[0].key == "fitted"
+
+
+def test_the_lists_of_two_videos_of_a_patient_are_an_operating_point(tmp_path):
+    labels = {"exam": [], "frame": [], "label": [], "patient": []}
+    for exam in "ab":
+        score = np.array([0.9, 0.1, 0.2, 0.3])
+        write_results(
+            tmp_path / exam,
+            score=score,
+            flagged=score > 0.5,
+            reason="score-low",
+            record=list_record("another"),
+        )
+        labels["exam"] += [exam] * 4
+        labels["frame"] += range(4)
+        labels["label"] += ["polyp"] + ["normal"] * 3
+        labels["patient"] += ["p"] * 4
+    assert evaluate(tmp_path, labels).points[0].key == "screened"
 
 
 # Scores of other programs.
