@@ -80,7 +80,7 @@ def test_a_sigma_that_is_not_whole_stays_as_it_is():
 )
 def test_whole_numbers_always_change_and_by_less_than_one_too_much(factor, size):
     base = replace(PAPER, size_low=size, size_high=100_000)
-    if size == 1 and factor < 1:  # 0 pixels are no size
+    if size == 1 and factor < 1:  # a size is at least 1 pixel
         with pytest.raises(ParameterError, match="cannot become 0"):
             perturbed(base, "S_L", factor)
         return

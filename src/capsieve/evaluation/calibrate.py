@@ -72,7 +72,7 @@ class Calibration:
         "threshold" or "share"; "R_P", "score threshold" or "share to read"; and what was chosen (a
         share of 1).
     reason
-        One sentence: by which rule, on which frames.
+        The rule of the choice and the frames that chose, as text.
     stability
         Interval of the value over bootstrap samples of the frames that choose.
     folds

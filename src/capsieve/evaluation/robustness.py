@@ -409,7 +409,7 @@ def _value(parameters: Parameters, name: str) -> float:
 
 
 def _exact(number: float) -> Fraction:
-    """The number as it is written: 1.1 is eleven tenths."""
+    """Return the decimal number: 1.1 is eleven tenths."""
     return Fraction(repr(float(number)))
 
 

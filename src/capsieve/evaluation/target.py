@@ -149,7 +149,7 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
 def reason(
     frames: LabelledFrames, options: CalibrationOptions, scale: Scale, *, part: str = ""
 ) -> str:
-    """Return one sentence: by which rule a value was chosen, and on which frames."""
+    """Return the rule of the choice and the frames that chose, as text."""
     where = f" of the {part} part" if part else ""
     groups = np.unique(frames.group.code[frames.labelled])
     name = str(frames.group.names[groups[0]])
