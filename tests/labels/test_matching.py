@@ -149,8 +149,9 @@ def test_huge_frame_numbers_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["a_1.jpg", "capsule/a_1.jpg", "./a_1.jpg", "data/capsule//./a_1.jpg", "x\\capsule\\a_1.jpg"]
-)  # fmt: skip
+    "path",
+    ["a_1.jpg", "capsule/a_1.jpg", "./a_1.jpg", "data/capsule//./a_1.jpg", r"x\capsule\a_1.jpg"],
+)
 def test_an_ending_of_the_path_or_file_and_folder_fit(path: str) -> None:
     assert files_found(["/data/capsule/a_0.jpg", "/data/capsule/a_1.jpg"], path) == [1]
 
@@ -337,7 +338,7 @@ def test_many_rows_are_matched_as_one_by_one() -> None:
         [pa.array(columns.get(f.name, [None] * count), f.type) for f in LABELS], schema=LABELS
     )
     found = match(frame_table(exams), label_set(table))
-    said: dict[tuple[str, int, int], list[str]] = {
+    said: dict[tuple[Any, ...], list[str]] = {
         (exam, head, frame): [] for exam, some in exams.items() for head, frame in some
     }
     lost = 0
@@ -413,15 +414,15 @@ def test_groups_are_called_after_what_labelled_frames_have() -> None:
 
 
 def test_without_exam_and_patient_there_is_no_unit() -> None:
-    found = matched({"Polyp": ["Polyp/1.jpg"], "Normal": ["Normal/1.jpg"]},
-                    {"file": "Polyp/1.jpg", "label": "polyp"}, {"file": "Normal/1.jpg"})  # fmt: skip
+    frames = {"Polyp": ["Polyp/1.jpg"], "Normal": ["Normal/1.jpg"]}
+    found = matched(frames, {"file": "Polyp/1.jpg", "label": "polyp"}, {"file": "Normal/1.jpg"})
     assert found.truth.tolist() == [POLYP, NORMAL]
     assert found.unit.code.tolist() == [-1, -1]
 
 
 def test_the_patient_is_the_unit_if_no_exam_is_named() -> None:
-    found = matched({"a": ["1.jpg", "2.jpg"]},
-                    {"file": "1.jpg", "patient": "p"}, {"file": "2.jpg", "patient": "q"})  # fmt: skip
+    rows = [{"file": "1.jpg", "patient": "p"}, {"file": "2.jpg", "patient": "q"}]
+    found = matched({"a": ["1.jpg", "2.jpg"]}, *rows)
     assert names(found.unit) == ["patient p", "patient q"]
 
 
@@ -511,9 +512,10 @@ def test_kvasir_capsule_as_downloaded_matches_row_by_row(tmp_path: Path, labels_
     make_files(tmp_path, *files)
     rows = [(Path(file).name, Path(file).parent.name) for file in files]
     lines = [
-        f"{name};{name[:16]};{name[17:-4]};Luminal;{finding}" + (";1;2;3;4;5;6;7;8" if finding == "Polyp" else ";;;;;;;")
+        f"{name};{name[:16]};{name[17:-4]};Luminal;{finding}"
+        + (";1;2;3;4;5;6;7;8" if finding == "Polyp" else ";;;;;;;")
         for name, finding in rows
-    ]  # fmt: skip
+    ]
     header = "filename;video_id;frame_number;finding_category;finding_class"
     metadata = tmp_path / "metadata.csv"
     write_text(metadata, header + ";x1;y1;x2;y2;x3;y3;x4;y4", *lines)

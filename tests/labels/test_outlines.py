@@ -210,7 +210,8 @@ def test_an_outline_that_is_there_twice_counts_once() -> None:
 
 def test_a_frame_with_an_outline_that_cannot_be_used_is_left_out() -> None:
     good, bad = Box(0, 0, 9, 9), Box(0, 0, 9, 900)
-    outlines = [Outline(f"a/{n}", shape) for n, shape in (("001", good), ("001", bad), ("002", good))]  # fmt: skip
+    shapes = [("a/001", good), ("a/001", bad), ("a/002", good)]
+    outlines = [Outline(file, shape) for file, shape in shapes]
     places, report = found(Outlines(tuple(outlines), (), "", ""), sized(IMAGES))
     assert places == [1]
     assert sum(problem.rows for problem in report.problems) == 2
@@ -270,7 +271,7 @@ def test_run_length_masks_are_decoded(tmp_path: Path, pixels: list[bool], compre
     mask = np.array(pixels).reshape(3, 4)
     flat = mask.T.ravel()
     changes = np.flatnonzero(np.diff(flat)) + 1
-    lengths = np.diff([0, *changes, 12]).tolist()
+    lengths = np.diff(np.array([0, *changes, 12])).tolist()
     lengths = [0, *lengths] if flat[0] else lengths
     counts = compressed(lengths) if compress else lengths
     entry = GOOD | {"segmentation": {"size": [3, 4], "counts": counts}}
@@ -280,7 +281,7 @@ def test_run_length_masks_are_decoded(tmp_path: Path, pixels: list[bool], compre
     assert outlines.problems == ()
     some, _ = outlines.find(sized({"e": ["1.jpg"]}, (3, 4)), polyp_frames=np.ones(1, bool))
     if mask.any() and not mask.all():
-        rows, cols = np.indices(mask.shape)
+        rows, cols = np.indices(mask.shape).astype(float)
         assert some[0].hit(rows.ravel(), cols.ravel()).tolist() == mask.ravel().tolist()
     else:
         assert some == []
@@ -408,8 +409,8 @@ def test_the_class_of_polyps_is_given_and_not_guessed(tmp_path: Path) -> None:
     write_text(tmp_path / "001.txt", "0 0.5 0.5 0.1 0.1", "3 0.4 0.5 0.1 0.1")
     with pytest.raises(FileError, match="--class polyp=ID"):
         read_outlines(tmp_path)
-    for given in ("polyp=3", "3"):
-        outlines = read_outlines(tmp_path, polyp_class=given)
+    for text in ("polyp=3", "3"):
+        outlines = read_outlines(tmp_path, polyp_class=text)
         assert [outline.where for outline in outlines.outlines] == ["line 2 of 001.txt"]
         assert problem_rows(outlines.problems, "the class is not polyp") == 1
     for wrong in ("ulcer=3", "polyp=x", "polyp", "-1"):

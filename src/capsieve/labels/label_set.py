@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "clean_text",
     "coded",
     "compute",
+    "joint_codes",
     "settle",
     "tidy_paths",
     "whole_numbers",
@@ -242,6 +244,16 @@ def coded(column: pa.Array | pa.ChunkedArray) -> Coded:
     return Coded(tuple(found[place] for place in order), rank[_indices(encoded)])
 
 
+def joint_codes(*columns: NDArray[np.integer]) -> Codes:
+    """Return one code per row, from 0 without gaps, that differs if any of the columns differs."""
+    joint = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        # Without gaps at each step, so that no product can overflow.
+        _, dense = np.unique(column, return_inverse=True)
+        _, joint = np.unique(joint * (int(dense.max(initial=0)) + 1) + dense, return_inverse=True)
+    return joint
+
+
 def whole_numbers(
     text: pa.StringArray, *, largest: int = 10**18
 ) -> tuple[Codes, NDArray[np.bool_]]:
@@ -255,7 +267,9 @@ def whole_numbers(
         Cells that are neither empty nor a whole number from 0 to `largest`.
     """
     fits = compute.match_substring_regex(text, _WHOLE)
-    digits = compute.replace_substring_regex(compute.if_else(fits, text, None), r"\..*$", "")
+    digits = compute.if_else(fits, text, None)
+    if compute.any(compute.match_substring(digits, ".")).as_py():
+        digits = compute.replace_substring_regex(digits, r"\..*$", "")
     values = digits.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     wrong = text.is_valid().to_numpy(zero_copy_only=False) & ((values < 0) | (values > largest))
     return np.where(wrong, -1, values), wrong
@@ -263,8 +277,15 @@ def whole_numbers(
 
 def tidy_paths(path: pa.Array) -> pa.Array:
     r"""Return paths with / instead of \, without a leading slash, ``./`` and doubled slashes."""
-    for pattern, instead in ((r"\\", "/"), (r"/(\./)+", "/"), (r"//+", "/"), (r"^(\./)*/*", "")):
-        path = compute.replace_substring_regex(path, pattern=pattern, replacement=instead)
+    for sign, pattern, instead in (
+        ("\\", r"\\", "/"),
+        ("./", r"(^|/)(\./)+", r"\1"),
+        ("//", r"//+", "/"),
+        ("/", r"^/+", ""),
+    ):
+        test = compute.starts_with if sign == "/" else compute.match_substring
+        if compute.any(test(path, sign)).as_py():  # searching is much faster than replacing
+            path = compute.replace_substring_regex(path, pattern=pattern, replacement=instead)
     return path
 
 
@@ -324,6 +345,7 @@ class _Rows:
         self.note(np.flatnonzero(mask), what, describe)
         self.used &= ~mask
 
+    @cached_property
     def frames(self) -> Codes:
         """Number the frames: the file within its exam; without a file, exam, head and number.
 
@@ -332,8 +354,7 @@ class _Rows:
         by_file = self.code["file"] >= 0
         which = np.where(by_file, self.code["file"], self.code["frame"])
         head = np.where(by_file, -1, np.maximum(self.code["head"], 0))
-        key = np.stack([self.code["exam"], head, which])
-        return np.unique(key, axis=1, return_inverse=True)[1].reshape(-1) if self.count else which
+        return joint_codes(self.code["exam"], head, which)
 
     def table(self, polyp: NDArray[np.object_]) -> pa.Table:
         """Return the rows in use."""
@@ -380,7 +401,7 @@ def _check_cells(rows: _Rows) -> None:
 
 def _check_labels(rows: _Rows, readers: Any) -> None:
     """Drop frames with two labels, and polyps named on other frames; readers must agree."""
-    label, frames = rows.code["label"], rows.frames()
+    label, frames = rows.code["label"], rows.frames
     several = np.zeros(rows.count, np.bool_)
     keep = np.flatnonzero(rows.used)
     low, high = _extremes(frames[keep], label[keep])
@@ -437,7 +458,7 @@ def _check_patients(rows: _Rows) -> None:
     exam, patient = rows.code["exam"], rows.code["patient"]
     keep = np.flatnonzero(rows.used)
     _refuse_two_patients(rows, keep, exam, lambda row: f"exam {_short(rows.named('exam', row))}")
-    frames = rows.frames()
+    frames = rows.frames
 
     def frame(row: int) -> str:
         return rows.frame_name(row) + (" of an exam without a name" if exam[row] < 0 else "")
@@ -484,7 +505,7 @@ def _unite(rows: _Rows) -> tuple[str, ...]:
     Their labels are equal by now. What only one row says counts, findings are joined, and what the
     rows say differently is left out.
     """
-    frames, keep = rows.frames(), np.flatnonzero(rows.used)
+    frames, keep = rows.frames, np.flatnonzero(rows.used)
     keep = keep[np.bincount(frames[keep], minlength=1)[frames[keep]] > 1]
     if not len(keep):
         return ()
@@ -556,8 +577,8 @@ def _qualified_polyps(rows: _Rows) -> NDArray[np.object_]:
     shown = np.flatnonzero(rows.code["polyp"][keep] >= 0)
     if not len(shown):
         return polyps
-    key = np.stack([rows.code[name][keep[shown]] for name in ("polyp", "exam", "patient")])
-    _, place, which = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    key = joint_codes(*(rows.code[name][keep[shown]] for name in ("polyp", "exam", "patient")))
+    _, place, which = np.unique(key, return_index=True, return_inverse=True)
     examples = keep[shown[place]].tolist()
     owners = [
         tuple(rows.named(column, row) for column in ("polyp", "exam", "patient"))
@@ -578,7 +599,7 @@ def _qualified_polyps(rows: _Rows) -> NDArray[np.object_]:
                     f"polyp {name!r} has frames of two patients ({one} and {two}): {_TWO_PATIENTS}"
                 )
         names[number] = name if name in whole or prefix is None else f"{prefix}/{name}"
-    polyps[shown] = names[which.reshape(-1)]
+    polyps[shown] = names[which]
     return polyps
 
 

@@ -16,6 +16,7 @@ from capsieve.labels.label_set import (
     Problems,
     coded,
     compute,
+    joint_codes,
     tidy_paths,
 )
 from capsieve.labels.splits import KINDS, Splits, group_rows
@@ -188,10 +189,10 @@ class FrameKeys:
         has_path = _valid(self.path)
         self.has_files = np.zeros(len(self.exams), np.bool_)
         self.has_files[self.exam[has_path]] = True
-        heads: list[set[int]] = [set() for _ in self.exams]
-        for exam, head in np.unique(np.stack([self.exam, self.head]), axis=1).T.tolist():
-            heads[exam].add(head)
-        self.only_head = np.array([min(one) if len(one) == 1 else -1 for one in heads], np.int64)
+        low, high = np.full(len(self.exams), 2**16), np.full(len(self.exams), -1)
+        np.minimum.at(low, self.exam, self.head)
+        np.maximum.at(high, self.exam, self.head)
+        self.only_head = np.where(low == high, low, -1)
 
     def __len__(self) -> int:
         return len(self.exam)
@@ -425,8 +426,8 @@ def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
     left = weak[~surpassed]
     chosen = pa.array(left)
     exam, file = (_codes(_whole(keys[name]).take(chosen)) for name in ("exam", "file"))
-    claims = np.unique(np.stack([row[left], exam, file]), axis=1)[0]
-    frames, counts = np.unique(claims, return_counts=True)
+    _, first = np.unique(joint_codes(row[left], exam, file), return_index=True)
+    frames, counts = np.unique(row[left][first], return_counts=True)
     why[left[np.isin(row[left], frames[counts > 1])]] = Why.AMBIGUOUS
     row[why >= Why.NO_EXAM] = -1
 
@@ -466,7 +467,7 @@ def _per_frame(row: Codes, columns: dict[str, NDArray[Any]], frames: int) -> _Pe
     told = np.zeros(frames, np.bool_)
     told[place] = True
     contradicted = differs["truth"] | differs["patient"]
-    again = np.setdiff1d(order, order[starts])
+    again = np.delete(order, starts)
     return _PerFrame(value, differs, told, contradicted, again[~contradicted[row[again]]])
 
 
@@ -705,5 +706,7 @@ def _components(path: pa.Array) -> Codes:
 def _ending(path: pa.Array, rows: Codes, depth: int) -> pa.Array:
     """Return the last components of paths that have at least as many."""
     chosen = path.take(pa.array(rows))
+    if (_components(chosen) == depth).all():
+        return chosen
     pattern = rf"(?s)^.*?((?:[^/]*/){{{depth - 1}}}[^/]*)$"
     return compute.replace_substring_regex(chosen, pattern=pattern, replacement=r"\1")

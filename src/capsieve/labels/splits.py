@@ -21,6 +21,7 @@ from capsieve.labels.label_set import (
     clean_text,
     coded,
     compute,
+    joint_codes,
     tidy_paths,
     whole_numbers,
 )
@@ -168,15 +169,12 @@ class RowGroups(NamedTuple):
         The group of each row.
     cut
         Whether each group is a block that was cut, so that its neighbours may be of the same exam.
-    order
-        The rows of the labels in the order of their numbering, one source after the other.
     """
 
     names: list[str]
     kinds: list[str]
     code: Codes
     cut: NDArray[np.bool_]
-    order: Codes
 
 
 def group_rows(labels: LabelSet, *, block_size: int = BLOCK_SIZE) -> RowGroups:
@@ -198,22 +196,15 @@ def group_rows(labels: LabelSet, *, block_size: int = BLOCK_SIZE) -> RowGroups:
         names += [column.names[number] for number in used]
         kinds += [kind] * len(used)
     whole = len(names)
-    sequences = _sequences(labels)
     is_polyp = compute.equal(table["label"], "polyp").to_numpy()
     polyp = coded(table["polyp"]).code
-    for name, all_rows, all_positions in sequences:
-        own = code[all_rows] < 0
-        rows, position = all_rows[own], all_positions[own]
-        if not len(rows):
-            continue
-        gap = np.diff(position)
+    for name, rows, position in _sequences(labels, np.flatnonzero(code < 0)):
         shown = _with_runs(polyp[rows], is_polyp[rows], position)
-        block = cut_blocks(gap, polyp=shown, is_polyp=is_polyp[rows], size=block_size)
+        block = cut_blocks(np.diff(position), polyp=shown, is_polyp=is_polyp[rows], size=block_size)
         code[rows] = block + len(names)
         names += [f"{name} #{number + 1}".strip() for number in range(int(block[-1]) + 1)]
     kinds += ["block"] * (len(names) - whole)
-    order = np.concatenate([np.zeros(0, np.int64), *(rows for _, rows, _ in sequences)])
-    return RowGroups(names, kinds, code, np.arange(len(names)) >= whole, order)
+    return RowGroups(names, kinds, code, np.arange(len(names)) >= whole)
 
 
 def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitPlan:
@@ -339,13 +330,15 @@ def _repeated(table: pa.Table) -> tuple[LabelProblem, ...]:
     return problems.result()
 
 
-def _sequences(labels: LabelSet) -> list[tuple[str, Codes, NDArray[np.float64]]]:
-    """Return the sequences that rows form: name, rows in order, position of each row.
+def _sequences(labels: LabelSet, chosen: Codes) -> list[tuple[str, Codes, NDArray[np.float64]]]:
+    """Return the sequences that some rows form: name, rows in order, position of each row.
 
     A sequence is the exam that the labels name, else the source, else a folder. Its frames are
     ordered by number, both heads together, or if numbers are missing by the names of files.
     """
-    table = labels.table
+    if not len(chosen):
+        return []
+    table = labels.table.take(pa.array(chosen))
     folder = compute.replace_substring_regex(table["file"], r"/?[^/]*$", "")
     exam = table["exam"] if labels.names_exams else pa.nulls(len(table), pa.string())
     name = compute.coalesce(exam, table["source"], folder, "")
@@ -356,18 +349,15 @@ def _sequences(labels: LabelSet) -> list[tuple[str, Codes, NDArray[np.float64]]]
     names = coded(name)
     source = _source(table).code
     found: list[tuple[str, Codes, NDArray[np.float64]]] = []
-    key = np.stack([source, names.code, (frame < 0).astype(np.int64)])
-    _, which = np.unique(key, axis=1, return_inverse=True)
-    order = np.argsort(which.reshape(-1), kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(which.reshape(-1)[order])) + 1):
-        if not len(members):
-            continue
+    which = joint_codes(source, names.code, frame < 0)
+    order = np.argsort(which, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
         if frame[members[0]] >= 0:
             rows = members[np.lexsort((head[members], frame[members]))]
             position = frame[rows].astype(np.float64)
         else:
             rows, position = _by_name(table["file"], members)
-        found.append((str(names[int(rows[0])]), rows, position))
+        found.append((str(names[int(rows[0])]), chosen[rows], position))
     return found
 
 
@@ -421,7 +411,9 @@ def _assign(
 ) -> Codes:
     """Return the part of each group."""
     size = np.bincount(groups.code)
-    ordered, first = np.unique(groups.code[groups.order], return_index=True)
+    sequences = _sequences(labels, np.arange(len(groups.code)))
+    in_order = np.concatenate([rows for _, rows, _ in sequences])
+    ordered, first = np.unique(groups.code[in_order], return_index=True)
     ordered = ordered[np.argsort(first)]  # groups in the order of their first frames
     source = _source(labels.table)
     group_source = np.full(len(size), -1, np.int64)

@@ -348,8 +348,9 @@ def _read_delimited(path: Path, beginning: bytes) -> RawTable:
     ragged = [one for one in ragged if one.text.strip()]
     filled = np.zeros(len(table), np.bool_)
     for column in table.columns:
-        filled |= compute.not_equal(column, "").to_numpy()
-    table = table.filter(pa.array(filled))
+        if not filled.all():
+            filled |= compute.not_equal(column, "").to_numpy()
+    table = table if filled.all() else table.filter(pa.array(filled))
     if not len(table) and not ragged:
         raise FileError(f"{path} has no rows: nothing follows its first line")
     return RawTable(
