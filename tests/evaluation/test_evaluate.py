@@ -525,6 +525,15 @@ def test_a_table_of_scores_is_compared_with_results(small, tmp_path):
     assert evaluation.comparison.lost["frame"] == 2
 
 
+def test_tables_of_files_without_numbers_are_compared_by_file():
+    files = [f"{number}.png" for number in range(6)]
+    labels = {"file": files, "label": TRUTH["label"]}
+    first = {"file": files, "score": [9, 8, 3, 2, 1, 0]}
+    second = {"file": files[::-1], "score": [0, 1, 2, 3, 8, 9]}  # the same in another order
+    evaluation = evaluate(first, labels, threshold=5, baseline=second)
+    assert evaluation.comparison.changed.rows == ()
+
+
 def test_results_of_other_frames_are_not_compared(small, tmp_path):
     results, rows = small
     for exam in ("a", "b"):

@@ -401,19 +401,25 @@ def _compared(
 
 
 def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]:
-    """Return for each frame of the first its row in the second, or -1."""
+    """Return for each frame of the first its row in the second, or -1.
 
-    def keys(scored: ScoredFrames, *, by_file: bool) -> list[tuple[Any, ...]]:
-        exam, number = scored.columns["exam"], scored.columns["frame"]
-        named = scored.columns["file"] if by_file else number
-        names = [exam.names[code] for code in exam.code]
-        return list(zip(names, scored.columns["head"].tolist(), list(named), strict=True))
+    Files are compared if there are any, because images in a table may have no numbers.
+    """
 
-    # Numbers of image files may have been given by the order of a table.
-    files = [each.columns["file"] for each in (first, second)]
-    by_file = all(file is not None and not (file == None).any() for file in files)  # noqa: E711
-    places = {key: row for row, key in enumerate(keys(second, by_file=by_file))}
-    return np.array([places.get(key, -1) for key in keys(first, by_file=by_file)], np.int64)
+    def rows(column: str) -> NDArray[np.int64]:
+        keys: list[list[tuple[Any, ...]]] = []
+        for scored in (first, second):
+            exam, named = scored.columns["exam"], scored.columns[column]
+            heads = scored.columns["head"].tolist()
+            keys.append(list(zip((exam.names[i] for i in exam.code), heads, named, strict=True)))
+        places = {key: row for row, key in enumerate(keys[1]) if key[2] is not None}
+        return np.array([places.get(key, -1) for key in keys[0]], np.int64)
+
+    if first.columns["file"] is not None and second.columns["file"] is not None:
+        found = rows("file")
+        if (found >= 0).any() or not (first.numbered and second.numbered):
+            return found
+    return rows("frame")
 
 
 def _flagged_alike(

@@ -58,6 +58,8 @@ class ScoredFrames:
         The rule that flagged each exam; () for scores of other programs.
     folders
         Of the exams, in the order of ``columns["exam"].names``; () for scores of other programs.
+    numbered
+        Whether the scores have frame numbers, or only files.
     models
         Paths at which the detector's model file may be.
     warnings
@@ -75,6 +77,7 @@ class ScoredFrames:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     flagging: tuple[Flagging, ...] = ()
     folders: tuple[Path, ...] = ()
+    numbered: bool = True
     models: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -328,7 +331,7 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     encoded = exam.dictionary_encode()
     code = encoded.indices.to_numpy().astype(np.int32)
     wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
-    frame = _numbered(code, head, frame)
+    given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
     places = {one: number(one)[order] for one in ("row", "col", "radius") if one in names}
     return ScoredFrames(
@@ -350,6 +353,7 @@ def _read_table(raw: RawTable) -> ScoredFrames:
         ),
         source=text("source").take(pa.array(order)) if "source" in names else None,
         decoded=np.ones(count, bool),
+        numbered=bool((given == frame).all()),
     )
 
 
