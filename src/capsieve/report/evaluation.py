@@ -173,6 +173,12 @@ def summary(evaluation: Evaluation) -> Table:
     title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
     if subset == "test":
         title += "; test part only"
+        # Reading effort and areas are of whole exams, and so of all frames.
+        metrics += [
+            replace(metric, name=f"{metric.name}, all exams")
+            for metric in _pick(evaluation.metrics, _HEADLINE, "all")
+            if metric.key not in {each.key for each in metrics}
+        ]
     return metrics_table("summary", title, metrics, by_subset=bool(sources))
 
 
@@ -290,6 +296,7 @@ def _values(
         for metric in _pick(e.metrics, _AREAS if name == "all" else _AREAS[:5], name)
     ]
     table = partial(_group_table, e.metrics)
+    detector = {name: value for name, value in e.detector.items() if name != "parameters"}
     return {
         "title": _title(e),
         "counts": [
@@ -306,7 +313,7 @@ def _values(
         "results": e.results,
         "labels": e.labels,
         "leaks": e.leaks,
-        "warnings": e.warnings,
+        "warnings": (*e.warnings, *_baseline_warnings(e)),
         "summary": summary(e),
         "areas": metrics_table("areas", "Areas under the curve", areas, by_subset=bool(sources)),
         "effort": table("effort", "Reading effort", "effort."),
@@ -328,6 +335,7 @@ def _values(
             and (e.comparison is None or each not in (e.comparison.values, e.comparison.changed))
         ],
         "tables": by_key,
+        "accounts": _without_zeros(by_key["accounts"]) if "accounts" in by_key else None,
         "points": [(point_line(e, point), point) for point in e.points],
         "rates": replace(by_key["operating-points"], caption="")
         if "operating-points" in by_key
@@ -342,9 +350,46 @@ def _values(
                 if value not in (None, ())
             }
         ),
-        "detector": provenance.rows_of({"detector": e.detector} if e.detector else {}),
+        "detector": provenance.rows_of({"detector": detector} if detector else {}),
         "parameters": provenance.parameter_rows(e.parameters),
     }
+
+
+def _baseline_warnings(evaluation: Evaluation) -> list[str]:
+    """Trivial scores that are as good as the detector, in either direction."""
+    warnings: list[str] = []
+    for area in evaluation.metrics:
+        if area.key != "frames.auc" or area.value is None:
+            continue
+        subset = "" if area.subset == "all" else f" ({_subset_name(area.subset)})"
+        for other in _pick(evaluation.metrics, _AREAS[1:4], area.subset):
+            best = None if other.value is None else max(other.value, 1 - other.value)
+            if best is not None and best >= area.value:
+                name = other.name.removeprefix("AUC of ")
+                warnings.append(
+                    f"{name} alone has an AUC of {text.decimals(best, 3)}, the detector "
+                    f"{text.metric(area)}{subset}"
+                )
+    return warnings
+
+
+def _without_zeros(table: Table) -> Table:
+    """The table without columns of zeros, which the caption names."""
+    rows = [*table.rows, *([] if table.total is None else [table.total])]
+    kept = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.kind != "count" or any(row[place] for row in rows)
+    ]
+    zeros = [each.label.lower() for each in table.columns if each.kind == "count"]
+    zeros = [each for each in zeros if each not in {table.columns[k].label.lower() for k in kept}]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+        total=None if table.total is None else tuple(table.total[place] for place in kept),
+        caption=f"{table.caption} Zero everywhere: {', '.join(zeros)}." if zeros else table.caption,
+    )
 
 
 def _title(evaluation: Evaluation) -> str:
@@ -459,6 +504,10 @@ def _comparison_json(both: Comparison) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return values that JSON knows; NaN and infinity become None."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        shown = value.astype(object)
+        shown[~np.isfinite(value)] = None
+        return shown.tolist()
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if is_dataclass(value) and not isinstance(value, type):

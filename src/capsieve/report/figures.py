@@ -144,6 +144,7 @@ def content(figure: "Figure", kind: str) -> bytes:
         # Names can be in any script; a letter that the font lacks becomes a box.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(drawn, format=kind, metadata=metadata)
+        figure.set_layout_engine("none")  # it stays as it is; a second file needs no second layout
         return drawn.getvalue()
 
 

@@ -98,6 +98,8 @@ def draw(evaluation: Evaluation, gallery: Gallery, images: Images) -> "Figure":
         for axes, row, title in zip(panels, gallery.rows, gallery.titles, strict=False):
             _draw_frame(axes, evaluation.frames, row, pixels[row], ball=gallery.key != "texture")
             lines = [plain(title), _rule(evaluation, row), _place(evaluation.frames, row)]
+            if gallery.key == "texture":
+                del lines[1]  # the title has the value
             short = [textwrap.shorten(line, 40, placeholder="\N{HORIZONTAL ELLIPSIS}") or line[:40]
                      for line in lines]  # fmt: skip
             axes.set_anchor("N")
