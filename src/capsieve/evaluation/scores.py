@@ -115,12 +115,15 @@ def as_table(values: Any, what: str) -> pa.Table:
         It is something else, or its columns differ in length.
     """
     try:
-        return pa.table(values).replace_schema_metadata(None)
+        table = pa.table(values).replace_schema_metadata(None)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise FileError(
             f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
             "a dict of arrays of equal length"
         ) from error
+    # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
+    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return table.select(kept).rename_columns([name.lower() for name in kept])
 
 
 # Results of capsieve screen.
