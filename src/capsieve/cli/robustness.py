@@ -98,12 +98,10 @@ def _say(study: "Robustness", out: Path) -> None:
     click.echo()
     say(table.caption)
     for metric in study.base_metrics:
-        bounds = [
-            f"{each.method} {text.interval(each, metric.unit)}"
-            for each in metric.intervals
-            if each.low is not None
-        ]
-        say(f"{metric.name} of the base: {text.metric(metric)}. {'; '.join(bounds)}")
+        say(f"{metric.name} of the base: {text.metric(metric)} ({text.counts(metric)})")
+        for each in metric.intervals:
+            caution = f", {each.why}" if each.why and each.low is not None else ""
+            say(f"  {each.method}: {text.interval(each, metric.unit)}{caution}")
     counts = study.run.counts
     say(
         f"Not analysed: {counts['other']:,} frames with another finding, "

@@ -69,12 +69,10 @@ class Calibration:
     options, settings
         The options; and label format, split, allowed leaks.
     rule, name, value
-        "threshold" or "share"; "R_P", "score threshold" or "share to read"; and what was chosen (a
-        share of 1).
-    reason
-        The rule of the choice and the frames that chose, as text.
-    stability
-        Interval of the value over bootstrap samples of the frames that choose.
+        "threshold" or "share"; "R_P", "score threshold" or "share to read"; and the chosen value.
+    reason, stability
+        The rule of the choice and the frames that chose, as text; and the interval of the value
+        over bootstrap samples of these frames.
     folds
         By fold: the value that the other folds chose for it.
     metrics
@@ -82,12 +80,10 @@ class Calibration:
         "cross-fitted" (each fold with the value that the others chose).
     optimistic
         Subsets that are evaluated with a value that they chose themselves.
-    detector
-        For ``capsieve screen --detector``.
-    parameters
-        For the paper's detector: the parameters with the chosen R_P; else None.
+    detector, parameters
+        For ``capsieve screen``; the parameters have the chosen R_P and are None without one.
     problems, warnings, leaks
-        What was not clear in the labels; sentences; leaks that were allowed.
+        Of the labels and the choice, and leaks that were allowed; as texts.
     """
 
     results: str
@@ -216,7 +212,6 @@ def calibrate(
             "All figures are of the frames that chose, so they are optimistic; --splits or "
             "--train-patient gives figures of other frames."
         )
-    name = str(read.detector.get("name", ""))
     if is_out_of_fold(read.detector):
         warnings.append(
             "These are out-of-fold scores. The choice is for screening with the model that was "
@@ -243,8 +238,10 @@ def calibrate(
             for metric in _figures(frames, mask, flags, statistics, name)
         ),
         optimistic=(subset,),
-        detector=screens_with(read.detector, Path(read.scored.name)) if name else "",
-        parameters=_parameters(read, value) if scale.name == "R_P" else None,
+        detector=screens_with(read.detector, Path(read.scored.name)) if read.detector else "",
+        parameters=None
+        if scale.step is None
+        else replace(Parameters.from_dict(read.parameters), radius_threshold=int(value)),
         problems=(*read.labels.problems, *read.matched.problems),
         warnings=tuple(dict.fromkeys(warnings)),
         leaks=read.leaks,
@@ -384,10 +381,6 @@ def _warnings(
     return warnings
 
 
-def _parameters(read: LabelledResults, value: float) -> Parameters:
-    return replace(Parameters.from_dict(read.parameters), radius_threshold=int(value))
-
-
 def calibration_table(found: Calibration) -> Table:
     """Return the figures as rows, and the frames that they are about as columns."""
     subsets = list(dict.fromkeys(metric.subset for metric in found.metrics))
@@ -457,18 +450,13 @@ def _write(found: Calibration, out: Path) -> None:
 def _parameters_text(found: Calibration) -> str:
     """Return the parameters as TOML, with the choice and the expected figures as comments."""
     tested = [m for m in found.metrics if m.subset not in found.optimistic]
+    whose = "other frames than those that chose" if tested else "the frames that chose (optimistic)"
     lines = [
         f"Chosen by capsieve calibrate: {found.name} = {found.value:.12g}. {found.reason}",
         f"Results: {found.results}",
         f"Labels: {found.labels}",
-        "Figures on other frames than those that chose:"
-        if tested
-        else "Figures on the frames that chose (optimistic):",
-        *(
-            f"  {metric.name} ({metric.subset}): {text.metric(metric)}"
-            for metric in tested or found.metrics
-            if metric.value is not None
-        ),
+        f"Figures on {whose}:",
+        *(f"  {m.name} ({m.subset}): {text.metric(m)}" for m in tested or found.metrics),
         *(f"Leak, allowed: {leak}" for leak in found.leaks),
         "Research software, not a medical device.",
     ]

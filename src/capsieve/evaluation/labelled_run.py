@@ -135,22 +135,18 @@ def score_labelled_frames(
 
     Parameters
     ----------
-    inputs
+    inputs, progress
         As for :func:`capsieve.screen`.
-    labels
-        Which frames show a polyp, and which are normal.
+    labels, splits
+        Which frames show a polyp, which are normal, and the parts of the frames.
     parameters
-        The settings.
+        The settings to score with.
     out
-        Folder for the blocks of scores, so that the next call continues; None stores nothing.
+        Folder for the blocks of scores, so the next call continues; None stores nothing.
     settings
         The choice of frames, and how they are read.
-    splits
-        Parts of the frames.
     check
         Called with the chosen frames before any of them is analysed; it may raise an error.
-    progress
-        Called whenever frames are finished.
 
     Raises
     ------
