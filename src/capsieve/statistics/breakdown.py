@@ -272,7 +272,7 @@ def baseline_metrics(
             polyp[both],
             frames.group.code[both],
             kind=frames.group_kind,
-        ).interval()
+        ).interval(least=0.0)
         note = f"With the opposite sign: {1 - value:.3f}." if value < 0.5 else ""
         metrics.append(
             make_metric(

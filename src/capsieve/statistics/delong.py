@@ -68,8 +68,8 @@ class AucEstimate:
         """Two-sided p value of the hypothesis that the true value is 0."""
         return math.erfc(abs(self.z) / math.sqrt(2))
 
-    def interval(self) -> Interval:
-        """Return value -+ z standard errors, or why there is no interval."""
+    def interval(self, *, least: float = -1.0) -> Interval:
+        """Return value -+ z standard errors within `least` and 1, or why there is no interval."""
         method = "DeLong, clustered after Obuchowski" if self.kind else "DeLong"
         why = few_units(self.units, self.kind) if self.kind else "treats frames as independent"
         if self.kind and self.units < FEWEST_GROUPS:
@@ -78,7 +78,8 @@ class AucEstimate:
             why = "the standard error is 0 or not defined"
             return Interval(method, None, None, why, self.units)
         reach = normal_quantile() * self.standard_error
-        return Interval(method, self.value - reach, self.value + reach, why, self.units)
+        low, high = max(self.value - reach, least), min(self.value + reach, 1.0)
+        return Interval(method, low, high, why, self.units)
 
 
 class PairedAuc(NamedTuple):

@@ -228,32 +228,22 @@ def dense_units(code: NDArray[np.integer]) -> tuple[NDArray[np.int64], int, NDAr
 
 
 def reading_units(frames: LabelledFrames) -> Coded:
-    """Return the exam that each frame is read with.
+    """Return the exam that each frame is read with: its `unit`.
 
-    That is its `unit`. A frame without a label is read with the frames of its screened exam if all
-    of them are of one unit; if none of them has a label, the screened exam is a unit of its own.
+    A screened exam without a label is a unit by itself.
 
     Returns
     -------
     Coded
         Only units with frames, in order; -1 for a frame that may belong to any of several, or if
-        the labels name no exam and no patient for it.
+        the labels name neither exam nor patient.
     """
     unit, exam = frames.unit.code.astype(np.int64), frames.exam.code
     names = list(frames.unit.names)
-    without = (unit < 0) & ~frames.labelled
-    if without.any():
-        # Per screened exam: its only unit; -1 if there are several or a label names none.
-        lowest = np.full(len(frames.exam.names), np.iinfo(np.int64).max)
-        highest = np.full(len(frames.exam.names), -1, np.int64)
-        told = frames.labelled | (unit >= 0)
-        np.minimum.at(lowest, exam[told], unit[told])
-        np.maximum.at(highest, exam[told], unit[told])
-        only = np.where(lowest == highest, lowest, -1)
-        alone = np.setdiff1d(np.unique(exam), exam[told])
-        only[alone] = len(names) + np.arange(len(alone))
-        names += [frames.exam.names[code] for code in alone]
-        unit = np.where(without, only[exam], unit)
+    alone = np.ones(len(frames.exam.names), np.bool_)
+    alone[exam[frames.labelled | (unit >= 0)]] = False
+    unit = np.where(alone[exam], len(names) + exam, unit)
+    names += frames.exam.names
     known = unit >= 0
     code = np.full(len(unit), -1, np.int32)
     code[known], _, first = dense_units(unit[known])

@@ -131,7 +131,7 @@ def few_units(units: int, kind: str) -> str:
     return "; ".join(filter(None, cautions))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def draws(units: int, *, samples: int, seed: int) -> NDArray[np.float64]:
     """Return how often each unit is drawn in each bootstrap sample.
 

@@ -196,9 +196,7 @@ def frame_roc(
     )
     formula = delong_auc(
         _positive(frames.score[both]), polyp[both], unit[both], kind=frames.group_kind
-    ).interval()
-    if formula.low is not None and formula.high is not None:  # the formula has no limits
-        formula = replace(formula, low=max(formula.low, 0.0), high=min(formula.high, 1.0))
+    ).interval(least=0.0)
     curve = roc_curve(frames.score[polyp], frames.score[normal])
     return _result("frames", curve, samples, frames, options, subset, formula)
 
