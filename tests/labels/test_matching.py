@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from capsieve.errors import FileError
 from capsieve.labels import LABELS, LabelSet, Matched, match, read_labels
-from capsieve.labels.matching import FrameKeys, find_frames
+from capsieve.labels.keys import FrameKeys, find_frames
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED
 from support.label_sets import (
     OTHER_VIDEO,
@@ -287,7 +287,7 @@ def test_two_labels_for_one_frame_contradict() -> None:
     assert found.truth.tolist() == [UNLABELLED, OTHER]
     assert found.contradicted.tolist() == [True, False]
     assert examples(found, "contradict") == ("exam/a.png",)
-    assert problem_rows(found.problems, "repeats the label") == 1
+    assert problem_rows(found.problems, "labels the same frame") == 1
     assert problem_rows(found.problems, "has no label") == 0
     rows = found.rows
     assert [rows.rows[0], rows.first[0], rows.repeated[0], rows.contradicting[0]] == [4, 1, 1, 2]

@@ -1,6 +1,6 @@
 """Labels after reading: one table, what is not clear, and the checks that all formats share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ __all__ = [
     "EXAMPLES",
     "LABELS",
     "WORDS",
+    "Codes",
     "LabelProblem",
     "LabelSet",
     "NameRows",
@@ -28,6 +29,7 @@ __all__ = [
     "joint_codes",
     "settle",
     "tidy_paths",
+    "whole_column",
     "whole_numbers",
 ]
 
@@ -109,6 +111,9 @@ class Problems:
         count, named = self._found.get((what, used), (0, []))
         named += examples[: EXAMPLES - len(named)]
         self._found[what, used] = (count + (len(examples) if rows is None else rows), named)
+
+    def __iter__(self) -> Iterator[LabelProblem]:
+        return iter(self.result())
 
     def result(self) -> tuple[LabelProblem, ...]:
         """Return all problems."""
@@ -198,10 +203,7 @@ def settle(
     cautions = [f"{alone:,} rows name no patient, block or exam; blocks of consecutive frames "
                 "stand in for them"] if alone else []  # fmt: skip
     return LabelSet(
-        table,
-        (*problems, *rows.problems.result()),
-        warnings=(*warnings, *lost, *cautions),
-        **about,
+        table, (*problems, *rows.problems.result()), warnings=(*warnings, *lost, *cautions), **about
     )
 
 
@@ -215,10 +217,7 @@ def clean_text(column: Any, *, name: str) -> pa.StringArray:
     FileError
         The column contains lists, bytes or other values that are not text.
     """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # texts of more than 2 GB
-        column = pa.concat_arrays(column.chunks)
+    column = whole_column(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
@@ -232,11 +231,16 @@ def clean_text(column: Any, *, name: str) -> pa.StringArray:
     return compute.if_else(compute.equal(column, ""), None, column)
 
 
+def whole_column(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
 def coded(column: pa.Array | pa.ChunkedArray) -> Coded:
     """Return a column of texts as codes, with the names in natural order; -1 for null."""
-    if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
-    encoded = column.dictionary_encode()
+    encoded = whole_column(column).dictionary_encode()
     found = encoded.dictionary.to_pylist()
     order = sorted(range(len(found)), key=lambda place: natural_key(found[place]))
     rank = np.full(len(found) + 1, -1, np.int32)  # the last one is for code -1

@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, find_frames
 from capsieve.labels.label_set import LabelProblem, Problems, compute, tidy_paths
-from capsieve.labels.matching import PLACE_PROBLEMS, FrameKeys, find_frames
 from capsieve.labels.tables import RawTable, read_table
 from capsieve.sources.base import MAX_PIXELS, natural_key
 
@@ -229,7 +229,7 @@ class Outlines:
                 if row >= 0:
                     places.append((outline, int(rows[row])))
                 else:
-                    problems.add(PLACE_PROBLEMS[why], outline.where)
+                    problems.add(KEY_PROBLEMS[why], outline.where)
         return places
 
 

@@ -1,0 +1,289 @@
+"""The frames that rows of labels, splits and outlines name: by number, or by path."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from capsieve.errors import FileError
+from capsieve.labels.label_set import Codes, compute, joint_codes, tidy_paths, whole_column
+
+__all__ = ["KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
+
+
+class FrameKeys:
+    """Frames by exam, head and number, and by the path of an image.
+
+    Parameters
+    ----------
+    frames
+        The columns exam, head, frame and path; see :func:`~capsieve.labels.match`.
+    """
+
+    def __init__(self, frames: pa.Table) -> None:
+        encoded = whole_column(compute.fill_null(frames["exam"], "")).dictionary_encode()
+        self.exams = tuple(encoded.dictionary.to_pylist())
+        self.exam = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        self.head, self.frame = _numbers(frames["head"]), _numbers(frames["frame"])
+        self.path = tidy_paths(whole_column(frames["path"]).cast(pa.string()))
+        self.has_files = np.zeros(len(self.exams), np.bool_)
+        self.has_files[self.exam[_valid(self.path)]] = True
+        low, high = np.full(len(self.exams), 2**16), np.full(len(self.exams), -1)
+        np.minimum.at(low, self.exam, self.head)
+        np.maximum.at(high, self.exam, self.head)
+        self.only_head = np.where(low == high, low, -1)
+
+    def __len__(self) -> int:
+        return len(self.exam)
+
+    def name(self, row: int) -> str:
+        """Name a frame as a person would."""
+        exam, path = self.exams[self.exam[row]], self.path[row].as_py()
+        if path is not None:
+            return f"{exam}/{path.rpartition('/')[2]}"
+        head = f" head {self.head[row]}" if self.only_head[self.exam[row]] < 0 else ""
+        return f"{exam}{head} frame {self.frame[row]}"
+
+
+class Why(IntEnum):
+    """The result for a row."""
+
+    FOUND = 0
+    BY_NAME = 1
+    BY_FOLDER = 2
+    NO_EXAM = 3  # from here on no frame was found
+    NO_FRAME = 4
+    NO_FILE = 5
+    AMBIGUOUS = 6
+    TWO_HEADS = 7
+    NO_NUMBER = 8
+    SURPASSED = 9
+
+
+KEY_PROBLEMS = {
+    Why.BY_NAME: "the frame was found by its file name alone, because the exam of the row is not a "
+    "screened exam",
+    Why.BY_FOLDER: "file and folder agree with the frame, but the folders above differ",
+    Why.NO_EXAM: "the exam is not among the results",
+    Why.NO_FRAME: "the exam has no such frame; frames are numbered from 0",
+    Why.NO_FILE: "no screened frame has this file",
+    Why.AMBIGUOUS: "several frames fit the row, or several rows fit the frame",
+    Why.TWO_HEADS: "the exam has two heads, and the row names none",
+    Why.NO_NUMBER: "the row names no frame number, and the exam is a video",
+    Why.SURPASSED: "another row fits the frame better",
+}
+"""Problems of rows; rows with the first two are used nevertheless."""
+
+
+class Places(NamedTuple):
+    """The frames of rows.
+
+    Attributes
+    ----------
+    row
+        Row in the table of frames; -1 if there is none.
+    why
+        A :class:`Why` per row.
+    exam
+        Code of the exam of the frame, or else of the row; -1 if it was not screened.
+    """
+
+    row: Codes
+    why: NDArray[np.int8]
+    exam: Codes
+
+
+def find_frames(
+    known: FrameKeys, keys: pa.Table, *, what: str, unique_names: bool = False
+) -> Places:
+    """Find the frames that rows name by exam, head and frame, or by file.
+
+    If a row has both, the file counts, unless its exam was screened as a video. A path fits a frame
+    if it is an ending of the frame's path, component by component (a bare file name is one), or if
+    file and folder agree. Of several frames that fit, the one counts that agrees in most
+    components; if several agree in as many, the row is ambiguous.
+
+    The exam of a row need not be a screened exam. If it is one, only its frames are searched. If it
+    is not, but other rows name screened exams, a bare file name does not fit a frame: image 1 of
+    another exam is another frame. If rows with different keys fit a frame only by file and folder,
+    or by file name and another exam, none of them counts, and a row that fits fully wins.
+
+    Parameters
+    ----------
+    known
+        All frames.
+    keys
+        The columns exam, head, frame and file.
+    what
+        For messages: where the rows were read.
+    unique_names
+        See :class:`~capsieve.labels.LabelSet`: the name of a file is enough for rows with an exam,
+        and of several copies the best or else the first one counts.
+
+    Raises
+    ------
+    FileError
+        Rows have a frame number and no exam, and there are several exams.
+    """
+    exams = pa.array(known.exams, pa.string())
+    exam = _numbers(compute.index_in(whole_column(keys["exam"]), value_set=exams))
+    named, has_file = _valid(keys["exam"]), _valid(keys["file"])
+    files = np.append(known.has_files, known.has_files.any())  # the last one is for exam -1
+    by_file = has_file & files[exam]
+    by_number = ~by_file & _valid(keys["frame"])
+    if len(known.exams) == 1:
+        exam[by_number & ~named] = 0
+    elif (count := int((by_number & ~named).sum())) > 0:
+        raise FileError(
+            f"{what} has {count} rows with a frame number and no exam, and there are "
+            f"{len(known.exams)} exams; add the column exam"
+        )
+    row = np.full(len(keys), -1, np.int64)
+    why = np.full(len(keys), Why.NO_NUMBER, np.int8)
+    why[~by_number & ~by_file & named & (exam < 0)] = Why.NO_EXAM
+    _find_numbers(known, keys, exam, np.flatnonzero(by_number), row, why)
+    _find_files(known, keys, exam, np.flatnonzero(by_file), unique_names, row, why)
+    _settle_weak(keys, row, why)
+    exam[row >= 0] = known.exam[row[row >= 0]]
+    return Places(row, why, exam)
+
+
+def _find_numbers(
+    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes, row: Codes, why: NDArray[np.int8]
+) -> None:
+    """Set row and why of rows with a frame number."""
+    wanted, given, frame = exam[rows], _numbers(keys["head"])[rows], _numbers(keys["frame"])[rows]
+    head = np.where(given < 0, np.append(known.only_head, -1)[wanted], given)
+    pairs = ((known.exam, wanted), (known.head, head), (known.frame, frame))
+    code = joint_codes(*(np.concatenate(pair) for pair in pairs))
+    place, count = _lookup(code[: len(known)], code[len(known) :])
+    row[rows] = np.where(count > 0, place, -1)
+    why[rows] = np.select(
+        [count > 0, wanted < 0, head < 0], [Why.FOUND, Why.NO_EXAM, Why.TWO_HEADS], Why.NO_FRAME
+    )
+
+
+def _find_files(
+    known: FrameKeys,
+    keys: pa.Table,
+    exam: Codes,
+    rows: Codes,
+    unique_names: bool,
+    row: Codes,
+    why: NDArray[np.int8],
+) -> None:
+    """Set row and why of rows with a file."""
+    if not len(rows):
+        return
+    path = tidy_paths(whole_column(keys["file"]).take(pa.array(rows)))
+    scope, named = exam[rows], _valid(keys["exam"])[rows]
+    unique = named if unique_names else np.zeros(len(rows), np.bool_)
+    found, depth, several = _by_path(known, path, scope, unique)
+    length = _components(path)
+    # The exam is not a screened one, and no folder agrees: does the path name the exam?
+    elsewhere = np.flatnonzero((found >= 0) & named & (scope < 0) & (depth == 1) & ~unique)
+    exams = keys["exam"].take(pa.array(rows[elsewhere])).to_pylist()
+    paths = known.path.take(pa.array(found[elsewhere])).to_pylist()
+    stray = np.zeros(len(rows), np.bool_)
+    stray[elsewhere] = [name not in file for name, file in zip(exams, paths, strict=True)]
+    if (exam >= 0).any():  # names of exams are those of screened exams
+        found[stray] = -1
+        why_stray = Why.NO_EXAM
+    else:
+        why_stray = Why.BY_NAME
+    row[rows] = found
+    hit, whole = found >= 0, unique | (depth == length)
+    why[rows] = np.select(
+        [stray, hit & whole, hit, several, named & (scope < 0)],
+        [why_stray, Why.FOUND, Why.BY_FOLDER, Why.AMBIGUOUS, Why.NO_EXAM],
+        Why.NO_FILE,
+    )
+
+
+def _by_path(
+    known: FrameKeys, path: pa.Array, scope: Codes, unique: NDArray[np.bool_]
+) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    """Return the frame of each path, the number of equal last components, and which are tied."""
+    files = np.flatnonzero(_valid(known.path))
+    whole = known.path.take(pa.array(files))
+    longest, length = _components(whole), _components(path)
+    found, agreed = np.full(len(path), -1, np.int64), np.zeros(len(path), np.int64)
+    several = np.zeros(len(path), np.bool_)
+    pending = np.ones(len(path), np.bool_)
+    for depth in range(int(min(longest.max(initial=0), length.max(initial=0))), 0, -1):
+        allowed = (length >= depth) & ((depth > 1) | (length == 1) | unique)
+        for scoped in (False, True):
+            asked = np.flatnonzero(pending & allowed & ((scope >= 0) == scoped))
+            there = np.flatnonzero(longest >= depth)
+            if not len(asked) or not len(there):
+                continue
+            endings = pa.concat_arrays([_ending(whole, there, depth), _ending(path, asked, depth)])
+            code = _codes(endings)
+            left, right = code[: len(there)], code[len(there) :]
+            if scoped:
+                exams = len(known.exams)
+                left = left * exams + known.exam[files[there]]
+                right = right * exams + scope[asked]
+            place, count = _lookup(left, right)
+            fits = count > 0
+            one = (count == 1) | (fits & unique[asked])
+            found[asked[one]] = files[there[place[one]]]
+            agreed[asked[one]] = depth
+            several[asked[fits & ~one]] = True
+            pending[asked[fits]] = False
+    return found, agreed, several
+
+
+def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
+    """Let no frame be claimed by a weak match if another row has a better or an equal claim."""
+    weak = np.flatnonzero((why == Why.BY_NAME) | (why == Why.BY_FOLDER))
+    if not len(weak):
+        return
+    surpassed = np.isin(row[weak], row[why == Why.FOUND])
+    why[weak[surpassed]] = Why.SURPASSED
+    left = weak[~surpassed]
+    chosen = pa.array(left)
+    exam, file = (_codes(whole_column(keys[name]).take(chosen)) for name in ("exam", "file"))
+    _, first = np.unique(joint_codes(row[left], exam, file), return_index=True)
+    frames, counts = np.unique(row[left][first], return_counts=True)
+    why[left[np.isin(row[left], frames[counts > 1])]] = Why.AMBIGUOUS
+    row[why >= Why.NO_EXAM] = -1
+
+
+def _lookup(known: Codes, wanted: Codes) -> tuple[Codes, Codes]:
+    """Return the first place of each wanted code among the known ones, and how often it occurs."""
+    if not len(known):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
+    values, first, counts = np.unique(known, return_index=True, return_counts=True)
+    spot = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return first[spot], np.where(values[spot] == wanted, counts[spot], 0)
+
+
+def _valid(column: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
+    return np.asarray(whole_column(column).is_valid().to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _numbers(column: pa.Array | pa.ChunkedArray) -> Codes:
+    column = whole_column(compute.fill_null(column, -1))
+    return column.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _codes(texts: pa.Array) -> Codes:
+    indices = texts.dictionary_encode().indices.fill_null(-1)
+    return indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _components(path: pa.Array) -> Codes:
+    slashes = compute.count_substring(path, "/").fill_null(0)
+    return slashes.to_numpy(zero_copy_only=False).astype(np.int64) + 1
+
+
+def _ending(path: pa.Array, rows: Codes, depth: int) -> pa.Array:
+    """Return the last components of paths that have at least as many."""
+    chosen = path.take(pa.array(rows))
+    if (_components(chosen) == depth).all():
+        return chosen
+    pattern = rf"(?s)^.*?((?:[^/]*/){{{depth - 1}}}[^/]*)$"
+    return compute.replace_substring_regex(chosen, pattern=pattern, replacement=r"\1")
