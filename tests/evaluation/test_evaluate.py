@@ -9,6 +9,7 @@ import pytest
 
 import capsieve
 from capsieve import FileError, LeakError, ParameterError
+from capsieve.evaluation.results import read_results
 from capsieve.learned.model_file import read_model, write_model
 from capsieve.statistics.frames import UNLABELLED
 from capsieve.statistics.results import EvaluationOptions
@@ -220,6 +221,15 @@ def test_a_fold_is_evaluated_with_the_threshold_of_the_other_folds(small, tmp_pa
     evaluation = evaluate(results, labels, splits=split)
     assert evaluation.metric("frames.specificity", "cross-fitted").value == 1.0
     assert evaluation.table("cross-fitted").column("fold") == ["1", "2"]
+
+
+def test_the_test_part_alone_is_evaluated_as_it_was_screened(small, tmp_path):
+    results, rows = small
+    labels = write_rows(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["train"] * 4 + ["test"] * 4)
+    evaluation = evaluate(results / "b", labels, splits=split)
+    assert [point.key for point in evaluation.points] == ["screened", "fitted"]
+    assert any("training part" in warning for warning in evaluation.warnings)
 
 
 def test_a_single_fold_gives_a_warning_and_no_cross_fitted_figures(small, tmp_path):
@@ -573,6 +583,10 @@ def test_frames_that_trained_the_model_stop_the_evaluation(trained):
     leaks = evaluate(results, TRUTH, allow_leaks=True).leaks
     assert len(leaks) == 1
     assert "trained on 1 of the 6" in leaks[0]
+
+
+def test_training_may_read_results_of_a_model_that_knows_the_frames(trained):
+    assert read_results(trained[0], TRUTH, check_model=False).leaks == ()
 
 
 def test_a_model_that_is_not_found_gives_a_warning(trained):

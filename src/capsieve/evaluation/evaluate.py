@@ -272,10 +272,9 @@ def operating_points(
     chosen = chosen_point(frames, options, step)
     fitted = fitted_point(frames, options, step)
     if chosen is None and given is None and TRAIN in frames.part.names:
-        raise ParameterError(
-            "specificity",
-            "no normal frame of the training part was scored, so no threshold can be chosen; give "
-            "a split with normal frames in its training part, or a threshold",
+        warnings.append(
+            "No threshold could be chosen on the training part, because none of its normal frames "
+            "was scored."
         )
     screened = None if given is not None else _screened_point(read)
     points = [given, chosen, screened, fitted]

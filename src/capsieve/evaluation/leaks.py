@@ -181,10 +181,13 @@ def read_training_phashes(
 
     name = str(detector.get("name"))
     why = f"the model file {name} was not found"
-    for path in [SHIPPED] if name == "learned" else list(places):
+    for path in [SHIPPED] if name == "learned" else [Path(place) for place in places]:
+        if not path.is_file():
+            continue
         try:
             model = read_model(path)
-        except CapsieveError:
+        except CapsieveError as error:  # another file of this name, or onnx is not installed
+            why = f"the model file {name} cannot be read ({error})"
             continue
         if model.sha256 == detector["model"]:
             if len(model.training_phashes):

@@ -88,6 +88,7 @@ def read_results(
     splits: Splits | str | os.PathLike[str] | None = None,
     train_patients: Sequence[str] = (),
     allow_leaks: bool = False,
+    check_model: bool = True,
 ) -> LabelledResults:
     """Read scores, match them with labels, divide them into parts, and check for leaks.
 
@@ -104,6 +105,8 @@ def read_results(
         Patients that are the part "train"; all others are the part "test".
     allow_leaks
         Continue although there are leaks.
+    check_model
+        Whether frames that trained the model are a leak. They are none if the scores are not used.
 
     Raises
     ------
@@ -132,7 +135,7 @@ def read_results(
     if train_patients:
         frames = with_training_patients(frames, tuple(train_patients))
     leaks = list(find_leaks(frames, scored.hashes, in_two_parts=matched.in_two_parts))
-    trained, unknown = _training_leak(scored, frames)
+    trained, unknown = _training_leak(scored, frames) if check_model else (None, "")
     leaks += [] if trained is None else [trained]
     allowed, leak_warnings = check_leaks(leaks, allow=allow_leaks)
     warnings = (

@@ -5,6 +5,7 @@ score; and if known head, time_s, source, row and col. Any finite number is a sc
 means polyp; an empty cell is a frame that was not scored.
 """
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -147,6 +148,7 @@ _VALUES = {
 
 _TEXTS = ("file", "status", "reason", "pixel_hash", "phash")
 _REJECTED = ("texture-low", "texture-high", "no-feature")  # rules of the paper: R_max = 0
+_LARGEST = {"head": 99, "frame": 10**12}
 _SHOWN = 5
 
 
@@ -287,9 +289,7 @@ def _incomplete(exams: Sequence[Exam]) -> list[str]:
 
 def _unfinished(out: Path) -> list[str]:
     names = _some([folder.name for folder in unfinished_exams(out)])
-    return [f"These exams are left out because their screening is unfinished: {names}."] * bool(
-        names
-    )
+    return [f"Screening of these exams is unfinished; they are left out: {names}."] if names else []
 
 
 def _some(names: Sequence[str]) -> str:
@@ -320,10 +320,11 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     def number(column: str, *, whole: bool = False) -> NDArray[np.float64]:
         if column not in names:
             return np.full(count, np.nan)
-        values, unreadable = _numbers(table[column])
-        wrong(unreadable | np.isinf(values), f"{column} must be a finite number")
+        values = _numbers(table[column])
+        wrong(np.isinf(values), f"{column} must be a finite number")
         if whole:
-            wrong((values < 0) | (values % 1 > 0), f"{column} must be a whole number from 0")
+            outside = (values < 0) | (values > _LARGEST[column]) | (values % 1 > 0)
+            wrong(outside, f"{column} must be a whole number from 0 to {_LARGEST[column]:,}")
         return values
 
     file = pc.replace_substring(text("file"), "\\", "/")
@@ -405,32 +406,22 @@ def _texts(column: pa.ChunkedArray) -> pa.Array:
     return pc.if_else(pc.equal(texts, ""), None, texts)
 
 
-def _numbers(column: pa.ChunkedArray) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return numbers, NaN if a cell is empty, and which cells are not numbers."""
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Return numbers: NaN if a cell is empty, infinity if it is not a number."""
     values = _joined(column)
-    unreadable = np.zeros(len(values), bool)
-    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
-        values = _texts(column)
-        try:
-            values = values.cast(pa.float64())
-        except pa.ArrowInvalid:
-            texts = values.to_pylist()
-            unreadable = np.array([not (one is None or _is_number(one)) for one in texts])
-            return np.zeros(len(texts)), unreadable
-        unreadable = values.is_valid().to_numpy(zero_copy_only=False) & np.isnan(_floats(values))
-    return _floats(values), unreadable
+    if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
+        return values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    return np.array([_number(text) for text in _texts(column).to_pylist()])
 
 
-def _is_number(text: str) -> bool:
+def _number(text: str | None) -> float:
+    if text is None:
+        return math.nan
     try:
-        pa.scalar(text).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _floats(values: pa.Array) -> NDArray[np.float64]:
-    return values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        value = float(text.replace("_", "?"))  # Python takes 1_000 for a number
+    except ValueError:
+        return math.inf
+    return math.inf if math.isnan(value) else value
 
 
 def _objects(values: pa.Array) -> NDArray[np.object_]:
