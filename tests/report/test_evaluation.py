@@ -18,10 +18,10 @@ from capsieve.report import tables
 from capsieve.report.evaluation import (
     check_folder,
     metrics_json,
-    point_line,
     summary,
     write_evaluation,
 )
+from capsieve.report.evaluation_tables import point_line
 from capsieve.statistics.frames import Coded
 from capsieve.statistics.results import (
     Column,

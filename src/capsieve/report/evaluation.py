@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,16 +15,22 @@ from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.errors import FileError, file_errors
 from capsieve.report import figures, page, provenance, tables, text
-from capsieve.report.evaluation_figures import Drawing, drawings, point_text
+from capsieve.report.evaluation_figures import Drawing, drawings
+from capsieve.report.evaluation_tables import (
+    areas,
+    baseline_warnings,
+    compared,
+    metrics_table,
+    point_line,
+    summary,
+    without_zeros,
+)
 from capsieve.report.galleries import Images, choose, draw
 from capsieve.statistics.results import (
     LEVEL,
-    Column,
     Comparison,
     Evaluation,
-    Interval,
     Metric,
-    OperatingPoint,
     Table,
 )
 from capsieve.store.record import RECORD
@@ -35,8 +41,6 @@ __all__ = [
     "SCHEMA",
     "check_folder",
     "metrics_json",
-    "metrics_table",
-    "point_line",
     "summary",
     "write_evaluation",
 ]
@@ -48,30 +52,6 @@ SCHEMA = 2
 
 _FILES = "files.txt"
 _HEAD = "files of this evaluation, written by capsieve"
-_HEADLINE = (
-    "polyps.sensitivity",
-    "frames.sensitivity",
-    "frames.specificity",
-    "effort.frames_per_exam",
-    "frames.auc",
-)
-_AREAS = (
-    "frames.auc",
-    "baseline.redness.auc",
-    "baseline.brightness.auc",
-    "baseline.sharpness.auc",
-    "polyps.auc",
-    "frames.auc_20",
-    "polyps.auc_20",
-    "frames.sensitivity_at_target",
-    "polyps.sensitivity_at_target",
-)
-_SOURCE = "source: "
-_POINTS = {
-    "screened": "Flagged as screened",
-    "chosen": "Chosen on the training part",
-    "fitted": "Fitted on these frames (optimistic)",
-}
 _PAPER_TABLES = ("sequences", "false-positives-per-patient", "causes", "reasons")
 _OWN_PLACE = ("accounts", "operating-points", "reading-effort")
 
@@ -157,94 +137,6 @@ def check_folder(out: str | os.PathLike[str]) -> None:
             )
 
 
-def summary(evaluation: Evaluation) -> Table:
-    """Return the table to read first: sensitivity, specificity, frames to read, AUC.
-
-    Each with counts and 95 % interval at the operating point that was used; by source first if
-    there are several. The caption gives the reasons of missing or too narrow intervals.
-    """
-    subset = _subset(evaluation)
-    sources = _sources(evaluation)
-    metrics = [
-        metric
-        for name in [*(f"{_SOURCE}{source}" for source in sources), subset]
-        for metric in _pick(evaluation.metrics, _HEADLINE, name)
-    ]
-    title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
-    if subset == "test":
-        title += "; test part only"
-        # Reading effort and areas are of whole exams, and so of all frames.
-        metrics += [
-            replace(metric, name=f"{metric.name}, all exams")
-            for metric in _pick(evaluation.metrics, _HEADLINE, "all")
-            if metric.key not in {each.key for each in metrics}
-        ]
-    return metrics_table("summary", title, metrics, by_subset=bool(sources))
-
-
-def metrics_table(
-    key: str,
-    title: str,
-    metrics: Sequence[Metric],
-    *,
-    by_subset: bool = False,
-    signed: bool = False,
-) -> Table:
-    """Return metrics as a table of texts: measure, value, counts and interval.
-
-    Parameters
-    ----------
-    key, title
-        Of the table.
-    metrics
-        One row each.
-    by_subset
-        Whether a first column names the frames that a metric is about.
-    signed
-        Whether the values are differences.
-    """
-    rows, notes, before = [], {}, ""
-    for metric in metrics:
-        shown = _shown_interval(metric)
-        value = text.difference(metric.value, metric.unit) if signed else text.metric(metric)
-        bounds = text.interval(shown, metric.unit, signed=signed) or metric.note
-        method = _method(shown, metric.denominator)
-        cells = (metric.name, value, text.counts(metric), bounds + method)
-        name = _subset_name(metric.subset)
-        rows.append(("" if name == before else name, *cells) if by_subset else cells)
-        before = name
-        for each in metric.intervals:
-            if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
-                notes[f"{each.method[:1].upper()}{each.method[1:]}: {each.why}."] = True
-            if each is shown:
-                break
-        if metric.note and metric.note not in bounds:
-            notes[f"{metric.name}: {metric.note}"] = True
-    columns = (
-        *((Column("frames", "Frames"),) if by_subset else ()),
-        Column("measure", "Measure"),
-        Column("value", "Value", "number"),
-        Column("counts", "Counts", "number"),
-        Column("interval", f"{100 * LEVEL:g} % interval"),
-    )
-    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
-    return Table(
-        key,
-        title,
-        tuple(columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in rows),
-        " ".join(notes),
-    )
-
-
-def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
-    """Return an operating point in a line: ``Flagged as screened: R_P = 37``."""
-    rule = point_text(evaluation, point)
-    if point.key != "given":
-        return f"{_POINTS[point.key]}: {rule}"
-    return f"Reading list: {rule}" if point.rule == "read" else f"{rule[0].upper()}{rule[1:]}"
-
-
 def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
     """Return the content of metrics.json: plain values, null for NaN and infinity."""
     e = evaluation
@@ -289,12 +181,6 @@ def _values(
     """The values of the template, by their names."""
     e, frames = evaluation, evaluation.frames
     by_key = {table.key: table for table in e.tables}
-    sources = _sources(e)
-    areas = [
-        metric
-        for name in [*(f"{_SOURCE}{source}" for source in sources), "all"]
-        for metric in _pick(e.metrics, _AREAS if name == "all" else _AREAS[:5], name)
-    ]
     table = partial(_group_table, e.metrics)
     detector = {name: value for name, value in e.detector.items() if name != "parameters"}
     return {
@@ -313,14 +199,14 @@ def _values(
         "results": e.results,
         "labels": e.labels,
         "leaks": e.leaks,
-        "warnings": (*e.warnings, *_baseline_warnings(e)),
+        "warnings": (*e.warnings, *baseline_warnings(e)),
         "summary": summary(e),
-        "areas": metrics_table("areas", "Areas under the curve", areas, by_subset=bool(sources)),
+        "areas": areas(e),
         "effort": table("effort", "Reading effort", "effort."),
         "localisation": table("localisation", "Localisation", "localisation."),
         "preselection": table("preselection", "Pre-selection", "preselection."),
         "comparison": e.comparison,
-        "compared": None if e.comparison is None else _compared(e.comparison),
+        "compared": None if e.comparison is None else compared(e.comparison),
         "drawn": {
             name: (svg[name], *map(round, 96 * each.figure.get_size_inches()), each)
             for name, each in drawn.items()
@@ -335,7 +221,7 @@ def _values(
             and (e.comparison is None or each not in (e.comparison.values, e.comparison.changed))
         ],
         "tables": by_key,
-        "accounts": _without_zeros(by_key["accounts"]) if "accounts" in by_key else None,
+        "accounts": without_zeros(by_key["accounts"]) if "accounts" in by_key else None,
         "points": [(point_line(e, point), point) for point in e.points],
         "rates": replace(by_key["operating-points"], caption="")
         if "operating-points" in by_key
@@ -355,43 +241,6 @@ def _values(
     }
 
 
-def _baseline_warnings(evaluation: Evaluation) -> list[str]:
-    """Trivial scores that are as good as the detector, in either direction."""
-    warnings: list[str] = []
-    for area in evaluation.metrics:
-        if area.key != "frames.auc" or area.value is None:
-            continue
-        subset = "" if area.subset == "all" else f" ({_subset_name(area.subset)})"
-        for other in _pick(evaluation.metrics, _AREAS[1:4], area.subset):
-            best = None if other.value is None else max(other.value, 1 - other.value)
-            if best is not None and best >= area.value:
-                name = other.name.removeprefix("AUC of ")
-                warnings.append(
-                    f"{name} alone has an AUC of {text.decimals(best, 3)}, the detector "
-                    f"{text.metric(area)}{subset}"
-                )
-    return warnings
-
-
-def _without_zeros(table: Table) -> Table:
-    """The table without columns of zeros, which the caption names."""
-    rows = [*table.rows, *([] if table.total is None else [table.total])]
-    kept = [
-        place
-        for place, column in enumerate(table.columns)
-        if column.kind != "count" or any(row[place] for row in rows)
-    ]
-    zeros = [each.label.lower() for each in table.columns if each.kind == "count"]
-    zeros = [each for each in zeros if each not in {table.columns[k].label.lower() for k in kept}]
-    return replace(
-        table,
-        columns=tuple(table.columns[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
-        total=None if table.total is None else tuple(table.total[place] for place in kept),
-        caption=f"{table.caption} Zero everywhere: {', '.join(zeros)}." if zeros else table.caption,
-    )
-
-
 def _title(evaluation: Evaluation) -> str:
     name = str(evaluation.detector.get("name", "")).rpartition("/")[2]
     if name == "paper":
@@ -402,80 +251,6 @@ def _title(evaluation: Evaluation) -> str:
 def _group_table(metrics: Iterable[Metric], key: str, title: str, start: str) -> Table | None:
     chosen = [each for each in metrics if each.key.startswith(start) and each.subset == "all"]
     return metrics_table(key, title, chosen) if chosen else None
-
-
-def _compared(both: Comparison) -> Table:
-    """Both values, the difference with its interval, gained and lost with McNemar's p."""
-    first, second = ({metric.key: metric for metric in side} for side in (both.first, both.second))
-    rows, notes = [], {}
-    for each in both.differences:
-        unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
-        shown = _shown_interval(each)
-        rows.append(
-            (
-                each.name,
-                *(text.metric(side[each.key]) for side in (first, second)),
-                text.difference(each.value, each.unit),
-                text.interval(shown, each.unit, signed=True),
-                both.gained.get(unit),
-                both.lost.get(unit),
-                both.p_value.get(unit),
-            )
-        )
-        if shown is not None and shown.low is not None:
-            notes[f"{text.sentence(shown.method)} {text.sentence(shown.why)}".strip()] = True
-    names = map(text.plain, both.names)
-    columns = (
-        Column("measure", "Measure"),
-        *(Column(key, name, "number") for key, name in zip(("a", "b"), names, strict=True)),
-        Column("difference", "Difference", "number"),
-        Column("interval", f"{100 * LEVEL:g} % interval"),
-        Column("gained", "Gained", "count"),
-        Column("lost", "Lost", "count"),
-        Column("p", "McNemar's p", "number", 3),
-    )
-    caption = f"Gained, lost: flagged by only the first or only the second. {' '.join(notes)}"
-    return Table("compared", "Comparison", columns, tuple(rows), caption.strip())
-
-
-def _shown_interval(metric: Metric) -> Interval | None:
-    """The interval to quote if it has bounds, else the first that has."""
-    bounded = (each for each in metric.intervals if each.low is not None)
-    return next(bounded, metric.interval)
-
-
-def _method(interval: Interval | None, counted: int | None) -> str:
-    if interval is None or interval.low is None:
-        return ""
-    known = interval.units is None or interval.units == counted
-    return f" ({interval.method})" if known else f" ({interval.method}, n = {interval.units:,})"
-
-
-def _pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[Metric]:
-    by_key = {metric.key: metric for metric in metrics if metric.subset == subset}
-    return [by_key[key] for key in keys if key in by_key]
-
-
-def _subset(evaluation: Evaluation) -> str:
-    """The frames of the headline: the test part, if the training part chose the rule."""
-    chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
-    return "test" if chosen and any(m.subset == "test" for m in evaluation.metrics) else "all"
-
-
-def _sources(evaluation: Evaluation) -> list[str]:
-    """The sources with figures of their own, if there are several."""
-    names = dict.fromkeys(
-        metric.subset.removeprefix(_SOURCE)
-        for metric in evaluation.metrics
-        if metric.subset.startswith(_SOURCE)
-    )
-    return list(names) if len(names) > 1 else []
-
-
-def _subset_name(subset: str) -> str:
-    if subset.startswith(_SOURCE):
-        return subset.removeprefix(_SOURCE)
-    return "all sources, pooled" if subset == "all" else subset
 
 
 def _all_tables(evaluation: Evaluation) -> list[Table]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from capsieve.report import text
+from capsieve.report.evaluation_tables import point_text
 from capsieve.report.figures import (
     BLUE,
     GREY,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "drawings", "point_text"]
+__all__ = ["Drawing", "drawings"]
 
 _LOW_END = 0.2  # the part of the curve that matters: flagged frames have to be read
 _MARKS = ("X", "P", "D", "^")
@@ -53,24 +54,6 @@ def drawings(evaluation: Evaluation) -> dict[str, Drawing]:
     }
     found |= {f"histogram-{each.key}": _histogram(each) for each in evaluation.histograms}
     return {name: drawing for name, drawing in found.items() if drawing is not None}
-
-
-def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
-    """Return the rule of an operating point: ``R_P = 37``, ``10 % of each exam``."""
-    if point.value is None:
-        return "different rules in the exams"
-    if point.rule == "read":
-        if point.value <= 1 and not isinstance(point.value, int):
-            return f"{text.number(100 * point.value)} % of each exam"
-        return f"{text.plural(int(point.value), 'frame')} of each exam"
-    score = evaluation.frames.score[np.isfinite(evaluation.frames.score)]
-    neighbours = [
-        *score[score < point.value].max(initial=-np.inf, keepdims=True),
-        *score[score > point.value].min(initial=np.inf, keepdims=True),
-        *(each.value for each in evaluation.points if each.rule == point.rule and each.value),
-    ]
-    name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
-    return f"{name} {text.distinct(point.value, neighbours)}"
 
 
 def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:

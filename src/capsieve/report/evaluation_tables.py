@@ -1,0 +1,279 @@
+"""Tables and lines of the evaluation report: the summary, operating points, the comparison."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from capsieve.report import text
+from capsieve.statistics.results import (
+    LEVEL,
+    Column,
+    Comparison,
+    Evaluation,
+    Interval,
+    Metric,
+    OperatingPoint,
+    Table,
+)
+
+__all__ = [
+    "areas",
+    "baseline_warnings",
+    "compared",
+    "metrics_table",
+    "point_line",
+    "point_text",
+    "summary",
+    "without_zeros",
+]
+
+_HEADLINE = (
+    "polyps.sensitivity",
+    "frames.sensitivity",
+    "frames.specificity",
+    "effort.frames_per_exam",
+    "frames.auc",
+)
+_AREAS = (
+    "frames.auc",
+    "baseline.redness.auc",
+    "baseline.brightness.auc",
+    "baseline.sharpness.auc",
+    "polyps.auc",
+    "frames.auc_20",
+    "polyps.auc_20",
+    "frames.sensitivity_at_target",
+    "polyps.sensitivity_at_target",
+)
+_SOURCE = "source: "
+_POINTS = {
+    "screened": "Flagged as screened",
+    "chosen": "Chosen on the training part",
+    "fitted": "Fitted on these frames (optimistic)",
+}
+
+
+def summary(evaluation: Evaluation) -> Table:
+    """Return the table to read first: sensitivity, specificity, frames to read, AUC.
+
+    Each with counts and 95 % interval at the operating point that was used; by source first if
+    there are several. The caption gives the reasons of missing or too narrow intervals.
+    """
+    subset = _subset(evaluation)
+    sources = _sources(evaluation)
+    metrics = [
+        metric
+        for name in [*sources, subset]
+        for metric in _pick(evaluation.metrics, _HEADLINE, name)
+    ]
+    title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
+    if subset == "test":
+        title += "; test part only"
+        # Reading effort and areas are of whole exams, and so of all frames.
+        metrics += [
+            replace(metric, name=f"{metric.name}, all exams")
+            for metric in _pick(evaluation.metrics, _HEADLINE, "all")
+            if metric.key not in {each.key for each in metrics}
+        ]
+    return metrics_table("summary", title, metrics, by_subset=bool(sources))
+
+
+def areas(evaluation: Evaluation) -> Table:
+    """Return the areas under the curves next to those of trivial scores; by source first."""
+    sources = _sources(evaluation)
+    metrics = [
+        metric
+        for name in [*sources, "all"]
+        for metric in _pick(evaluation.metrics, _AREAS[:5] if name in sources else _AREAS, name)
+    ]
+    return metrics_table("areas", "Areas under the curve", metrics, by_subset=bool(sources))
+
+
+def metrics_table(
+    key: str,
+    title: str,
+    metrics: Sequence[Metric],
+    *,
+    by_subset: bool = False,
+    signed: bool = False,
+) -> Table:
+    """Return metrics as a table of texts: measure, value, counts and interval.
+
+    Parameters
+    ----------
+    key, title
+        Of the table.
+    metrics
+        One row each.
+    by_subset
+        Whether a first column names the frames that a metric is about.
+    signed
+        Whether the values are differences.
+    """
+    rows, notes, before = [], {}, ""
+    for metric in metrics:
+        shown = _shown_interval(metric)
+        value = text.difference(metric.value, metric.unit) if signed else text.metric(metric)
+        bounds = text.interval(shown, metric.unit, signed=signed) or metric.note
+        method = _method(shown, metric.denominator)
+        cells = (metric.name, value, text.counts(metric), bounds + method)
+        name = _subset_name(metric.subset)
+        rows.append(("" if name == before else name, *cells) if by_subset else cells)
+        before = name
+        for each in metric.intervals:
+            if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
+                notes[f"{each.method[:1].upper()}{each.method[1:]}: {each.why}."] = True
+            if each is shown:
+                break
+        if metric.note and metric.note not in bounds:
+            notes[f"{metric.name}: {metric.note}"] = True
+    columns = (
+        *((Column("frames", "Frames"),) if by_subset else ()),
+        Column("measure", "Measure"),
+        Column("value", "Value", "number"),
+        Column("counts", "Counts", "number"),
+        Column("interval", f"{100 * LEVEL:g} % interval"),
+    )
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    return Table(
+        key,
+        title,
+        tuple(columns[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in rows),
+        " ".join(notes),
+    )
+
+
+def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
+    """Return an operating point in a line: ``Flagged as screened: R_P = 37``."""
+    rule = point_text(evaluation, point)
+    if point.key != "given":
+        return f"{_POINTS[point.key]}: {rule}"
+    return f"Reading list: {rule}" if point.rule == "read" else f"{rule[0].upper()}{rule[1:]}"
+
+
+def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
+    """Return the rule of an operating point: ``R_P = 37``, ``10 % of each exam``."""
+    if point.value is None:
+        return "different rules in the exams"
+    if point.rule == "read":
+        if point.value <= 1 and not isinstance(point.value, int):
+            return f"{text.number(100 * point.value)} % of each exam"
+        return f"{text.plural(int(point.value), 'frame')} of each exam"
+    score = evaluation.frames.score[np.isfinite(evaluation.frames.score)]
+    neighbours = [
+        *score[score < point.value].max(initial=-np.inf, keepdims=True),
+        *score[score > point.value].min(initial=np.inf, keepdims=True),
+        *(each.value for each in evaluation.points if each.rule == point.rule and each.value),
+    ]
+    name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
+    return f"{name} {text.distinct(point.value, neighbours)}"
+
+
+def compared(both: Comparison) -> Table:
+    """Both values, the difference with its interval, gained and lost with McNemar's p."""
+    first, second = ({metric.key: metric for metric in side} for side in (both.first, both.second))
+    rows = []
+    for each in _pick(both.differences, (*_HEADLINE, "polyps.auc"), "all"):
+        unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
+        rows.append(
+            (
+                each.name,
+                *(text.metric(side[each.key]) for side in (first, second)),
+                text.difference(each.value, each.unit),
+                text.interval(_shown_interval(each), each.unit, signed=True),
+                both.gained.get(unit),
+                both.lost.get(unit),
+                both.p_value.get(unit),
+            )
+        )
+    columns = (
+        Column("measure", "Measure"),
+        *(Column(key, name, "number") for key, name in zip("ab", both.names, strict=True)),
+        Column("difference", "Difference", "number"),
+        Column("interval", f"{100 * LEVEL:g} % interval"),
+        Column("gained", "Gained", "count"),
+        Column("lost", "Lost", "count"),
+        Column("p", "p", "number", 3),
+    )
+    return Table("compared", "Comparison", columns, tuple(rows), both.values.caption)
+
+
+def baseline_warnings(evaluation: Evaluation) -> list[str]:
+    """Trivial scores that are as good as the detector, in either direction."""
+    warnings: list[str] = []
+    for area in evaluation.metrics:
+        if area.key != "frames.auc" or area.value is None:
+            continue
+        subset = "" if area.subset == "all" else f" ({_subset_name(area.subset)})"
+        for other in _pick(evaluation.metrics, _AREAS[1:4], area.subset):
+            best = None if other.value is None else max(other.value, 1 - other.value)
+            if best is not None and best >= area.value:
+                name = other.name.removeprefix("AUC of ")
+                warnings.append(
+                    f"{name} alone has an AUC of {text.decimals(best, 3)}, the detector "
+                    f"{text.metric(area)}{subset}"
+                )
+    return warnings
+
+
+def without_zeros(table: Table) -> Table:
+    """The table without columns of zeros, which the caption names."""
+    rows = [*table.rows, *([] if table.total is None else [table.total])]
+    zero = [
+        column.kind == "count" and not any(row[place] for row in rows)
+        for place, column in enumerate(table.columns)
+    ]
+
+    def cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(each for each, is_zero in zip(row, zero, strict=True) if not is_zero)
+
+    names = [
+        each.label.lower() for each, is_zero in zip(table.columns, zero, strict=True) if is_zero
+    ]
+    return replace(
+        table,
+        columns=cut(table.columns),
+        rows=tuple(map(cut, table.rows)),
+        total=None if table.total is None else cut(table.total),
+        caption=f"{table.caption} Zero everywhere: {', '.join(names)}." if names else table.caption,
+    )
+
+
+def _shown_interval(metric: Metric) -> Interval | None:
+    """The interval to quote if it has bounds, else the first that has."""
+    bounded = (each for each in metric.intervals if each.low is not None)
+    return next(bounded, metric.interval)
+
+
+def _method(interval: Interval | None, counted: int | None) -> str:
+    if interval is None or interval.low is None:
+        return ""
+    known = interval.units is None or interval.units == counted
+    return f" ({interval.method})" if known else f" ({interval.method}, n = {interval.units:,})"
+
+
+def _pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[Metric]:
+    by_key = {metric.key: metric for metric in metrics if metric.subset == subset}
+    return [by_key[key] for key in keys if key in by_key]
+
+
+def _subset(evaluation: Evaluation) -> str:
+    """The frames of the headline: the test part, if the training part chose the rule."""
+    chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
+    return "test" if chosen and any(m.subset == "test" for m in evaluation.metrics) else "all"
+
+
+def _sources(evaluation: Evaluation) -> list[str]:
+    """The subsets of the sources, if there are several."""
+    names = dict.fromkeys(each.subset for each in evaluation.metrics)
+    sources = [name for name in names if name.startswith(_SOURCE)]
+    return sources if len(sources) > 1 else []
+
+
+def _subset_name(subset: str) -> str:
+    if subset.startswith(_SOURCE):
+        return subset.removeprefix(_SOURCE)
+    return "all sources, pooled" if subset == "all" else subset
