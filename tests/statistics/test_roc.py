@@ -189,7 +189,7 @@ def test_pair_sums_are_counted_pair_by_pair_in_several_blocks(monkeypatch):
 def test_intervals_contain_the_value_and_name_what_was_drawn():
     frames: Any = frame_roc(study(), OPTIONS).metrics[0]
     polyps: Any = polyp_roc(study(), OPTIONS).metrics[0]
-    assert len(frames.intervals) == 2  # also by DeLong's formula
+    assert len(frames.intervals) == len(polyps.intervals) == 2  # also by DeLong's formula
     for metric in (frames, polyps):
         assert metric.intervals[0].method == "bootstrap over patients"
         for interval in metric.intervals:

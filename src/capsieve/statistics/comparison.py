@@ -129,7 +129,7 @@ def mcnemar(gained: int, lost: int) -> float:
     """Return the p value of McNemar's exact test that gains and losses are equally likely."""
     from scipy.stats import binomtest  # here, because the import is slow
 
-    return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+    return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
 
 
 def _proportions(frames: LabelledFrames, flagged: Mask, options: EvaluationOptions) -> list[Metric]:

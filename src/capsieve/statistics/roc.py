@@ -181,69 +181,55 @@ def frame_roc(
     frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
 ) -> RocResult:
     """Return the curve per frame: polyp frames against normal frames."""
-    polyp, normal = frames.polyp_frames, frames.normal_frames
-    both = np.flatnonzero(polyp | normal)
-    unit = np.full(len(frames), -1, np.int64)
-    unit[both], units, _ = dense_units(frames.group.code[both])
-    samples = _bootstrap(
-        _positive(frames.score[polyp]),
-        frames.score[normal],
-        unit[polyp],
-        unit[normal],
-        units,
-        frames.group_kind,
-        options,
-    )
-    formula = delong_auc(
-        _positive(frames.score[both]), polyp[both], unit[both], kind=frames.group_kind
-    ).interval(least=0.0)
-    curve = roc_curve(frames.score[polyp], frames.score[normal])
-    return _result("frames", curve, samples, frames, options, subset, formula)
+    polyp = frames.polyp_frames
+    score, group = _positive(frames.score[polyp]), frames.group.code[polyp]
+    return _roc("frames", frames, polyp, score, group, options, subset)
 
 
 def polyp_roc(
     frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
 ) -> RocResult:
     """Return the curve per polyp: the best frame of every named polyp against normal frames."""
-    polyps, normal = polyp_scores(frames), frames.normal_frames
-    both = np.flatnonzero(normal | (frames.polyp_frames & (frames.polyp.code >= 0)))
-    codes = frames.group.code[both]
-    dense, units, _ = dense_units(codes)
-    number = np.empty(int(codes.max(initial=-1)) + 2, np.int64)
-    number[codes + 1] = dense
-    samples = _bootstrap(
-        polyps.score,
-        frames.score[normal],
-        number[polyps.group + 1],
-        number[frames.group.code[normal] + 1],
-        units,
-        frames.group_kind,
-        options,
-    )
-    curve = roc_curve(polyps.score, frames.score[normal], unit=frames.polyp_word)
-    return _result("polyps", curve, samples, frames, options, subset)
+    shown, polyps = frames.polyp_frames & (frames.polyp.code >= 0), polyp_scores(frames)
+    return _roc("polyps", frames, shown, polyps.score, polyps.group, options, subset)
 
 
-def _result(
+def _roc(
     key: str,
-    curve: RocCurve,
-    samples: RocSamples,
     frames: LabelledFrames,
+    shown: NDArray[np.bool_],
+    positive: Floats,
+    group: NDArray[np.integer],
     options: EvaluationOptions,
     subset: str,
-    *more: Interval,
 ) -> RocResult:
-    """Return curve, band and metrics."""
-    classes = {"polyp frame" if key == "frames" else f"named {frames.polyp_word}": curve.positives}
+    """Return curve and metrics of positives, their groups, and the frames that show them."""
+    per_frame, word, kind = key == "frames", frames.polyp_word, frames.group_kind
+    normal = frames.normal_frames
+    negative = frames.score[normal]
+    curve = roc_curve(positive, negative, unit="frame" if per_frame else word)
+    code = frames.group.code[shown | normal]
+    dense, units, _ = dense_units(code)
+    number = np.zeros(int(code.max(initial=-1)) + 2, np.int64)
+    number[code + 1] = dense
+    positive_unit, negative_unit = number[group + 1], number[frames.group.code[normal] + 1]
+    samples = _bootstrap(positive, negative, positive_unit, negative_unit, units, kind, options)
+    classes = {"polyp frame" if per_frame else f"named {word}": curve.positives}
     classes |= {"scored normal frame": curve.negatives}
     empty = next((f"No value: there is no {name}." for name, n in classes.items() if not n), "")
+    formula = delong_auc(
+        np.concatenate([positive, negative]),
+        np.repeat([True, False], [len(positive), len(negative)]),
+        np.concatenate([positive_unit, negative_unit]),
+        kind=kind,
+    ).interval(least=0.0)
     best = sensitivity_at_specificity(curve, options.target)
     at = "At no threshold."
     if best is not None and best[1] < np.inf:
         scores = frames.score[frames.labelled]
         at = f"At the threshold {short_threshold(best[1], scores):.12g}."
     rows = {
-        "auc": (_area(curve), samples.auc, more, empty),
+        "auc": (_area(curve), samples.auc, (formula,), empty),
         "auc_20": (partial_auc(curve), samples.partial_auc, (), empty),
         "sensitivity_at_target": (best and best[0], samples.sensitivity, (), empty or at),
     }
@@ -259,15 +245,16 @@ def _result(
         )
         for name, (value, values, others, note) in rows.items()
     )
-    if empty:
-        return RocResult(None, metrics, samples)
-    if samples.interval(samples.auc).low is not None:
-        end = curve.false_positive_rate[-1]
-        grid = end >= _GRID
-        heights = samples.curves[~np.isnan(samples.auc)][:, grid]
-        low, high = np.quantile(heights, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-        curve = replace(curve, band_rate=_GRID[grid], band_low=low, band_high=high)
-    return RocResult(curve, metrics, samples)
+    if not empty and samples.interval(samples.auc).low is not None:
+        curve = _with_band(curve, samples)
+    return RocResult(None if empty else curve, metrics, samples)
+
+
+def _with_band(curve: RocCurve, samples: RocSamples) -> RocCurve:
+    grid = curve.false_positive_rate[-1] >= _GRID
+    heights = samples.curves[~np.isnan(samples.auc)][:, grid]
+    low, high = np.quantile(heights, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return replace(curve, band_rate=_GRID[grid], band_low=low, band_high=high)
 
 
 def _bootstrap(
