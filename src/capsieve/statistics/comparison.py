@@ -127,7 +127,7 @@ def compare(
 
 def mcnemar(gained: int, lost: int) -> float:
     """Return the p value of McNemar's exact test that gains and losses are equally likely."""
-    from scipy.stats import binomtest  # here, because the import is slow
+    from scipy.special import bdtr  # here, because the import is slow
 
     return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
 
