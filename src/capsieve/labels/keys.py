@@ -8,7 +8,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.labels.label_set import Codes, compute, joint_codes, tidy_paths, whole_column
+from capsieve.labels.label_set import (
+    Codes,
+    compute,
+    joint_codes,
+    text_codes,
+    tidy_paths,
+    whole_column,
+)
 
 __all__ = ["KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
 
@@ -220,7 +227,7 @@ def _by_path(
             if not len(asked) or not len(there):
                 continue
             endings = pa.concat_arrays([_ending(whole, there, depth), _ending(path, asked, depth)])
-            code = _codes(endings)
+            code, _ = text_codes(endings)
             left, right = code[: len(there)], code[len(there) :]
             if scoped:
                 exams = len(known.exams)
@@ -245,7 +252,7 @@ def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
     why[weak[surpassed]] = Why.SURPASSED
     left = weak[~surpassed]
     chosen = pa.array(left)
-    exam, file = (_codes(whole_column(keys[name]).take(chosen)) for name in ("exam", "file"))
+    exam, file = (text_codes(keys[name].take(chosen))[0] for name in ("exam", "file"))
     _, first = np.unique(joint_codes(row[left], exam, file), return_index=True)
     frames, counts = np.unique(row[left][first], return_counts=True)
     why[left[np.isin(row[left], frames[counts > 1])]] = Why.AMBIGUOUS
@@ -268,11 +275,6 @@ def _valid(column: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
 def _numbers(column: pa.Array | pa.ChunkedArray) -> Codes:
     column = whole_column(compute.fill_null(column, -1))
     return column.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _codes(texts: pa.Array) -> Codes:
-    indices = texts.dictionary_encode().indices.fill_null(-1)
-    return indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _components(path: pa.Array) -> Codes:

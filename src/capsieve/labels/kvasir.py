@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from capsieve.errors import FileError
-from capsieve.labels.label_set import LabelProblem, LabelSet, Problems, clean_text, settle
+from capsieve.labels.label_set import LabelProblem, LabelSet, Problems, clean_text
+from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable
 from capsieve.sources.base import natural_key
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError, file_errors
-from capsieve.labels.label_set import LABELS, LabelProblem, LabelSet, Problems, settle
+from capsieve.labels.label_set import LABELS, LabelProblem, LabelSet, Problems
+from capsieve.labels.settle import settle
 from capsieve.store.schema import SCHEMA
 
 __all__ = ["RawTable", "is_own", "read_own", "read_table", "write_labels", "write_table"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from capsieve.errors import FileError
 from capsieve.labels import LabelSet, read_labels
-from capsieve.labels.label_set import settle
+from capsieve.labels.settle import settle
 from support.label_sets import write_text
 
 
