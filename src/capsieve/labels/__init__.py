@@ -1,15 +1,16 @@
 """Labels of frames: formats, matching with screened frames, splits, outlines.
 
-Modules in reading order: label_set (labels after reading, and the checks that all formats share),
-tables (capsieve's own format, and the reader of delimited files), kvasir and capsule_vision
-(published data sets), formats (read_labels), splits, matching (which label belongs to which frame),
-outlines (where polyps are on frames).
+Modules in reading order: label_set (labels after reading), settle (checks that all formats share),
+tables (the reader of delimited files, and capsieve's own format), kvasir and capsule_vision
+(published data sets), formats (read_labels), splits, keys (which frame a row names), matching
+(labels of frames), outlines (where polyps are on frames), outline_files (read_outlines).
 """
 
 from capsieve.labels.formats import LABEL_FORMATS, read_labels
 from capsieve.labels.label_set import LABELS, WORDS, LabelProblem, LabelSet
 from capsieve.labels.matching import LabelRows, Matched, match
-from capsieve.labels.outlines import FrameOutline, Outline, Outlines, read_outlines
+from capsieve.labels.outline_files import read_outlines
+from capsieve.labels.outlines import FrameOutline, Outline, Outlines
 from capsieve.labels.splits import (
     SplitOptions,
     SplitPlan,

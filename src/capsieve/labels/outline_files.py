@@ -1,0 +1,436 @@
+"""Files of outlines: COCO, text boxes and SEE-AI, Kvasir-Capsule, tables and folders of masks."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.labels.label_set import Problems
+from capsieve.labels.outlines import (
+    EDGE,
+    Box,
+    MaskFile,
+    Outline,
+    Outlines,
+    Polygon,
+    RunLength,
+    Size,
+)
+from capsieve.labels.tables import RawTable, read_table
+from capsieve.sources.base import MAX_PIXELS, natural_key
+
+__all__ = ["read_outlines"]
+
+_LARGEST = 1e6  # of a coordinate
+_POLYPS = ("polyp", "polyps", "polyp-like")
+_KVASIR_SIZE = (336, 336)  # of all frames of Kvasir-Capsule; outlines are scaled to other copies
+_CORNERS = ("x1", "x2", "x3", "x4", "y1", "y2", "y3", "y4")
+_SEE_AI = "all_annotation.csv"
+_NO_BOXES = ("classes.txt", "train.txt", "val.txt", "valid.txt", "test.txt")
+_MASK_NUMBER = re.compile(r"(\d{1,18})(?:-head-(\d))?")
+
+
+def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = None) -> Outlines:
+    """Read where polyps are on frames.
+
+    Parameters
+    ----------
+    path
+        A JSON file of COCO; a folder of text boxes, one file per image with lines ``class x y width
+        height`` in shares of the image; the folder of SEE-AI; metadata.csv of Kvasir-Capsule; a CSV
+        table with the columns file and mask, such as masks.csv of a phantom study; a folder of PNG
+        masks; or a folder with one of these files.
+    polyp_class
+        The class of polyps, "polyp=3" or "3", if the source does not name it.
+
+    Raises
+    ------
+    FileError
+        The path is missing, cannot be read, or is in no known format or in several.
+    ParameterError
+        The class is not a whole number.
+    """
+    path = Path(path)
+    number = _class_number(polyp_class)
+    if not path.exists():
+        raise FileError(f"cannot read {path}: there is no such file or folder")
+    with file_errors("read", path):
+        for name in ("masks.csv", "frames.csv", "metadata.csv") if path.is_dir() else ("",):
+            table = path / name if name else path
+            if table.suffix.lower() == ".csv" and table.is_file():
+                raw = read_table(table)
+                if {"file", "mask"} <= set(raw.columns):
+                    return _read_mask_table(raw)
+                if {"filename", "finding_class", *_CORNERS} <= set(raw.columns):
+                    return _read_kvasir(raw)
+        if path.is_dir() and (path / _SEE_AI).is_file():
+            return _read_see_ai(path)
+        files = [path] if path.is_file() else _visible(path, "*")
+        found = {
+            "COCO": [one for one in files if one.suffix.lower() == ".json"],
+            "text boxes": [] if path.is_file() else _box_files(path),
+            "masks": [] if path.is_file() else _mask_files(path),
+        }
+    possible = [name for name, some in found.items() if some]
+    if possible == ["COCO"] and len(found["COCO"]) == 1:
+        return _read_coco(found["COCO"][0], number)
+    if possible == ["text boxes"]:
+        return _read_boxes(path, found["text boxes"], number)
+    if possible == ["masks"]:
+        return _read_masks(path, found["masks"])
+    raise FileError(
+        f"cannot read outlines from {path}: "
+        + (f"it may be {' or '.join(possible)}; give one" if possible else "unknown format; give")
+        + " JSON file of COCO, folder of text boxes or of PNG masks, or table of masks"
+    )
+
+
+def _class_number(text: str | None) -> int | None:
+    if text is None:
+        return None
+    name, equals, number = str(text).rpartition("=")
+    if (equals and name.strip().lower() not in _POLYPS) or not number.strip().isdecimal():
+        raise ParameterError("polyp_class", f"must be polyp=ID with a whole number, not {text!r}")
+    return int(number)
+
+
+def _visible(path: Path, pattern: str) -> list[Path]:
+    """Return files of a folder in natural order, without hidden ones."""
+    found = [
+        file
+        for file in path.glob(pattern)
+        if file.is_file() and not any(p.startswith(".") for p in file.relative_to(path).parts)
+    ]
+    return sorted(found, key=lambda file: natural_key(str(file)))
+
+
+def _numbers(values: Any, count: int | None = None) -> list[float] | None:
+    """Return finite numbers of a reasonable size; None if the values are something else."""
+    if not isinstance(values, list | tuple) or (count is not None and len(values) != count):
+        return None
+    try:
+        numbers = [float(v) for v in values if isinstance(v, int | float | str)]
+    except (ValueError, OverflowError):
+        return None
+    fits = len(numbers) == len(values) and not any(isinstance(v, bool) for v in values)
+    return numbers if fits and all(abs(v) <= _LARGEST for v in numbers) else None
+
+
+def _rows(raw: RawTable) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield rows of a table: where they are, and their cells without blanks."""
+    lines = raw.name_rows(range(len(raw.table)))
+    for line, row in zip(lines, raw.table.to_pylist(), strict=True):
+        yield line, {key: str("" if v is None else v).strip() for key, v in row.items()}
+
+
+def _read_mask_table(raw: RawTable) -> Outlines:
+    """Read file and mask, and optionally exam, head, frame, polyp (or sequence) and value.
+
+    Paths of masks start at the table's folder. A row without a mask is a frame without an outline.
+    """
+    problems = Problems()
+    outlines: list[Outline] = []
+    folder = Path(raw.path).parent
+    for where, cells in _rows(raw):
+        mask, file = cells["mask"].replace("\\", "/"), cells["file"]
+        numbers = [cells.get(key, "") for key in ("head", "frame", "value")]
+        if not mask:
+            continue
+        if not all(number == "" or re.fullmatch(r"\d{1,9}", number) for number in numbers):
+            problems.add("head, frame or value is not a whole number", where)
+            continue
+        head, frame, value = (int(number) if number else None for number in numbers)
+        if not file and frame is None:
+            problems.add("the mask has no frame", where)
+            continue
+        sequence = cells.get("sequence")
+        outlines.append(
+            Outline(
+                file or None,
+                MaskFile(str(folder / mask), value),
+                exam=cells.get("exam") or None,
+                head=head,
+                frame=frame,
+                polyp=cells.get("polyp") or (f"sequence {sequence}" if sequence else None),
+                where=where,
+            )
+        )
+    known = (*raw.problems, *problems.result())
+    return Outlines(tuple(outlines), known, "table of masks", raw.path)
+
+
+def _read_kvasir(raw: RawTable) -> Outlines:
+    """Read the boxes of polyps; their corners are pixels that belong to the finding."""
+    raw = raw.padded()
+    problems = Problems()
+    outlines: list[Outline] = []
+    for where, cells in _rows(raw):
+        corners = [cells[key] for key in _CORNERS]
+        if cells["finding_class"].lower() not in _POLYPS:
+            if any(corners):
+                problems.add("the finding is not polyp", f"{where}: {cells['finding_class']}")
+            continue
+        values = _numbers(corners)
+        number = cells.get("frame_number", "")
+        if not any(corners):
+            problems.add("a polyp has no box", f"{where}: {cells['filename']}")
+        elif values is None or not cells["filename"]:
+            problems.add("the row lacks a file name or numbers for its corners", where)
+        else:
+            x, y = values[:4], values[4:]
+            box = Box(min(y) - EDGE, min(x) - EDGE, max(y) + EDGE, max(x) + EDGE)
+            outlines.append(
+                Outline(
+                    cells["filename"],
+                    box,
+                    exam=cells.get("video_id", "").lower() or None,
+                    frame=int(number) if re.fullmatch(r"\d{1,18}", number) else None,
+                    size=_KVASIR_SIZE,
+                    where=where,
+                )
+            )
+    known = (*raw.problems, *problems.result())
+    return Outlines(tuple(outlines), known, "Kvasir-Capsule", raw.path, unique_names=True)
+
+
+def _read_see_ai(path: Path) -> Outlines:
+    """Read SEE-AI as downloaded: images, text boxes, and a table that names the classes.
+
+    The first row of the table has the names of the classes, the second one their numbers.
+    """
+    table = path / _SEE_AI
+    lines = table.read_text(encoding="utf-8-sig").splitlines()[:2]
+    rows = [[cell.strip().lower() for cell in line.split(",")] for line in lines]
+    numbers = [
+        int(number)
+        for name, number in zip(rows[0], rows[-1], strict=False)
+        if name in _POLYPS and number.isdecimal()
+    ]
+    if len(numbers) != 1:
+        raise FileError(f"{table} does not name the class of polyps in its first two rows")
+    found = _read_boxes(path, _box_files(path), numbers[0])
+    # Its folders of boxes and of images have different names; names of images are unique.
+    outlines = tuple(
+        replace(one, file=str(one.file).rpartition("/")[2], exam="SEE-AI") for one in found.outlines
+    )
+    return Outlines(outlines, found.problems, "SEE-AI", str(path), unique_names=True)
+
+
+def _box_files(path: Path) -> list[Path]:
+    return [
+        file
+        for file in _visible(path, "**/*.txt")
+        if file.name.lower() not in _NO_BOXES and not file.name.lower().startswith("readme")
+    ]
+
+
+def _read_boxes(path: Path, files: Sequence[Path], number: int | None) -> Outlines:
+    """Read text boxes; the file of an image has its name, up to the ending."""
+    problems = Problems()
+    found: list[tuple[int, Outline]] = []
+    for file in files:
+        name = file.relative_to(path)
+        stem = "/".join(part for part in name.with_suffix("").parts if part != "labels")
+        with file_errors("read", file):
+            lines = file.read_text(encoding="utf-8-sig").splitlines()
+        for place, line in enumerate(lines, start=1):
+            words, where = line.split(), f"line {place} of {name}"
+            values = _numbers(words[1:], 4)
+            if not words:
+                continue
+            if not re.fullmatch(r"\d{1,9}", words[0]) or values is None:
+                what = "the line is not a class and four numbers"
+                problems.add(what, f"{where}: {line.strip()[:40]!r}")
+            elif min(values[2:]) <= 0:
+                problems.add("the box has no area", where)
+            else:
+                x, y, width, height = values
+                box = Box(y - height / 2, x - width / 2, y + height / 2, x + width / 2, True)
+                found.append((int(words[0]), Outline(stem, box, where=where)))
+    classes = sorted({one for one, _ in found})
+    if number is None and classes not in ([], [0]):
+        raise FileError(
+            f"{path} has boxes of the classes {', '.join(map(str, classes[:9]))}; give the class "
+            "of polyps with --class polyp=ID"
+        )
+    for one, outline in found:
+        if one != (number or 0):
+            problems.add("the class is not polyp", f"{outline.where}: class {one}")
+    outlines = tuple(outline for one, outline in found if one == (number or 0))
+    return Outlines(outlines, problems.result(), "text boxes", str(path))
+
+
+def _mask_files(path: Path) -> list[Path]:
+    """Return PNG files; only those in folders called masks if there are any."""
+    found = [file for file in _visible(path, "**/*") if file.suffix.lower() == ".png"]
+    inside = [file for file in found if "masks" in file.relative_to(path.parent).parts[:-1]]
+    return inside or found
+
+
+def _read_masks(path: Path, files: Sequence[Path]) -> Outlines:
+    """Return masks that have the names of their images; none is opened.
+
+    Of EXAM/masks/000123.png the exam is EXAM, and the frame is 123 if the exam is a video.
+    """
+    outlines: list[Outline] = []
+    for file in files:
+        name = file.relative_to(path)
+        stem = "/".join(part for part in name.with_suffix("").parts if part != "masks")
+        number = _MASK_NUMBER.fullmatch(file.stem) if file.parent.name == "masks" else None
+        outline = Outline(stem, MaskFile(str(file)), where=name.as_posix())
+        if number is not None:
+            head = None if number[2] is None else int(number[2])
+            exam = file.parent.parent.name
+            outline = replace(outline, exam=exam, frame=int(number[1]), head=head)
+        outlines.append(outline)
+    return Outlines(tuple(outlines), (), "masks", str(path))
+
+
+def _read_coco(path: Path, number: int | None) -> Outlines:
+    """Read polyps from images, annotations and categories; a mask or polygon wins over its box.
+
+    Only the category named polyp counts, or the only one.
+
+    References
+    ----------
+    COCO data format, object detection, https://cocodataset.org/#format-data
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"cannot read {path} as JSON: {error}") from error
+    lists = ("images", "annotations")
+    if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in lists):
+        raise FileError(f"{path} is not in the format of COCO: it lacks images or annotations")
+    problems = Problems()
+    images = _coco_images(content["images"], problems)
+    polyps = _coco_polyps(content) if number is None else {number}
+    outlines: list[Outline] = []
+    for place, entry in enumerate(content["annotations"]):
+        entry = entry if isinstance(entry, dict) else {}  # noqa: PLW2901
+        identity = _key(entry.get("id"))
+        where = f"annotation {place if identity is None else identity}"
+        category, image = _key(entry.get("category_id")), _key(entry.get("image_id"))
+        if category is None or image is None:
+            problems.add("the annotation has no valid category_id or image_id", where)
+        elif category not in polyps:
+            problems.add("the category is not polyp", f"{where}: category {str(category)[:40]}")
+        elif image not in images:
+            problems.add("the annotation belongs to no known image", where)
+        else:
+            name, size = images[image]
+            shape, drawn = _coco_shape(entry, where, problems)
+            if shape is not None:
+                outlines.append(Outline(name, shape, size=drawn or size, where=where))
+    return Outlines(tuple(outlines), problems.result(), "COCO", str(path))
+
+
+def _key(value: Any) -> int | str | None:
+    """Return an identity of COCO, a whole number or a text; None if it is something else."""
+    return value if isinstance(value, int | str) and not isinstance(value, bool) else None
+
+
+def _coco_images(
+    entries: list[Any], problems: Problems
+) -> dict[int | str, tuple[str, Size | None]]:
+    images: dict[int | str, tuple[str, Size | None]] = {}
+    twice: set[int | str] = set()
+    for place, given in enumerate(entries):
+        entry = given if isinstance(given, dict) else {}
+        name, number = entry.get("file_name"), _key(entry.get("id"))
+        if not isinstance(name, str) or not name or number is None:
+            problems.add("an image has no valid id or file_name", f"image {place}")
+        elif number in images:
+            twice.add(number)
+            problems.add("two images have the same id, and none is used", f"image {number}")
+        else:
+            images[number] = (name, _coco_size([entry.get("height"), entry.get("width")]))
+    return {number: image for number, image in images.items() if number not in twice}
+
+
+def _coco_size(values: Any) -> Size | None:
+    sides = _numbers(values, 2)
+    if sides is None or min(sides) < 1 or sides[0] * sides[1] > MAX_PIXELS:
+        return None
+    return int(sides[0]), int(sides[1])
+
+
+def _coco_polyps(content: dict[str, Any]) -> set[int | str]:
+    listed = content.get("categories")
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    names = {
+        key: str(one.get("name")) for one in entries if (key := _key(one.get("id"))) is not None
+    }
+    if not names:
+        annotations = (one for one in content["annotations"] if isinstance(one, dict))
+        used = {_key(one.get("category_id")) for one in annotations} - {None}
+        names = {key: "" for key in used if key is not None}
+    if len(names) == 1:
+        return set(names)
+    return {key for key, name in names.items() if name.strip().lower() in _POLYPS}
+
+
+def _coco_shape(
+    entry: dict[str, Any], where: str, problems: Problems
+) -> tuple[Box | Polygon | RunLength | None, Size | None]:
+    """Return the outline of an annotation, and the size of a mask."""
+    segmentation = entry.get("segmentation")
+    if isinstance(segmentation, dict):
+        size = _coco_size(segmentation.get("size"))
+        counts = _run_lengths(segmentation.get("counts"))
+        if size is not None and counts is not None and sum(counts) == size[0] * size[1]:
+            return RunLength(counts), size
+        problems.add("the mask cannot be read; the box is used", where, used=True)
+    elif segmentation:
+        lines = segmentation if isinstance(segmentation, list) else [None]
+        rings = [_numbers(line) for line in lines]
+        if all(ring is not None and len(ring) >= 6 and len(ring) % 2 == 0 for ring in rings):
+            corners = (zip(ring[1::2], ring[::2], strict=True) for ring in rings if ring)
+            shifted = (tuple((y - EDGE, x - EDGE) for y, x in ring) for ring in corners)
+            return Polygon(tuple(shifted)), None
+        problems.add("the polygon cannot be read; the box is used", where, used=True)
+    box = _numbers(entry.get("bbox"), 4)
+    if box is None:
+        problems.add("the annotation has no valid mask, polygon or box", where)
+    elif min(box[2:]) <= 0:
+        problems.add("the box has no area", where)
+    else:
+        x, y, width, height = box
+        return Box(y - EDGE, x - EDGE, y + height - EDGE, x + width - EDGE), None
+    return None, None
+
+
+def _run_lengths(counts: Any) -> tuple[int, ...] | None:
+    """Return the lengths of runs, also of a compressed mask; None if they are wrong.
+
+    Compressed, a length is written in groups of five bits, the lowest first, each as a character
+    from "0" on; the sixth bit says that another group follows. From the fourth length on it is the
+    difference to the length before the last one.
+    """
+    if isinstance(counts, list):
+        whole = all(isinstance(n, int) and not isinstance(n, bool) for n in counts)
+        return tuple(counts) if whole and all(0 <= n <= MAX_PIXELS for n in counts) else None
+    if not isinstance(counts, str):
+        return None
+    lengths: list[int] = []
+    value = shift = 0
+    for character in counts:
+        bits = ord(character) - ord("0")
+        if not 0 <= bits < 64 or shift > 60:
+            return None
+        value |= (bits & 31) << shift
+        shift += 5
+        if not bits & 32:
+            if bits & 16:
+                value -= 1 << shift  # the highest bit is the sign
+            if len(lengths) > 2:
+                value += lengths[-2]
+            if not 0 <= value <= MAX_PIXELS:
+                return None
+            lengths.append(value)
+            value = shift = 0
+    return tuple(lengths) if not shift else None
