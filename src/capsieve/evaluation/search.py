@@ -204,6 +204,9 @@ def search(
         check=_check_folds,
         progress=progress,
     )
+    if settings.splits is None:  # problems of labels without a frame are not told twice
+        own = tuple(each for each in run.problems if not each.what.startswith("split: "))
+        run = replace(run, problems=own)
     # Frames that are taken must find their row in the matrix.
     frames = replace(run.frames, values={"place": np.arange(len(run.frames))})
     inside = frames.part.code >= 0
