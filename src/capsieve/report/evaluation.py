@@ -188,7 +188,7 @@ def _values(
         "counts": [
             text.plural(number, noun)
             for number, noun in (
-                (np.unique(frames.exam.code).size, "screened exam"),
+                (np.unique(frames.exam.code).size, "exam"),
                 (np.unique(frames.patient.code[frames.patient.code >= 0]).size, "patient"),
                 (np.unique(frames.polyp.code[frames.polyp.code >= 0]).size, frames.polyp_word),
                 (int(frames.polyp_frames.sum()), "polyp frame"),

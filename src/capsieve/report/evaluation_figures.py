@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from capsieve.report import text
-from capsieve.report.evaluation_tables import point_text
+from capsieve.report.evaluation_tables import point_text, source_subsets
 from capsieve.report.figures import (
     BLUE,
     GREY,
@@ -86,6 +86,8 @@ def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
         for each in curves
     )
     caption = f"{counts}; {text.plural(curves[0].negatives, 'normal frame')}."
+    if source_subsets(evaluation):
+        caption += " All sources, pooled."
     if end < 1:
         caption = f"The same curves up to {text.percent(end)} false positives."
     return Drawing(drawing, caption + _end_note(curves, end), "ROC curves")

@@ -25,6 +25,7 @@ __all__ = [
     "metrics_table",
     "point_line",
     "point_text",
+    "source_subsets",
     "summary",
     "without_zeros",
 ]
@@ -62,7 +63,7 @@ def summary(evaluation: Evaluation) -> Table:
     there are several. The caption gives the reasons of missing or too narrow intervals.
     """
     subset = _subset(evaluation)
-    sources = _sources(evaluation)
+    sources = source_subsets(evaluation)
     metrics = [
         metric
         for name in [*sources, subset]
@@ -82,7 +83,7 @@ def summary(evaluation: Evaluation) -> Table:
 
 def areas(evaluation: Evaluation) -> Table:
     """Return the areas under the curves next to those of trivial scores; by source first."""
-    sources = _sources(evaluation)
+    sources = source_subsets(evaluation)
     metrics = [
         metric
         for name in [*sources, "all"]
@@ -242,6 +243,13 @@ def without_zeros(table: Table) -> Table:
     )
 
 
+def source_subsets(evaluation: Evaluation) -> list[str]:
+    """Return the subsets of the sources ("source: NAME"), if there are several."""
+    names = dict.fromkeys(each.subset for each in evaluation.metrics)
+    sources = [name for name in names if name.startswith(_SOURCE)]
+    return sources if len(sources) > 1 else []
+
+
 def _shown_interval(metric: Metric) -> Interval | None:
     """The interval to quote if it has bounds, else the first that has."""
     bounded = (each for each in metric.intervals if each.low is not None)
@@ -264,13 +272,6 @@ def _subset(evaluation: Evaluation) -> str:
     """The frames of the headline: the test part, if the training part chose the rule."""
     chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
     return "test" if chosen and any(m.subset == "test" for m in evaluation.metrics) else "all"
-
-
-def _sources(evaluation: Evaluation) -> list[str]:
-    """The subsets of the sources, if there are several."""
-    names = dict.fromkeys(each.subset for each in evaluation.metrics)
-    sources = [name for name in names if name.startswith(_SOURCE)]
-    return sources if len(sources) > 1 else []
 
 
 def _subset_name(subset: str) -> str:

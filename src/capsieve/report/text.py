@@ -195,7 +195,7 @@ def metric(metric: "Metric") -> str:
 
 def counts(metric: "Metric") -> str:
     """Return the counts of a share, ``13 of 16``, or of a mean, ``1,837 in 5``; or ""."""
-    if metric.numerator is None or metric.denominator is None:
+    if metric.numerator is None or not metric.denominator:
         return ""
     word = "of" if metric.unit == "share" else "in"  # 1,837 frames in 5 exams
     return f"{count(metric.numerator)} {word} {count(metric.denominator)}"
