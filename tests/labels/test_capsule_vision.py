@@ -57,7 +57,7 @@ def test_copies_of_one_frame_are_one_row_with_all_findings(tmp_path: Path) -> No
         "training/Polyp/SEE-AI/image00018.jpg",
         "training/Normal/SEE-AI/image00019.jpg",
         "validation/Polyp/SEE-AI/image00019.jpg",
-        "training/Normal/KID/1.jpg",  # names of KID may begin anew in every folder
+        "training/Normal/KID/1.jpg",  # names of KID are not unique
         "training/Polyp/KID/1.jpg",
     )
     labels = read_labels(folder)

@@ -56,7 +56,7 @@ class Picture(NamedTuple):
     file, finding
         Path and the word of the source; "" if there is none.
     same
-        Equal for files of the same frame, in whatever folder.
+        Equal for files of the same frame in all folders.
     exam, frame, source
         As in :data:`~capsieve.labels.LABELS`. The patient is the exam.
     """

@@ -80,7 +80,7 @@ class LabelProblem:
     Attributes
     ----------
     what
-        One sentence without a final stop and without the count.
+        The message, without a final stop and without the count.
     rows
         Number of rows (or frames) that it concerns.
     examples
@@ -135,14 +135,14 @@ class LabelSet:
     path
         Where it was read, or "".
     polyp_word
-        "polyp", or "run" if the column polyp holds runs of frames that stand in for polyps.
+        "polyp", or "run" if the column polyp contains runs of frames instead of polyps.
     names_exams
         Whether the column exam names exams or videos (and not, for instance, a class folder).
     unique_names
         Whether the name of a file identifies its frame in all rows with an exam, so that files of
         the same name in several folders are copies of one frame.
     warnings
-        One sentence each.
+        Texts.
     """
 
     table: pa.Table

@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 
 class _Misfit(Exception):  # noqa: N818 - it is counted here and never leaves this module
-    """An outline that cannot be used: one sentence without a final stop."""
+    """An outline that cannot be used; the message has no final stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Outlines:
     path
         Where it was read.
     unique_names
-        Whether names of files identify frames, in whatever folder.
+        Whether names of files identify frames in all folders.
     """
 
     outlines: tuple[Outline, ...]

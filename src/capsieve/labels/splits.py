@@ -147,7 +147,7 @@ class SplitPlan:
     table
         What each part contains.
     warnings
-        One sentence each, without a final stop.
+        Texts without a final stop.
     kind
         What stays together: "patient", "block", "patient or block", ...
     """
@@ -181,8 +181,8 @@ def group_rows(labels: LabelSet, *, block_size: int = BLOCK_SIZE) -> RowGroups:
     """Return what rows of labels are grouped by.
 
     That is the patient; else the block that the labels name; else the exam that they name; else
-    blocks of consecutive frames. Blocks are cut over the numbering of a source, in whatever folder
-    a frame is, and never through a polyp or a run of polyp frames.
+    blocks of consecutive frames. Blocks are cut over the numbering of a source, in all folders
+    together, and never through a polyp or a run of polyp frames.
     """
     table = labels.table
     code = np.full(len(table), -1, np.int64)

@@ -49,7 +49,7 @@ class _Ragged(NamedTuple):
 
 
 class RawTable:
-    """A table as it is in a file.
+    """An unchanged table of a file.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def read_own(raw: RawTable) -> LabelSet:
         warnings.append(f"columns that are not used: {', '.join(map(repr, unused))}")
     runs = chosen.get("polyp") == "run"
     if runs:
-        warnings.append("runs of polyp frames stand in for polyps: results are per run")
+        warnings.append("runs of polyp frames replace polyps: results are per run")
     return settle(
         {name: raw.table[column] for name, column in chosen.items()},
         name_rows=raw.name_rows,
@@ -244,7 +244,7 @@ def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
 def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> None:
     """Write a table: Parquet if the path ends in .parquet, else CSV; complete or not at all.
 
-    In CSV, an apostrophe is written before a text that a spreadsheet would take for a formula;
+    In CSV, an apostrophe is written before a text that a spreadsheet would treat as a formula;
     :func:`read_table` removes it.
     """
     with atomic_write(path) as temporary:
@@ -363,7 +363,7 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     if not beginning.strip():
         raise FileError(f"cannot read {path}: the file is empty")
     try:
-        # The last character may be incomplete, so the decoder is told that more may follow.
+        # The last character may be incomplete: the decoder expects more.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(beginning)
     except UnicodeDecodeError:
         text = "\0"
