@@ -242,6 +242,20 @@ def test_the_exam_of_the_labels_need_not_be_the_screened_folder() -> None:
     assert found.problems == ()
 
 
+@pytest.mark.parametrize("name", ["0002.png", "2.png", "x2_1.png", "22_1.png"])
+def test_short_names_of_other_exams_do_not_stray(name: str) -> None:
+    frames = {"3": [f"study/3/{name}", "study/3/z.png"]}
+    rows = [{"exam": "2", "file": name, "label": "polyp"}, {"exam": "3", "file": "z.png"}]
+    assert matched(frames, *rows).truth.tolist() == [UNLABELLED, NORMAL]
+
+
+def test_labels_whose_exams_are_not_exams_give_no_units() -> None:
+    rows = [{"exam": "class", "file": f"{n}.jpg"} for n in range(3)]
+    found = matched({"folder": [f"{n}.jpg" for n in range(3)]}, *rows, names_exams=False)
+    assert found.unit.code.tolist() == [-1] * 3
+    assert found.group_kind == "block"
+
+
 def test_a_row_that_is_found_by_its_name_alone_is_reported() -> None:
     found = matched({"folder": ["folder/1.jpg"]}, {"exam": "video", "file": "1.jpg"})
     assert found.truth.tolist() == [NORMAL]

@@ -194,7 +194,7 @@ def _find_files(
     exams = keys["exam"].take(pa.array(rows[elsewhere])).to_pylist()
     paths = known.path.take(pa.array(found[elsewhere])).to_pylist()
     stray = np.zeros(len(rows), np.bool_)
-    stray[elsewhere] = [name not in file for name, file in zip(exams, paths, strict=True)]
+    stray[elsewhere] = [not _names(file, exam) for file, exam in zip(paths, exams, strict=True)]
     if (exam >= 0).any():  # names of exams are those of screened exams
         found[stray] = -1
         why_stray = Why.NO_EXAM
@@ -207,6 +207,14 @@ def _find_files(
         [why_stray, Why.FOUND, Why.BY_FOLDER, Why.AMBIGUOUS, Why.NO_EXAM],
         Why.NO_FILE,
     )
+
+
+def _names(path: str, exam: str) -> bool:
+    """Return whether a folder is the exam, or the file name starts with it: EXAM_12.jpg."""
+    *folders, name = path.split("/")
+    stem = name.rpartition(".")[0]
+    begins = stem.startswith(exam) and len(stem) > len(exam) and not stem[len(exam)].isalnum()
+    return begins or exam in folders
 
 
 def _by_path(
