@@ -85,9 +85,9 @@ def test_the_page_shows_probabilities_and_the_evidence_map(study):
 
 
 def test_the_evaluation_uses_the_threshold_of_the_screening(study):
-    evaluation = capsieve.evaluate(study / "results", study / "labels.csv", rounds=100)
+    evaluation = capsieve.evaluate(study / "results", study / "labels.csv", bootstrap_samples=100)
     assert evaluation.points[0].key == "screened"
-    assert evaluation.points[0].threshold == 0.4
+    assert evaluation.points[0].value == 0.4
     assert [histogram.key for histogram in evaluation.histograms] == ["score"]
     assert "reasons" not in [table.key for table in evaluation.tables]
     assert not [m.key for m in evaluation.metrics if m.key.startswith("preselection")]
@@ -122,7 +122,7 @@ def test_the_files_of_a_calibration_do_not_contain_the_papers_threshold(study, t
 
 @pytest.mark.slow
 def test_the_report_of_an_evaluation_has_no_figures_of_the_paper(study, tmp_path):
-    capsieve.evaluate(study / "results", study / "labels.csv", tmp_path, rounds=100)
+    capsieve.evaluate(study / "results", study / "labels.csv", tmp_path, bootstrap_samples=100)
     assert (tmp_path / "report.html").is_file()
     assert (tmp_path / "figures" / "histogram-score.svg").exists()
     assert not (tmp_path / "figures" / "gallery-texture.png").exists()
