@@ -249,6 +249,15 @@ def test_short_names_of_other_exams_do_not_stray(name: str) -> None:
     assert matched(frames, *rows).truth.tolist() == [UNLABELLED, NORMAL]
 
 
+def test_folders_that_all_exams_have_do_not_make_a_match() -> None:
+    frames = {"a": ["study/a/images/1.png", "study/a/images/2.png"]}
+    rows = [
+        {"exam": "b", "file": "images/1.png", "label": "polyp"},
+        {"exam": "a", "file": "images/2.png"},
+    ]
+    assert matched(frames, *rows).truth.tolist() == [UNLABELLED, NORMAL]
+
+
 def test_labels_whose_exams_are_not_exams_give_no_units() -> None:
     rows = [{"exam": "class", "file": f"{n}.jpg"} for n in range(3)]
     found = matched({"folder": [f"{n}.jpg" for n in range(3)]}, *rows, names_exams=False)
@@ -256,10 +265,10 @@ def test_labels_whose_exams_are_not_exams_give_no_units() -> None:
     assert found.group_kind == "block"
 
 
-def test_a_row_that_is_found_by_its_name_alone_is_reported() -> None:
+def test_a_row_that_is_found_by_its_file_alone_is_reported() -> None:
     found = matched({"folder": ["folder/1.jpg"]}, {"exam": "video", "file": "1.jpg"})
     assert found.truth.tolist() == [NORMAL]
-    assert problem_rows(found.problems, "by its file name alone") == 1
+    assert problem_rows(found.problems, "by its file alone") == 1
 
 
 def test_weak_matches_give_way_and_do_not_contradict() -> None:

@@ -58,7 +58,7 @@ class Why(IntEnum):
     """The result for a row."""
 
     FOUND = 0
-    BY_NAME = 1
+    BY_FILE = 1
     BY_FOLDER = 2
     NO_EXAM = 3  # from here on no frame was found
     NO_FRAME = 4
@@ -70,8 +70,7 @@ class Why(IntEnum):
 
 
 KEY_PROBLEMS = {
-    Why.BY_NAME: "the frame was found by its file name alone, because the exam of the row is not a "
-    "screened exam",
+    Why.BY_FILE: "the frame was found by its file alone: the exam of the row is not a screened one",
     Why.BY_FOLDER: "file and folder agree with the frame, but the folders above differ",
     Why.NO_EXAM: "the exam is not among the results",
     Why.NO_FRAME: "the exam has no such frame; frames are numbered from 0",
@@ -113,9 +112,9 @@ def find_frames(
     components; if several agree in as many, the row is ambiguous.
 
     The exam of a row need not be a screened exam. If it is one, only its frames are searched. If it
-    is not, but other rows name screened exams, a bare file name does not fit a frame: image 1 of
-    another exam is another frame. If rows with different keys fit a frame only by file and folder,
-    or by file name and another exam, none of them counts, and a row that fits fully wins.
+    is not, but other rows name screened exams, the path of the frame must name it: image 1 of
+    another exam is another frame. If rows with different keys fit a frame only in part (by file and
+    folder, or with another exam), none of them counts, and a row that fits fully wins.
 
     Parameters
     ----------
@@ -189,8 +188,8 @@ def _find_files(
     unique = named if unique_names else np.zeros(len(rows), np.bool_)
     found, depth, several = _by_path(known, path, scope, unique)
     length = _components(path)
-    # The exam is not a screened one, and no folder agrees: does the path name the exam?
-    elsewhere = np.flatnonzero((found >= 0) & named & (scope < 0) & (depth == 1) & ~unique)
+    # If the exam is not a screened one, the path of the frame should name it.
+    elsewhere = np.flatnonzero((found >= 0) & named & (scope < 0) & ~unique)
     exams = keys["exam"].take(pa.array(rows[elsewhere])).to_pylist()
     paths = known.path.take(pa.array(found[elsewhere])).to_pylist()
     stray = np.zeros(len(rows), np.bool_)
@@ -199,7 +198,7 @@ def _find_files(
         found[stray] = -1
         why_stray = Why.NO_EXAM
     else:
-        why_stray = Why.BY_NAME
+        why_stray = Why.BY_FILE
     row[rows] = found
     hit, whole = found >= 0, unique | (depth == length)
     why[rows] = np.select(
@@ -253,7 +252,7 @@ def _by_path(
 
 def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
     """Let no frame be claimed by a weak match if another row has a better or an equal claim."""
-    weak = np.flatnonzero((why == Why.BY_NAME) | (why == Why.BY_FOLDER))
+    weak = np.flatnonzero((why == Why.BY_FILE) | (why == Why.BY_FOLDER))
     if not len(weak):
         return
     surpassed = np.isin(row[weak], row[why == Why.FOUND])
