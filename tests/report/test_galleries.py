@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from capsieve.report import figures
 from capsieve.report.galleries import choose, draw
 from capsieve.statistics.frames import NORMAL
 from capsieve.statistics.results import Evaluation
@@ -59,8 +60,9 @@ def test_the_rule_that_stopped_a_frame_is_named_with_value_and_bound(evaluation)
     assert all(len(axes.patches) == 2 for axes in figure.axes)  # the circle with its rim
 
 
-def test_names_of_any_length_and_script_are_drawn(evaluation):
+def test_names_of_any_length_and_script_are_drawn_without_a_message(evaluation, caplog):
     frames = evaluation.frames
     long = replace(frames.exam, names=tuple(f"$x_{{{'日本' * 60}" for _ in frames.exam.names))
     changed = replace(evaluation, frames=replace(frames, exam=long))
-    draw(changed, choose(changed)[0], lambda row: None)
+    figures.content(draw(changed, choose(changed)[0], lambda row: None), "png")
+    assert not caplog.records

@@ -5,6 +5,7 @@ Lines also differ in their dashes, marks in their shape and areas in their hatch
 grey.
 """
 
+import logging
 import os
 import warnings
 from collections.abc import Iterator
@@ -143,6 +144,7 @@ def content(figure: "Figure", kind: str) -> bytes:
     with style(), warnings.catch_warnings(), BytesIO() as drawn:
         # Names can be in any script; a letter that the font lacks becomes a box.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        logging.getLogger("matplotlib.mathtext").setLevel(logging.ERROR)  # the same, as a log entry
         figure.savefig(drawn, format=kind, metadata=metadata)
         figure.set_layout_engine("none")  # it stays as it is; a second file needs no second layout
         return drawn.getvalue()
