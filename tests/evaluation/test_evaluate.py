@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from support.unfinished import write_unfinished
 QUICK = EvaluationOptions(bootstrap_samples=100)
 
 
-def evaluate(*arguments, **more):
+def evaluate(*arguments, **more) -> Any:
     return capsieve.evaluate(*arguments, options=QUICK, **more)
 
 

@@ -1,5 +1,7 @@
 """Hit rates and FROC, counted by hand."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -34,7 +36,7 @@ def outline(frame, shape=BOX, polyp=None, exam="exam"):
     return Outline(None, shape, exam=exam, frame=frame, polyp=polyp, where=f"frame {frame}")
 
 
-def located(frames, *outlines, flagged=None):
+def located(frames, *outlines, flagged=None) -> Any:
     flagged = frames.score >= 37 if flagged is None else flagged
     paths = pa.nulls(len(frames), pa.string())
     found = Outlines(outlines, (), "test", "outlines.json")
@@ -146,7 +148,7 @@ def test_the_froc_counts_what_a_hand_counts():
         (3, IN, 90),  # another finding does not count
         (4, IN, 95),  # a polyp frame without an outline does not count
     )
-    curve = froc(frames, on_frames(frames, outline(0), outline(1), outline(1, FAR)), found)
+    curve: Any = froc(frames, on_frames(frames, outline(0), outline(1), outline(1, FAR)), found)
     assert curve.thresholds.tolist() == [np.inf, 70, 65, 50, 40]
     np.testing.assert_allclose(curve.sensitivity, [0, 1 / 3, 1 / 3, 1 / 3, 1 / 3])
     np.testing.assert_allclose(curve.false_marks_per_frame, [0, 0, 1 / 3, 2 / 3, 1])
@@ -155,7 +157,7 @@ def test_the_froc_counts_what_a_hand_counts():
 
 def test_the_froc_counts_marks_with_negative_scores():
     frames = frames_with([NOWHERE] * 2, truth=[POLYP, NORMAL])
-    curve = froc(frames, on_frames(frames, outline(0)), marks((0, IN, -2.0), (1, IN, -3.0)))
+    curve: Any = froc(frames, on_frames(frames, outline(0)), marks((0, IN, -2.0), (1, IN, -3.0)))
     assert curve.sensitivity.tolist() == [0, 1, 1]
     assert curve.false_marks_per_frame.tolist() == [0, 0, 0.5]
 
@@ -166,7 +168,7 @@ def test_the_froc_grows_with_falling_thresholds():
     frame = np.sort(rng.integers(0, 50, 400))
     found = Marks(frame, rng.uniform(0, 99, 400), rng.uniform(0, 99, 400), rng.uniform(1, 9, 400))
     outlines = [outline(f, FAR) for f in np.flatnonzero(frames.truth == POLYP).tolist()]
-    curve = froc(frames, on_frames(frames, *outlines), found)
+    curve: Any = froc(frames, on_frames(frames, *outlines), found)
     assert (np.diff(curve.sensitivity) >= 0).all()
     assert (np.diff(curve.false_marks_per_frame) >= 0).all()
     inside = (found.row >= 60) & (found.row <= 80) & (found.col >= 60) & (found.col <= 80)
@@ -226,7 +228,7 @@ def test_an_evaluation_has_hit_rates_and_froc(tmp_path):
     Image.fromarray(mask).save(tmp_path / "m.png")
     table = tmp_path / "masks.csv"
     table.write_text("exam,frame,file,mask\na,0,,m.png\na,1,,m.png\na,7,,m.png\n")
-    evaluation = capsieve.evaluate(results, labels, regions=table, options=OPTIONS)
+    evaluation: Any = capsieve.evaluate(results, labels, regions=table, options=OPTIONS)
     rates = {m.key: m.value for m in evaluation.metrics if m.key.startswith("localisation")}
     assert rates == {
         "localisation.frames": 0.5,
@@ -246,7 +248,7 @@ def test_scores_with_places_have_hit_rates_and_froc(tmp_path):
     boxes += '"annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [10, 10, 9, 9]}]}'
     (tmp_path / "boxes.json").write_text(boxes)
     files = [f"{number:06}.png" for number in range(3)]
-    evaluation = capsieve.evaluate(
+    evaluation: Any = capsieve.evaluate(
         scores | {"file": files},
         labels | {"file": [f"a/{file}" for file in files]},
         regions=tmp_path / "boxes.json",

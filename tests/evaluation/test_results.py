@@ -1,5 +1,7 @@
 """Scores and labels together."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -72,7 +74,7 @@ def test_every_frame_and_every_row_of_the_labels_is_accounted_for(tmp_path):
     rows = ["0.png,polyp", "1.png,normal", "a/1.png,normal", "2.png,normal", "a/2.png,polyp"]
     rows += ["3.png,other", "5.png,normal", "9.png,polyp"]
     path.write_text("\n".join(["file,label", *rows, ""]))
-    table = accounts_table(read_results(tmp_path / "out", read_labels(path)))
+    table: Any = accounts_table(read_results(tmp_path / "out", read_labels(path)))
     row = dict(zip([column.key for column in table.columns], table.total, strict=True))
     assert row["found"] == 7 == row["undecoded"] + row["unscorable"] + row["scored"]
     classes = ("polyp", "normal", "other", "contradicted", "unlabelled")

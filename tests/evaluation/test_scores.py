@@ -1,5 +1,7 @@
 """Scores of screened exams and of tables."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -96,7 +98,7 @@ def test_perceptual_hashes_of_many_row_groups_are_read_in_order(tmp_path):
     content = [None if n % 7 == 0 else int(n).to_bytes(32, "little") for n in numbers]
     write_results(tmp_path / "a", phash=content)
     write_results(tmp_path / "b", phash=[b"\1" * 32, None])
-    hashes = read_scores(tmp_path).hashes
+    hashes: Any = read_scores(tmp_path).hashes
     values = hashes.phash[:5000, :2].astype(int) @ [1, 256]
     np.testing.assert_array_equal(values, np.where(numbers % 7 == 0, 0, numbers))
     assert hashes.has_phash[-2:].tolist() == [True, False]
@@ -149,6 +151,7 @@ def test_optional_columns_are_read(tmp_path):
     np.testing.assert_array_equal(scored.columns["time"], [0.5, np.nan])
     np.testing.assert_array_equal(scored.columns["values"]["row"], [10, np.nan])
     np.testing.assert_array_equal(scored.columns["values"]["col"], [12.5, np.nan])
+    assert scored.source is not None
     assert scored.source.to_pylist() == ["KID", None]
 
 
