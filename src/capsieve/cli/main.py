@@ -28,8 +28,8 @@ Example:
 # Name, module below capsieve.cli, line in the overview.
 _COMMANDS = {
     "calibrate": ("calibrate", "Choose the operating point."),
-    "demo": ("demo", "The whole way on a synthetic study; nothing else is needed."),
-    "evaluate": ("evaluate", "Judge results by labels: every table and figure, with intervals."),
+    "demo": ("demo", "Render, screen and evaluate a synthetic study."),
+    "evaluate": ("evaluate", "Evaluate results, or scores of any program, against labels."),
     "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
     "flag": ("flag", "Flag the frames of screened exams by another rule."),
     "model": ("model", "Look into a model file: its card, and how it is run."),
