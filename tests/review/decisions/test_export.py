@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from capsieve.errors import ParameterError
+from capsieve.labels import read_labels
 from capsieve.review.decisions.export import decisions_csv, findings_csv
 from capsieve.review.decisions.export_labels import (
     Labels,
@@ -15,7 +16,6 @@ from capsieve.review.decisions.export_labels import (
 )
 from capsieve.review.decisions.reading import fold
 from capsieve.review.decisions.subjects import FlaggedEvent
-from capsieve.statistics.labels import read_labels
 from review.decisions.made_entries import EXAM, FINDING, made, undo, verdict
 
 EVENTS = [FlaggedEvent(0, (1, 2, 5)), FlaggedEvent(0, (7, 9)), FlaggedEvent(1, (1, 2))]
