@@ -20,7 +20,8 @@ from capsieve.labels import (
     read_splits,
     write_splits,
 )
-from capsieve.labels.splits import SPLITS, group_rows
+from capsieve.labels.groups import group_rows
+from capsieve.labels.splits import SPLITS
 from sample_frames import CAPSULE
 from support.label_sets import label_set, make_files, split_set
 

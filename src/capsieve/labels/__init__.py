@@ -2,8 +2,8 @@
 
 Modules in reading order: label_set (labels after reading), settle (checks that all formats share),
 tables (the reader of delimited files, and capsieve's own format), kvasir and capsule_vision
-(published data sets), formats (read_labels), splits, keys (which frame a row names), matching
-(labels of frames), outlines (where polyps are on frames), outline_files (read_outlines).
+(published data sets), formats (read_labels), groups (what stays together), splits, keys (which
+frame a row names), matching (labels of frames), outlines (places of polyps), outline_files.
 """
 
 from capsieve.labels.formats import LABEL_FORMATS, read_labels

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from capsieve.labels.groups import KINDS, group_rows
 from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, Places, Why, find_frames
 from capsieve.labels.label_set import (
     EXAMPLES,
@@ -17,7 +18,7 @@ from capsieve.labels.label_set import (
     coded,
     compute,
 )
-from capsieve.labels.splits import KINDS, Splits, group_rows
+from capsieve.labels.splits import Splits
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
 
 __all__ = ["LabelRows", "Matched", "match"]
