@@ -87,12 +87,17 @@ def _say(found: "Calibration", out: Path) -> None:
     from capsieve.evaluation.calibrate import PARAMETERS_FILE, calibration_table
     from capsieve.report import tables, text
 
-    value = text.percent(found.value, 3) if found.rule == "share" else f"{found.value:g}"
+    value = found.screen_option.partition(" ")[2]
     say(f"{found.name} = {value}. {found.reason}")
     interval = found.stability
     shown = text.interval(interval, "share" if found.rule == "share" else "score")
     say(f"Chosen again on bootstrap samples ({interval.method}): {shown}.")
     click.echo(f"\n{tables.terminal(calibration_table(found), title=False)}\n")
+    intervals = [each.interval for each in found.metrics if each.interval and each.interval.why]
+    for why in dict.fromkeys(each.why for each in intervals if each.low is None):
+        say(f"{text.DASH}: no interval, {why}.")
+    for why in dict.fromkeys(each.why for each in intervals if each.low is not None):
+        say(f"Intervals: {why}.")
     say_cautions(found.leaks, found.warnings, found.problems)
     if found.parameters is not None:
         options = f"--parameters {shlex.quote(str(out / PARAMETERS_FILE))}"
