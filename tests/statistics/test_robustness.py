@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from support.labelled_frames import labelled_frames
 
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP
 from capsieve.statistics.robustness import RATES, effect, rates, relative_change
+from support.labelled_frames import labelled_frames
 
 # The paper's table of the robustness study, as it is printed.
 PRINTED_BASE = (92.2, 47.4, 81.2)
