@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import capsieve
 from capsieve import FileError, LeakError, ParameterError
 from capsieve.evaluation.results import read_results
 from capsieve.learned.model_file import read_model, write_model
+from capsieve.phash import phash
 from capsieve.statistics.frames import UNLABELLED
 from capsieve.statistics.results import EvaluationOptions
 from made_models import CARD, brightness_model, spec
@@ -584,6 +586,23 @@ def test_frames_that_trained_the_model_stop_the_evaluation(trained):
     leaks = evaluate(results, TRUTH, allow_leaks=True).leaks
     assert len(leaks) == 1
     assert "trained on 1 of the 6" in leaks[0]
+
+
+def test_a_model_is_found_again_by_the_record_of_the_screening(tmp_path):
+    pytest.importorskip("onnxruntime")
+    images = np.random.default_rng(0).integers(0, 256, (3, 8, 8, 3)).astype(np.uint8)
+    images = images.repeat(16, axis=1).repeat(16, axis=2)
+    (tmp_path / "exams" / "a").mkdir(parents=True)
+    for number, image in enumerate(images):
+        Image.fromarray(image).save(tmp_path / "exams" / "a" / f"{number}.png")
+    model = tmp_path / "models" / "model.onnx"
+    model.parent.mkdir()
+    known = np.frombuffer(phash(images[1]) or b"", np.uint8)[None]
+    write_model(model, brightness_model(), spec(), CARD, known)
+    capsieve.screen(tmp_path / "exams", tmp_path / "out", detector=model, workers=1)
+    labels = {"file": ["0.png", "1.png", "2.png"], "label": ["polyp", "normal", "normal"]}
+    with pytest.raises(LeakError, match=r"a/1\.png"):
+        evaluate(tmp_path / "out", labels)
 
 
 def test_training_may_read_results_of_a_model_that_knows_the_frames(trained):
