@@ -21,7 +21,13 @@ from capsieve.report.evaluation import (
     summary,
     write_evaluation,
 )
-from capsieve.report.evaluation_tables import point_line
+from capsieve.report.evaluation_tables import (
+    areas,
+    baseline_warnings,
+    compared,
+    point_line,
+    without_zeros,
+)
 from capsieve.statistics.frames import Coded
 from capsieve.statistics.results import (
     Column,
@@ -314,3 +320,39 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
 def test_the_summary_fits_a_terminal() -> None:
     lines = tables.terminal(summary(made_evaluation())).splitlines()
     assert max(map(len, lines)) <= 110
+
+
+def test_a_trivial_score_that_is_as_good_as_the_detector_is_a_warning() -> None:
+    metrics = (
+        Metric("frames.auc", 0.7),
+        Metric("baseline.redness.auc", 0.2, name="AUC of mean redness"),
+        Metric("baseline.sharpness.auc", 0.6, name="AUC of sharpness"),
+    )
+    [warning] = baseline_warnings(bare_evaluation(metrics=metrics))
+    assert "mean redness" in warning
+    assert "0.800" in warning
+
+
+def test_trivial_scores_are_next_to_the_area_of_the_detector() -> None:
+    first, *others = areas(made_evaluation()).column("measure")
+    assert first == "AUC per frame"
+    assert others[:3] == ["AUC of mean redness", "AUC of mean brightness", "AUC of sharpness"]
+
+
+def test_a_comparison_has_both_values_the_difference_and_mcnemars_p() -> None:
+    both = made_evaluation().comparison
+    assert both is not None
+    rows = {row[0]: row for row in compared(both).rows}
+    name, first, second, difference, interval, gained, lost, p = rows["Sensitivity per polyp"]
+    assert (first, second, difference) == ("81.25 %", "68.75 %", "+12.5 points")
+    assert "only 5 patients" in interval
+    assert (gained, lost, p) == (2, 0, 0.5)
+    assert not rows["AUC per frame"][1].endswith("%")
+
+
+def test_columns_of_zeros_are_named_and_left_out_of_the_page() -> None:
+    columns = (Column("a", "A"), Column("b", "Lost rows", "count"), Column("c", "C", "count"))
+    table = without_zeros(Table("t", "T", columns, (("x", 0, 3), ("y", 0, 0)), "All.", ("", 0, 3)))
+    assert [column.key for column in table.columns] == ["a", "c"]
+    assert table.rows == (("x", 3), ("y", 0))
+    assert "lost rows" in table.caption
