@@ -343,7 +343,7 @@ def test_a_comparison_has_both_values_the_difference_and_mcnemars_p() -> None:
     both = made_evaluation().comparison
     assert both is not None
     rows = {row[0]: row for row in compared(both).rows}
-    name, first, second, difference, interval, gained, lost, p = rows["Sensitivity per polyp"]
+    first, second, difference, interval, gained, lost, p = rows["Sensitivity per polyp"][1:]
     assert (first, second, difference) == ("81.25 %", "68.75 %", "+12.5 points")
     assert "only 5 patients" in interval
     assert (gained, lost, p) == (2, 0, 0.5)
