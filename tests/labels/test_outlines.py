@@ -311,6 +311,8 @@ HOSTILE = [
     {"category_id": [1]},
     {"category_id": {"a": 1}},
     {"category_id": None},
+    {"category_id": 10**300},
+    {"image_id": "x" * 10_000},
     {"bbox": [1, 2, 0, 4]},
     {"bbox": [1, 2, 10**400, 4]},
     {"bbox": [1, 2, 1e300, 4]},

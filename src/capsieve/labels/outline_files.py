@@ -26,6 +26,7 @@ from capsieve.sources.base import MAX_PIXELS, natural_key
 __all__ = ["read_outlines"]
 
 _LARGEST = 1e6  # of a coordinate
+_LONGEST_KEY = 80  # characters
 _POLYPS = ("polyp", "polyps", "polyp-like")
 _KVASIR_SIZE = (336, 336)  # of all frames of Kvasir-Capsule; outlines are scaled to other copies
 _CORNERS = ("x1", "x2", "x3", "x4", "y1", "y2", "y3", "y4")
@@ -75,13 +76,13 @@ def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = Non
             "text boxes": [] if path.is_file() else _box_files(path),
             "masks": [] if path.is_file() else _mask_files(path),
         }
-    possible = [name for name, some in found.items() if some]
-    if possible == ["COCO"] and len(found["COCO"]) == 1:
-        return _read_coco(found["COCO"][0], number)
-    if possible == ["text boxes"]:
-        return _read_boxes(path, found["text boxes"], number)
-    if possible == ["masks"]:
-        return _read_masks(path, found["masks"])
+        possible = [name for name, some in found.items() if some]
+        if possible == ["COCO"] and len(found["COCO"]) == 1:
+            return _read_coco(found["COCO"][0], number)
+        if possible == ["text boxes"]:
+            return _read_boxes(path, found["text boxes"], number)
+        if possible == ["masks"]:
+            return _read_masks(path, found["masks"])
     raise FileError(
         f"cannot read outlines from {path}: "
         + (f"it may be {' or '.join(possible)}; give one" if possible else "unknown format; give")
@@ -318,7 +319,7 @@ def _read_coco(path: Path, number: int | None) -> Outlines:
         if category is None or image is None:
             problems.add("the annotation has no valid category_id or image_id", where)
         elif category not in polyps:
-            problems.add("the category is not polyp", f"{where}: category {str(category)[:40]}")
+            problems.add("the category is not polyp", f"{where}: category {category}")
         elif image not in images:
             problems.add("the annotation belongs to no known image", where)
         else:
@@ -331,7 +332,9 @@ def _read_coco(path: Path, number: int | None) -> Outlines:
 
 def _key(value: Any) -> int | str | None:
     """Return an identity of COCO, a whole number or a text; None if it is something else."""
-    return value if isinstance(value, int | str) and not isinstance(value, bool) else None
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+        return value
+    return value if isinstance(value, str) and len(value) <= _LONGEST_KEY else None
 
 
 def _coco_images(
