@@ -197,6 +197,23 @@ def test_a_quotation_mark_that_is_not_closed_is_named_with_all_its_lines(tmp_pat
     assert problem.examples[0].startswith("lines 5 to 10 ")
 
 
+def test_a_quotation_mark_that_swallows_a_large_file_is_reported(tmp_path: Path) -> None:
+    row = "a,1,normal," + "x" * 1000
+    path = write_text(
+        tmp_path / "l.csv", "exam,frame,label,block", 'a,0,"normal,1', *[row] * 20_000
+    )
+    with pytest.raises(FileError, match="quotation mark"):
+        read_labels(path)
+
+
+def test_short_records_with_long_or_open_cells_are_read_or_named(tmp_path: Path) -> None:
+    long = "x" * 200_000
+    raw = read_table(write_text(tmp_path / "t.csv", "a,b,c", f"{long},2", '3,"4', "5"))
+    padded = raw.padded()
+    assert padded.table["a"].to_pylist() == [long]
+    assert [problem.rows for problem in padded.problems] == [1]
+
+
 def test_names_that_look_like_missing_values_are_names(tmp_path: Path) -> None:
     path = write_text(tmp_path / "l.csv", "exam,frame,label,patient", "NA,1,polyp,null")
     (row,) = read_labels(path).table.to_pylist()

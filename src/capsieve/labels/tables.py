@@ -112,11 +112,12 @@ class RawTable:
     def padded(self) -> "RawTable":
         """Return the table with short records completed by empty cells."""
         width = len(self.columns)
-        short = [one for one in self._ragged if one.cells < width]
+        short = [one for one in self._ragged if one.cells < width and "\n" not in one.text.strip()]
         if not short or self._records is None:
             return self
-        cells = [next(csv.reader([one.text], delimiter=self._delimiter)) for one in short]
-        added = zip(*(row + [""] * (width - len(row)) for row in cells), strict=True)
+        completed = set(short)
+        cells = [_split(one.text, self._delimiter) for one in short]
+        added = zip(*((row + [""] * width)[:width] for row in cells), strict=True)
         names = self.columns
         more = pa.table([pa.array(column, pa.string()) for column in added], names=names)
         records = np.concatenate([self._records, [one.record for one in short]]).astype(np.int64)
@@ -127,7 +128,7 @@ class RawTable:
             records=records[order],
             header_lines=self._header_lines,
             delimiter=self._delimiter,
-            ragged=[one for one in self._ragged if one.cells > width],
+            ragged=[one for one in self._ragged if one not in completed],
         )
 
     def _line(self, record: int) -> int:
@@ -334,6 +335,8 @@ def _read_delimited(path: Path, beginning: bytes) -> RawTable:
     except pa.ArrowInvalid as error:
         if "could not skip" not in str(error).lower():
             why = "it is not UTF-8; save it as UTF-8" if "UTF8" in str(error) else str(error)
+            if "straddling" in why:
+                why = "a row has more than 8 MB; is a quotation mark not closed?"
             raise FileError(f"cannot read {path}: {why}") from error
         table = pa.table({name: pa.array([], pa.string()) for name in names})
     except OSError as error:
@@ -385,6 +388,14 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     if not found:
         raise FileError(f"cannot read {path}: its first line does not name columns")
     return max(found, key=lambda header: len(header[0]))
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter))
+    except csv.Error:  # a cell of more than 131,072 characters
+        return line.split(delimiter)
 
 
 def _without_apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
