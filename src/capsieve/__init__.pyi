@@ -6,7 +6,6 @@ from .detector import Detector as Detector
 from .detectors import load_detector as load_detector
 from .engine.calibrating import calibrate as calibrate
 from .engine.evaluating import evaluate as evaluate
-from .engine.training import train as train
 from .errors import CapsieveError as CapsieveError
 from .errors import FileError as FileError
 from .errors import FrameError as FrameError
@@ -33,3 +32,5 @@ from .screening.settings import ScreenSettings as ScreenSettings
 from .statistics.evaluation import Evaluation as Evaluation
 from .statistics.labels import read_labels as read_labels
 from .statistics.metric import Metric as Metric
+from .training.run import train as train
+from .training.settings import TrainSettings as TrainSettings

@@ -90,7 +90,7 @@ def _progress(*, quiet: bool) -> "Iterator[Tell]":
     """Yield a function that shows the progress: a bar on a terminal, lines elsewhere."""
     from capsieve.cli.progress import EVERY_S, live_bars
 
-    shown: dict[str, Any] = {"what": "", "task": None, "time": 0.0}
+    shown: dict[str, Any] = {"what": "", "time": 0.0}
 
     def lines(what: str, done: int, total: int) -> None:
         now = time.monotonic()
@@ -107,7 +107,7 @@ def _progress(*, quiet: bool) -> "Iterator[Tell]":
 
         def bar(what: str, done: int, total: int) -> None:
             if what != shown["what"]:
-                if shown["task"] is not None:
+                if "task" in shown:
                     bars.remove_task(shown["task"])
                 shown.update(what=what, task=bars.add_task(what, total=total))
             bars.update(shown["task"], completed=done, total=max(done, total))

@@ -49,11 +49,12 @@ def augment(crop: Crop, rng: np.random.Generator) -> Crop:
         mixing = rng.normal(0, _MIXING, (3, 3))
     version = _recoloured(version, gamma, gains, saturation, mixing)
     if rng.random() < _BLUR_CHANCE:
-        version = cv2.GaussianBlur(version, (0, 0), rng.uniform(*_BLUR))
+        version = np.asarray(cv2.GaussianBlur(version, (0, 0), rng.uniform(*_BLUR)), np.uint8)
     if rng.random() < _NOISE_CHANCE:
         deviation = rng.uniform(*_NOISE)
         noise = rng.standard_normal(crop.shape, dtype=np.float32)
-        version = cv2.addWeighted(version, 1, noise, deviation, 0, dtype=cv2.CV_8U)
+        noisy = cv2.addWeighted(version, 1, noise, deviation, 0, dtype=cv2.CV_8U)
+        version = np.asarray(noisy, np.uint8)
     if rng.random() < _LIGHT_CHANCE:
         version = _lit(version, rng.uniform(*_LIGHT), rng.uniform(-0.4, 0.4, 2))
     if rng.random() < _QUALITY_CHANCE:

@@ -154,7 +154,9 @@ def figures(
         with_polyps = bool(trained[here].any())
         if with_polyps:
             areas = (*frame_roc(judged, settings).metrics, *polyp_roc(judged, settings).metrics)
-            found += _named(areas, source, ("frames.auc", "polyps.auc"), "")
+            counts = (judged.truth == POLYP).sum(), len(np.unique(judged.polyp[judged.polyp >= 0]))
+            for key, count in zip(("frames.auc", "polyps.auc"), counts, strict=True):
+                found += _named(areas, source, (key,), "", count=int(count))
         keys = _TRAINED_KEYS if with_polyps else _OTHER_KEYS
         for target, flagged in flags.items():
             rates = rate_metrics(judged, flagged[here], subset="all", **resampling)
@@ -172,7 +174,12 @@ _OTHER_KEYS = ("frames.all.specificity", "frames.all.false_positives_per_exam")
 
 
 def _named(
-    metrics: Collection[Metric], source: str, keys: Collection[str], suffix: str
+    metrics: Collection[Metric],
+    source: str,
+    keys: Collection[str],
+    suffix: str,
+    *,
+    count: int | None = None,
 ) -> list[ModelMetric]:
     by_key = {metric.key: metric for metric in metrics}
     found: list[ModelMetric] = []
@@ -185,7 +192,7 @@ def _named(
                 value=metric.value,
                 low=None if interval is None else interval.low,
                 high=None if interval is None else interval.high,
-                count=metric.denominator,
+                count=metric.denominator if count is None else count,
             )
         )
     return found

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.learned.features import NAMES, VERSION
+from capsieve.learned.runtime import Inputs as ModelInput
+from capsieve.learned.spec import ModelSpec, Output, ValuesInput
 from capsieve.training.data import POLYP, FrameSet
-from capsieve.training.folds import Rows, Tell, balanced_weights
+from capsieve.training.folds import Platt, Rows, Tell, balanced_weights
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["OUTPUTS", "ClassicalFits"]
-
-OUTPUTS = {"svm": "logit", "forest": "probability"}
-"""What the output "scores" of each model contains, in its second column."""
+__all__ = ["ClassicalFits"]
 
 _SVM_FRAMES = 3000
 """Frames that a support vector machine learns from at most: nearly all become support vectors."""
@@ -74,10 +74,30 @@ class ClassicalFits:
             f"max_features={_FEATURE_SHARE})"
         )
 
+    @property
+    def scorable(self) -> NDArray[np.bool_]:
+        """Frames that could be measured."""
+        return np.asarray(np.isfinite(self.values).all(axis=1))
+
+    def model_input(self, row: int) -> ModelInput:
+        """Return a frame as the graph takes it."""
+        return ModelInput(None, self.values[row])
+
+    def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec:
+        """Return how the graph is run."""
+        kind = "logit" if self.model == "svm" else "probability"
+        return ModelSpec(
+            threshold=threshold,
+            output=Output(name="scores", kind=kind, class_index=1, calibration=calibration),
+            values=ValuesInput(input="values", names=NAMES, version=VERSION),
+        )
+
     def fit(self, rows: Rows, tell: Tell) -> "ModelProto":
         """Return the graph of a model that learned from the rows.
 
-        The input is "values" (N x features), the output "scores" (N x 2), see :data:`OUTPUTS`.
+        The input is "values" (N x features). The output "scores" (N x 2) has the signed distance
+        from the boundary (svm) or the mean share of polyps in the leaves (forest) in its second
+        column.
 
         Raises
         ------
@@ -144,9 +164,7 @@ class ClassicalFits:
         ]
         return np.sort(np.concatenate(drawn))
 
-    def _compare(
-        self, graph: "ModelProto", rows: Rows, expected: NDArray[np.float64]
-    ) -> None:
+    def _compare(self, graph: "ModelProto", rows: Rows, expected: NDArray[np.float64]) -> None:
         """Raise if the graph gives other numbers than the fitted model."""
         import onnxruntime
 
@@ -193,6 +211,7 @@ def _graph(model: Any, features: int, *, raw_scores: bool) -> "ModelProto":
 
     graph: Any = convert_sklearn(
         model,
+        name="capsieve",  # otherwise it is random
         initial_types=[("values", FloatTensorType([None, features]))],
         options={id(model): {"raw_scores": raw_scores, "zipmap": False}},
         target_opset=_OPSET,

@@ -23,9 +23,11 @@ from torch.nn import functional  # pyright: ignore[reportMissingImports]
 
 from capsieve.atomic_write import atomic_write, remove_leftovers
 from capsieve.errors import FileError, file_errors
+from capsieve.learned.runtime import Inputs as ModelInput
+from capsieve.learned.spec import ImageInput, ModelSpec, Output
 from capsieve.training.augment import augment, mix_styles
 from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
-from capsieve.training.folds import OTHER_SHARE, Rows, Tell
+from capsieve.training.folds import OTHER_SHARE, Platt, Rows, Tell
 from capsieve.training.inputs import Inputs
 from capsieve.training.network import FEATURES, EfficientNetLite0, export, folded, pretrained
 
@@ -109,6 +111,28 @@ class NetworkFits:
     seed: int
     folder: Path
     recipe: Recipe = field(default_factory=Recipe)
+
+    @property
+    def description(self) -> str:
+        """The settings, for the card."""
+        return repr(self.recipe)
+
+    @property
+    def scorable(self) -> NDArray[np.bool_]:
+        """Frames that the network can take."""
+        return self.inputs.cropped
+
+    def model_input(self, row: int) -> ModelInput:
+        """Return a frame as the graph takes it."""
+        return ModelInput(self.inputs.crops[row], None)
+
+    def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec:
+        """Return how the graph is run."""
+        return ModelSpec(
+            threshold=threshold,
+            output=Output(name="logit", kind="logit", map="map", calibration=calibration),
+            image=ImageInput(input="image", size=self.size, colour="rgb", scale=1.0),
+        )
 
     def fit(self, rows: Rows, tell: Tell) -> "ModelProto":
         """Return the graph of a network that learned from the rows.
@@ -358,7 +382,7 @@ def _half_cosine(share: float) -> float:
 @contextmanager
 def _reproducible(threads: int) -> Iterator[None]:
     """Use algorithms of torch that always give the same bits."""
-    options = torch.utils.deterministic
+    options: Any = torch.utils.deterministic
     before = (
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),

@@ -275,7 +275,7 @@ def _sources(
     return names, code, warnings
 
 
-def _check_parts(parts: Sequence[str], part: NDArray[np.int16], splits: Path) -> None:
+def _check_parts(parts: tuple[str, ...], part: NDArray[np.int16], splits: Path) -> None:
     there = [parts[code] for code in np.unique(part[part >= 0])]
     if len(there) < 2 or set(there) & {TRAIN, TEST}:
         raise ParameterError(

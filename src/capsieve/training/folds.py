@@ -86,7 +86,6 @@ def check_rows(frames: FrameSet, rows: Rows) -> Rows:
     }
     for what, count in found.items():
         if count < _LEAST[what]:
-            what = "groups (patients, blocks or exams)" if what == "groups" else what
             raise ParameterError(
                 "labels",
                 f"{count} {what} in sources with polyps are too few to learn from; label more",

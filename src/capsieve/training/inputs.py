@@ -70,7 +70,7 @@ class Crops:
 
     def __getitem__(self, row: int) -> NDArray[np.uint8]:
         part = int(np.searchsorted(self._first, row, side="right")) - 1
-        return np.asarray(self._parts[part][row - self._first[part]])
+        return np.array(self._parts[part][row - self._first[part]])
 
 
 def read_inputs(
@@ -192,9 +192,10 @@ def _tasks(exam: Exam, frames: FrameSet) -> Iterator[_Task]:
     for head in exam.heads:
         rows = np.flatnonzero((frames.head == head) & decoded)
         with exam.reader(head) as reader:
-            order = {frame: place for place, frame in enumerate(
-                reader.in_stored_order(frames.frame[rows].tolist())
-            )}
+            order = {
+                frame: place
+                for place, frame in enumerate(reader.in_stored_order(frames.frame[rows].tolist()))
+            }
         rows = rows[np.argsort([order[frame] for frame in frames.frame[rows].tolist()])]
         for first in range(0, len(rows), _CHUNK):
             some = rows[first : first + _CHUNK].tolist()

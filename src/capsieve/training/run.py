@@ -6,11 +6,12 @@ import os
 import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,10 @@ from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError, file_errors
 from capsieve.learned.card import ModelCard
-from capsieve.learned.features import NAMES, VERSION
 from capsieve.learned.model_file import write_model
-from capsieve.learned.runtime import Inputs as ModelInputs
+from capsieve.learned.runtime import Inputs as ModelInput
 from capsieve.learned.runtime import Runner
-from capsieve.learned.spec import ImageInput, ModelSpec, Output, ValuesInput
+from capsieve.learned.spec import ModelSpec
 from capsieve.store.segments import locked
 from capsieve.training.card import (
     CardTexts,
@@ -34,8 +34,8 @@ from capsieve.training.card import (
     read_card_texts,
 )
 from capsieve.training.data import FrameSet, read_frames
-from capsieve.training.folds import Calibrated, Fit, Rows, Tell, calibrate, check_rows, cross_fit
-from capsieve.training.inputs import SIZE, read_inputs
+from capsieve.training.folds import Platt, Rows, Tell, calibrate, check_rows, cross_fit
+from capsieve.training.inputs import SIZE, Inputs, read_inputs
 from capsieve.training.settings import TrainSettings
 
 if TYPE_CHECKING:
@@ -186,170 +186,141 @@ def train(
             planned=path.with_suffix(".folds.csv"),
         )
         texts.check(frames.sources)
-        training = _Training(frames, settings, work, progress or _silent, recipe)
-        return training.run(path, texts)
+        tell = progress or _silent
+        inputs = read_inputs(frames, work / "inputs", workers=settings.workers, tell=tell)
+        fits = _fits(frames, inputs, settings, work, recipe)
+        key = _key(frames, inputs, fits, settings.seed)
+        folder = work / "fits" / f"{settings.model}-{key[:16]}"
+        return _train(frames, inputs, fits, path, folder, settings, texts, tell)
 
 
-class _Training:
-    """One training: frames, inputs, fits."""
+class _Fits(Protocol):
+    """What a kind of model offers."""
 
-    def __init__(
-        self,
-        frames: FrameSet,
-        settings: TrainSettings,
-        work: Path,
-        tell: Tell,
-        recipe: "Recipe | None",
-    ) -> None:
-        self._frames, self._settings, self._tell = frames, settings, tell
-        self._inputs = read_inputs(frames, work / "inputs", workers=settings.workers, tell=tell)
-        self._fit, described = self._fits(work, recipe)
-        self._described = described
-        images = settings.model == "cnn"
-        measured = np.isfinite(self._inputs.values).all(axis=1)
-        self._scorable = self._inputs.cropped if images else measured
-        self._folder = work / "fits" / f"{settings.model}-{self._key()[:16]}"
+    @property
+    def description(self) -> str: ...
 
-    def run(self, path: Path, texts: CardTexts) -> TrainingOutcome:
-        frames, settings = self._frames, self._settings
-        logits = cross_fit(
-            frames,
-            self._scorable,
-            self._fit,
-            self._logits,
-            folder=self._folder,
-            tell=self._tell,
-        )
-        calibrated = calibrate(frames, logits)
-        threshold = choose_threshold(frames, calibrated.probability, settings.target)
-        scores = path.with_suffix(".scores.csv")
-        _write_scores(frames, calibrated.probability, scores)
-        self._tell("Evaluation", 0, 1)
-        metrics = figures(
-            frames,
-            calibrated.probability,
-            specificity=settings.target,
-            bootstrap_samples=settings.bootstrap_samples,
-            seed=settings.seed,
-        )
-        self._tell("Evaluation", 1, 1)
-        card = make_card(
-            frames,
-            self._inputs.values,
-            metrics,
-            texts,
-            name=path.stem,
-            kind=settings.model,
-            seed=settings.seed,
-            settings={
-                "folds": len(frames.folds),
-                "specificity": settings.specificity,
-                "trainer": self._described,
-                **({"leaks": " ".join(frames.leaks)} if frames.leaks else {}),
-            },
-        )
-        rows = check_rows(frames, np.flatnonzero(self._scorable))
-        graph = self._final(rows)
-        hashes = frames.phash[rows[frames.has_phash[rows]]]
-        write_model(path, graph, self._spec(threshold, calibrated), card, hashes)
-        return TrainingOutcome(
-            path=path,
-            scores=scores,
-            splits=frames.splits,
-            threshold=threshold,
-            card=card,
-            problems=frames.problems,
-            warnings=frames.warnings,
-            leaks=frames.leaks,
-        )
+    @property
+    def scorable(self) -> NDArray[np.bool_]: ...
 
-    def _fits(self, work: Path, recipe: "Recipe | None") -> tuple[Fit, str]:
-        """Return the function that fits, and a description of its settings."""
-        settings = self._settings
-        if settings.model == "cnn":
-            from capsieve.training.cnn import NetworkFits, Recipe
+    def model_input(self, row: int) -> ModelInput: ...
 
-            recipe = recipe or Recipe()
-            folder = work / "feature-maps"
-            fits = NetworkFits(self._frames, self._inputs, SIZE, settings.seed, folder, recipe)
-            return fits.fit, repr(recipe)
-        from capsieve.training.classical import ClassicalFits
+    def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec: ...
 
-        fits = ClassicalFits(settings.model, self._frames, self._inputs.values, settings.seed)
-        return fits.fit, fits.description
+    def fit(self, rows: Rows, tell: Tell) -> "ModelProto": ...
 
-    def _final(self, rows: Rows) -> "ModelProto":
-        """Return the model that learned from all frames; a finished one is kept."""
-        import onnx
 
-        path = self._folder / "final.onnx"
-        if path.exists():
-            try:
-                return onnx.load_from_string(path.read_bytes())
-            except Exception:  # a damaged file is made again
-                path.unlink()
-        graph = self._fit(rows, lambda what, *done: self._tell(f"All frames: {what}", *done))
-        with atomic_write(path, durable=True) as temporary:
-            temporary.write_bytes(graph.SerializeToString(deterministic=True))
-        return graph
+def _fits(
+    frames: FrameSet,
+    inputs: Inputs,
+    settings: TrainSettings,
+    work: Path,
+    recipe: "Recipe | None",
+) -> _Fits:
+    if settings.model == "cnn":
+        from capsieve.training.cnn import NetworkFits, Recipe
 
-    def _logits(self, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]:
-        """Return the logits of frames, computed as screening does it."""
-        runner = Runner(graph.SerializeToString(), self._spec(0.5, None), name="the new model")
-        images = self._settings.model == "cnn"
-        scores = [
-            answer.score
-            for row in rows.tolist()
-            for answer in runner.run(
-                [
-                    ModelInputs(self._inputs.crops[row], None)
-                    if images
-                    else ModelInputs(None, self._inputs.values[row])
-                ]
-            )
-        ]
-        return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
+        folder = work / "feature-maps"
+        return NetworkFits(frames, inputs, SIZE, settings.seed, folder, recipe or Recipe())
+    from capsieve.training.classical import ClassicalFits
 
-    def _spec(self, threshold: float, calibrated: Calibrated | None) -> ModelSpec:
-        calibration = None if calibrated is None else tuple(calibrated.final)
-        if self._settings.model == "cnn":
-            return ModelSpec(
-                threshold=threshold,
-                output=Output(name="logit", kind="logit", map="map", calibration=calibration),
-                image=ImageInput(input="image", size=SIZE, colour="rgb", scale=1.0),
-            )
-        from capsieve.training.classical import OUTPUTS
+    return ClassicalFits(settings.model, frames, inputs.values, settings.seed)
 
-        kind: Any = OUTPUTS[self._settings.model]
-        return ModelSpec(
-            threshold=threshold,
-            output=Output(name="scores", kind=kind, class_index=1, calibration=calibration),
-            values=ValuesInput(input="values", names=NAMES, version=VERSION),
-        )
 
-    def _key(self) -> str:
-        """Return a hash of everything that determines the fits."""
-        frames = self._frames
-        content = {
-            "capsieve": [__version__, _FORMAT],
-            "packages": {name: _version(name) for name in _PACKAGES},
-            "trainer": [self._described, self._settings.seed],
-            "inputs": self._inputs.key,
-            "findings": [sorted(of) for of in frames.findings],
-            "names": [frames.sources, frames.polyps, frames.folds],
-        }
-        digest = sha256(json.dumps(content, sort_keys=True).encode())
-        for array in (
-            frames.truth,
-            frames.polyp,
-            frames.group,
-            frames.source,
-            frames.finding,
-            frames.fold,
-            self._scorable,
-        ):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+def _train(
+    frames: FrameSet,
+    inputs: Inputs,
+    fits: _Fits,
+    path: Path,
+    folder: Path,
+    settings: TrainSettings,
+    texts: CardTexts,
+    tell: Tell,
+) -> TrainingOutcome:
+    """Score every fold, evaluate the scores, fit all frames, and write everything."""
+    score = partial(_logits, fits)
+    logits = cross_fit(frames, fits.scorable, fits.fit, score, folder=folder, tell=tell)
+    probability, platt = calibrate(frames, logits)
+    threshold = choose_threshold(frames, probability, settings.target)
+    scores = path.with_suffix(".scores.csv")
+    _write_scores(frames, probability, scores)
+    tell("Evaluation", 0, 1)
+    metrics = figures(
+        frames,
+        probability,
+        specificity=settings.target,
+        bootstrap_samples=settings.bootstrap_samples,
+        seed=settings.seed,
+    )
+    tell("Evaluation", 1, 1)
+    card = make_card(
+        frames,
+        inputs.values,
+        metrics,
+        texts,
+        name=path.stem,
+        kind=settings.model,
+        seed=settings.seed,
+        settings={
+            "folds": len(frames.folds),
+            "specificity": settings.specificity,
+            "trainer": fits.description,
+            **({"leaks": " ".join(frames.leaks)} if frames.leaks else {}),
+        },
+    )
+    rows = check_rows(frames, np.flatnonzero(fits.scorable))
+    graph = _final(fits, rows, folder / "final.onnx", tell)
+    hashes = frames.phash[rows[frames.has_phash[rows]]]
+    write_model(path, graph, fits.spec(threshold, platt), card, hashes)
+    return TrainingOutcome(
+        path=path,
+        scores=scores,
+        splits=frames.splits,
+        threshold=threshold,
+        card=card,
+        problems=frames.problems,
+        warnings=frames.warnings,
+        leaks=frames.leaks,
+    )
+
+
+def _logits(fits: _Fits, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]:
+    """Return the logits of frames, computed as screening does it: one frame at a time."""
+    runner = Runner(graph.SerializeToString(), fits.spec(0.5, None), name="the new model")
+    scores = [runner.run([fits.model_input(row)])[0].score for row in rows.tolist()]
+    return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
+
+
+def _final(fits: _Fits, rows: Rows, path: Path, tell: Tell) -> "ModelProto":
+    """Return the model that learned from all frames; a finished one is used again."""
+    import onnx
+
+    if path.exists():
+        try:
+            return onnx.load_from_string(path.read_bytes())
+        except Exception:  # damaged; onnx raises whatever its reader encounters
+            path.unlink()
+    graph = fits.fit(rows, lambda what, *done: tell(f"All frames: {what}", *done))
+    with atomic_write(path, durable=True) as temporary:
+        temporary.write_bytes(graph.SerializeToString(deterministic=True))
+    return graph
+
+
+def _key(frames: FrameSet, inputs: Inputs, fits: _Fits, seed: int) -> str:
+    """Return a hash of everything that determines the fits."""
+    content = {
+        "capsieve": [__version__, _FORMAT],
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "trainer": [fits.description, seed],
+        "inputs": inputs.key,
+        "findings": [sorted(of) for of in frames.findings],
+        "names": [frames.sources, frames.polyps, frames.folds],
+    }
+    digest = sha256(json.dumps(content, sort_keys=True).encode())
+    codes = frames.truth, frames.polyp, frames.group, frames.source, frames.finding, frames.fold
+    for array in (*codes, fits.scorable):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path) -> None:
@@ -380,8 +351,7 @@ def _check_packages(model: str) -> None:
         if find_spec(package) is None:
             extras = "train,torch" if model == "cnn" else "train"
             raise MissingExtraError(
-                f"training this model needs the package {package}; "
-                f'pip install "capsieve[{extras}]"'
+                f'training this model needs the package {package}; pip install "capsieve[{extras}]"'
             )
 
 
