@@ -4,7 +4,6 @@ from . import phantom as phantom
 from ._version import __version__ as __version__
 from .detector import Detector as Detector
 from .detectors import load_detector as load_detector
-from .engine.training import train as train
 from .errors import CapsieveError as CapsieveError
 from .errors import FileError as FileError
 from .errors import FrameError as FrameError
@@ -34,3 +33,5 @@ from .screening.settings import ScreenSettings as ScreenSettings
 from .statistics.results import Evaluation as Evaluation
 from .statistics.results import EvaluationOptions as EvaluationOptions
 from .statistics.results import Metric as Metric
+from .training.run import train as train
+from .training.settings import TrainSettings as TrainSettings

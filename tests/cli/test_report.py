@@ -143,9 +143,7 @@ def test_the_name_of_a_pdf_needs_the_option(run, exam, tmp_path):
 def test_a_pdf_lies_beside_the_page(run, exam, tmp_path, monkeypatch):
     written = {}
     monkeypatch.setattr("capsieve.report.page.require_pdf", lambda: None)
-    monkeypatch.setattr(
-        "capsieve.report.page.pdf", lambda page, path: written.update({path: page})
-    )
+    monkeypatch.setattr("capsieve.report.page.pdf", lambda page, path: written.update({path: page}))
     assert run("report", exam, "--pdf", "-o", tmp_path / "a.pdf").exit_code == 0
     assert run("report", exam, "--pdf", "-o", tmp_path / "b.html").exit_code == 0
     assert list(written) == [tmp_path / "a.pdf", tmp_path / "b.pdf"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from capsieve.learned.model_file import ModelFile
     from capsieve.statistics.results import Table
 
-__all__ = ["command"]
+__all__ = ["command", "metrics_table"]
 
 SCHEMA = 2
 """Version of the JSON object; it grows when a name in it changes its meaning."""
@@ -148,7 +148,24 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
         ),
         kept,
     )
-    metrics = Table(
+    reference = f"1 and 99 % quantiles of {card.range.reference}."
+    hashes = {name: text or "unknown" for name, text in card.hashes.to_dict().items()}
+    found = [
+        data,
+        metrics_table(card),
+        _pairs("settings", "Settings of the training", card.settings),
+        _pairs("range", "Range of inputs", _ranges(card.quantiles), reference),
+        _pairs("usual", "Usual values without a polyp (5 to 95 %)", _ranges(card.usual_values)),
+        _pairs("hashes", "SHA-256 of", hashes),
+    ]
+    return [table for table in found if table.rows]
+
+
+def metrics_table(card: "ModelCard") -> "Table":
+    """Return the figures of a card."""
+    from capsieve.statistics.table import Column, Table
+
+    return Table(
         "metrics",
         f"Performance ({card.judged})",
         (
@@ -161,17 +178,6 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
         ),
         tuple((m.source, m.what, m.value, m.low, m.high, m.count) for m in card.metrics),
     )
-    reference = f"1 and 99 % quantiles of {card.range.reference}."
-    hashes = {name: text or "unknown" for name, text in card.hashes.to_dict().items()}
-    found = [
-        data,
-        metrics,
-        _pairs("settings", "Settings of the training", card.settings),
-        _pairs("range", "Range of inputs", _ranges(card.quantiles), reference),
-        _pairs("usual", "Usual values without a polyp (5 to 95 %)", _ranges(card.usual_values)),
-        _pairs("hashes", "SHA-256 of", hashes),
-    ]
-    return [table for table in found if table.rows]
 
 
 def _pairs(key: str, title: str, content: Mapping[str, Any], caption: str = "") -> "Table":

@@ -1,1 +1,0 @@
-"""Training: examples in, a model out."""

@@ -1,0 +1,6 @@
+"""Train a model on labelled frames of screened exams.
+
+Modules in reading order: run (`train`), data (labelled frames with groups and folds), inputs (crops
+and features), folds (weights, fits per fold, calibration), classical (svm, forest), cnn, network
+and augment (the network), card (threshold, figures, card).
+"""

