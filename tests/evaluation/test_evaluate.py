@@ -361,7 +361,7 @@ def class_folders(tmp_path, layout):
     """Return results and labels of a data set as downloaded, with folders that are classes.
 
     The detector guesses, and each folder has a reading list of its own. Names of files begin with
-    the video in Kvasir-Capsule; nothing tells the exams in Capsule Vision 2024.
+    the video in Kvasir-Capsule; nothing names the exams in Capsule Vision 2024.
     """
     rng = np.random.default_rng(0)
     top, folders = CLASSES[layout]
