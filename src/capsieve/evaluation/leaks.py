@@ -179,20 +179,21 @@ def read_training_phashes(
     from capsieve.learned.detector import SHIPPED
     from capsieve.learned.model_file import read_model
 
-    name = str(detector.get("name"))
-    why = f"the model file {name} was not found"
-    for path in [SHIPPED] if name == "learned" else [Path(place) for place in places]:
+    shipped = detector.get("name") == "learned"
+    name = "the shipped model" if shipped else f"the model file {detector.get('name')}"
+    why = f"{name} was not found"
+    for path in [SHIPPED] if shipped else [Path(place) for place in places]:
         if not path.is_file():
             continue
         try:
             model = read_model(path)
         except CapsieveError as error:  # another file of this name, or onnx is not installed
-            why = f"the model file {name} cannot be read ({error})"
+            why = f"{name} cannot be read ({error})"
             continue
         if model.sha256 == detector["model"]:
             if len(model.training_phashes):
                 return model.training_phashes, ""
-            why = f"the model file {name} does not contain hashes of its training frames"
+            why = f"{name} does not contain hashes of its training frames"
     return None, (
         f"Training data unknown: {why}, so it cannot be checked whether the model was trained on "
         "these frames."
