@@ -59,11 +59,11 @@ def report() -> None:
 
 
 def evaluation() -> None:
-    """Judge the demo study by its truth, and photograph the report in a browser."""
+    """Evaluate the demo study, and photograph the report in a browser."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         write_study(plan_study("demo"), Path(folder) / "study")
         capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
-        labels = ("--labels", "study/labels.csv", "--train-patient", "4")
+        labels = ("--labels", "study/labels.csv")
         capsieve("evaluate", "results", *labels, "-o", "evaluation", folder=folder)
         shutil.copy(Path(folder) / "evaluation" / "figures" / "roc.png", IMAGES / "roc.png")
         photograph(Path(folder) / "evaluation" / "report.html", "evaluation.png")

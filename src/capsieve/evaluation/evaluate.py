@@ -198,6 +198,8 @@ def _evaluation(
     metrics += [*crossed, *roc_frames.metrics, *roc_polyps.metrics]
     event = event_codes(frames, flagged)
     metrics += effort_metrics(frames, flagged, options, event=event)
+    metrics += preselection_metrics(frames, options)
+    metrics += baseline_metrics(labelled, options)
     metrics += source_metrics(frames, flagged, options)
     tables = [
         accounts_table(read),
@@ -207,14 +209,8 @@ def _evaluation(
         false_positives_table(frames, flagged),
         effort_table(frames, flagged, event=event),
         causes_table(frames, flagged),
+        reasons_table(frames),
     ]
-    histogram = ()
-    if "reason" in frames.values:
-        metrics += preselection_metrics(frames, options)
-        tables.append(reasons_table(frames))
-        histogram = histograms(frames, read.parameters)
-    if "red" in frames.values:
-        metrics += baseline_metrics(labelled, options)
     problems = (*read.labels.problems, *read.matched.problems)
     if located is not None:
         metrics += located.metrics
@@ -233,8 +229,8 @@ def _evaluation(
         tables=tuple(table for table in tables if table is not None and table.rows),
         problems=problems,
         warnings=(
-            *source_warnings(frames),
             *read.warnings,
+            *source_warnings(frames),
             *point_warnings,
             *fold_warnings,
             *([] if read.folders else [_NO_PIXELS]),
@@ -244,7 +240,7 @@ def _evaluation(
         roc_polyps=roc_polyps.curve,
         effort=effort_curve(frames),
         froc=None if located is None else located.froc,
-        histograms=histogram,
+        histograms=histograms(frames, read.parameters),
         comparison=comparison,
     )
 
@@ -310,11 +306,13 @@ def _screened_point(read: LabelledResults) -> OperatingPoint | None:
     if not read.flagging:
         return None
     rules = {(each["rule"], each["value"]) for each in read.flagging}
-    rule, value = next(iter(rules))
-    shown = None if len(rules) > 1 else int(value) if rule == "count" else value
-    text = "As screened." if len(rules) == 1 else "As screened; the exams have different rules."
-    kind = "threshold" if rule == "threshold" else "read"
-    return OperatingPoint("screened", kind, shown, read.frames.flagged, text)
+    kind = "threshold" if all(rule == "threshold" for rule, _ in rules) else "read"
+    if len(rules) > 1:
+        text = "As screened; the exams have different rules."
+        return OperatingPoint("screened", kind, None, read.frames.flagged, text)
+    rule, value = rules.pop()
+    value = int(value) if rule == "count" else value
+    return OperatingPoint("screened", kind, value, read.frames.flagged, "As screened.")
 
 
 def _lists_by_class(frames: LabelledFrames) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError, LeakError
 from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
-from capsieve.statistics.frames import UNLABELLED, Coded, LabelledFrames
+from capsieve.statistics.frames import UNLABELLED, Coded, LabelledFrames, number_of
 
 __all__ = [
     "Leak",
@@ -179,20 +179,21 @@ def read_training_phashes(
     from capsieve.learned.detector import SHIPPED
     from capsieve.learned.model_file import read_model
 
-    name = str(detector.get("name"))
-    why = f"the model file {name} was not found"
-    for path in [SHIPPED] if name == "learned" else [Path(place) for place in places]:
+    shipped = detector.get("name") == "learned"
+    name = "the shipped model" if shipped else f"the model file {detector.get('name')}"
+    why = f"{name} was not found"
+    for path in [SHIPPED] if shipped else [Path(place) for place in places]:
         if not path.is_file():
             continue
         try:
             model = read_model(path)
         except CapsieveError as error:  # another file of this name, or onnx is not installed
-            why = f"the model file {name} cannot be read ({error})"
+            why = f"{name} cannot be read ({error})"
             continue
         if model.sha256 == detector["model"]:
             if len(model.training_phashes):
                 return model.training_phashes, ""
-            why = f"the model file {name} does not contain hashes of its training frames"
+            why = f"{name} does not contain hashes of its training frames"
     return None, (
         f"Training data unknown: {why}, so it cannot be checked whether the model was trained on "
         "these frames."
@@ -303,7 +304,7 @@ def _shared(
         listed = ", ".join(frames.part.names[place] for place in parts)
         examples.append(f"{names.names[code]} ({listed})")
     count = len(shared)
-    what = f"{_counted(count, kind)} {_is(count)} in more than one part"
+    what = f"{number_of(count, kind)} {_is(count)} in more than one part"
     return [Leak(kind, f"{what}: {_listed(examples, count)}.", count, stops)]
 
 
@@ -311,7 +312,7 @@ def _listed_twice(frames: LabelledFrames, rows: NDArray[np.int64]) -> list[Leak]
     if not len(rows):
         return []
     examples = _listed([_name(frames, int(row)) for row in rows[:_EXAMPLES]], len(rows))
-    what = f"{_counted(len(rows), 'frame')} {_is(len(rows))} listed in more than one part"
+    what = f"{number_of(len(rows), 'frame')} {_is(len(rows))} listed in more than one part"
     return [Leak("frame", f"{what}: {examples}.", len(rows))]
 
 
@@ -350,7 +351,7 @@ def _equal_pixels(
             shown = [
                 _twins(frames, rows[pixels[rows] == code], label) for code in codes[:_EXAMPLES]
             ]
-            what = f"{_counted(len(codes), 'image')} ({_listed(shown, len(codes))})"
+            what = f"{number_of(len(codes), 'image')} ({_listed(shown, len(codes))})"
             text = f"{what} {_is(len(codes))} {ending}."
             found.append(Leak(kind, text, len(codes), stops=kind == "pixels"))
     return found
@@ -409,10 +410,6 @@ def _name(frames: LabelledFrames, row: int) -> str:
 def _listed(examples: Sequence[str], count: int) -> str:
     more = count - len(examples)
     return "; ".join(examples) + (f"; and {more:,} more" if more > 0 else "")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _is(number: int) -> str:
