@@ -48,6 +48,7 @@ def made_frames(*, groups: int = 10, per_group: int = 40, folds: int = 5) -> Fra
     return FrameSet(
         labelled=labelled,
         folders=tuple(map(Path, names)),
+        path=np.full(total, None),
         pixel_hash=np.array([f"{number:032x}" for number in range(total)], object),
         phash=np.random.default_rng(0).integers(0, 256, (total, 32), np.uint8),
         has_phash=np.ones(total, np.bool_),

@@ -14,7 +14,7 @@ def read(study, tmp_path, *, labels=None, **options):
 
 
 def changed(study, path, change):
-    """Write the labels with rows changed by a function; rows for which it gives None are left out."""
+    """Write the labels with each row changed by a function; None leaves a row out."""
     with study.labels.open(newline="") as file:
         rows = [change(row) for row in csv.DictReader(file)]
     kept = [row for row in rows if row is not None]

@@ -107,9 +107,7 @@ def choose_threshold(
     frames: FrameSet, probability: NDArray[np.float64], specificity: float
 ) -> float:
     """Return the smallest probability that reaches the specificity on trained sources."""
-    return _threshold(
-        _scored(frames.take(frames.trained), probability[frames.trained]), specificity
-    )
+    return _threshold(_scored(frames, probability).take(frames.trained), specificity)
 
 
 def figures(
@@ -256,8 +254,8 @@ def make_card(
         data=tuple(_data_set(trained, source, texts.of(source)) for source in sources),
         kept_apart=groups,
         group_count=len(np.unique(trained.labelled.group.code)),
-        judged=f"out of fold, {len(frames.labelled.part.names)} folds of whole {groups}; threshold and "
-        "calibration of each fold from the others",
+        judged=f"out of fold, {len(frames.labelled.part.names)} folds of whole {groups}; "
+        "threshold and calibration of each fold from the others",
         metrics=metrics,
         settings=dict(settings),
         intended_use=texts.intended_use,

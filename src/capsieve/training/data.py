@@ -35,6 +35,8 @@ class FrameSet:
         negatives of the same source only: a model must not win by telling sources apart.
     folders
         Of the screened exams, in the order of ``labelled.exam.names``.
+    path
+        The path of the image of each frame, as far as it is known; None in videos.
     pixel_hash
         Hash of the pixels; None for frames that could not be decoded.
     phash, has_phash
@@ -49,6 +51,7 @@ class FrameSet:
 
     labelled: LabelledFrames
     folders: tuple[Path, ...]
+    path: NDArray[np.object_]
     pixel_hash: NDArray[np.object_]
     phash: NDArray[np.uint8]
     has_phash: NDArray[np.bool_]
@@ -66,6 +69,7 @@ class FrameSet:
         return replace(
             self,
             labelled=self.labelled.take(rows),
+            path=self.path[rows],
             pixel_hash=self.pixel_hash[rows],
             phash=self.phash[rows],
             has_phash=self.has_phash[rows],
@@ -171,6 +175,7 @@ def _frame_set(read: LabelledResults, labels: LabelSet, splits: Path) -> FrameSe
     return FrameSet(
         labelled=replace(frames, part=Coded(names, fold.astype(np.int32)), source=source),
         folders=read.folders,
+        path=np.array(read.scored.path.to_pylist(), object)[rows],
         pixel_hash=pixels,
         phash=hashes.phash[rows],
         has_phash=hashes.has_phash[rows],

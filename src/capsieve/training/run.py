@@ -350,7 +350,7 @@ def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path
                     known.exam[row],
                     known.head[row],
                     known.frame[row],
-                    "" if known.file is None else known.file[row] or "",
+                    frames.path[row] or "",  # the folders too: exams may have other names
                     "" if np.isnan(time) else repr(float(time)),
                     known.source[row],
                     repr(float(probability[row])),
