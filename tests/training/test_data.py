@@ -15,7 +15,7 @@ def read(study, tmp_path, *, labels=None, **options):
 
 
 def changed(study, path, change):
-    """Write the labels with rows changed by a function; rows for which it gives None are left out."""
+    """Write the labels, each row changed by a function; None leaves the row out."""
     with study.labels.open(newline="") as file:
         rows = [change(row) for row in csv.DictReader(file)]
     kept = [row for row in rows if row is not None]
@@ -121,7 +121,7 @@ def test_labels_of_one_exam_without_patients_are_refused(study, tmp_path):
         tmp_path / "labels.csv",
         lambda row: row | {"patient": ""} if row["exam"] == "exam0" else None,
     )
-    with pytest.raises(FileError, match="belong together|only"):
+    with pytest.raises(FileError, match=r"belong together|only"):
         read(study, tmp_path, labels=labels)
 
 

@@ -82,7 +82,7 @@ def test_no_pickle_is_loaded(frames, tmp_path):
 def small_study(folder, size):
     """Write an exam of tiny frames, and return its labels."""
     (folder / "exams" / "tiny").mkdir(parents=True)
-    lines = ["exam,file,label,patient,polyp"]
+    lines = ["exam,file,label,block,polyp"]
     for number in range(40):
         pixels = study_frame(number, polyp=number % 2 == 0)[:size, :size]
         Image.fromarray(pixels).save(folder / "exams" / "tiny" / f"{number}.png")

@@ -227,7 +227,7 @@ def test_a_network_is_trained_and_runs_as_a_detector(trained, study, work, tmp_p
 
     recipe = Recipe(polyp_versions=2, normal_versions=1, steps=6, batch=8)
     started = time.monotonic()
-    out = run(study, tmp_path / "cnn.onnx", work=work, model="cnn", folds=2, recipe=recipe)
+    out = run(study, tmp_path / "cnn.onnx", work=work, model="cnn", folds=3, recipe=recipe)
     detector = load_detector(out.path)
     result = detector.score(study_frame(3, polyp=True))
     assert 0 < result.score < 1
