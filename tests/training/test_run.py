@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ pytest.importorskip("skl2onnx", reason="training needs the extra train")
 
 
 def run(study, out, **options):
-    options = {"folds": 4, "bootstrap_samples": 100, "workers": 1} | options
-    return train(study.results, study.labels, out, **options)
+    usual: dict[str, Any] = {"folds": 4, "bootstrap_samples": 100, "workers": 1}
+    return train(study.results, study.labels, out, **(usual | options))
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +118,12 @@ PROGRAM = """
 import sys
 from capsieve.training.run import train
 
-def tell(what, done, total):
+def progress(what, done, total):
     print(what, flush=True)
 
 if __name__ == "__main__":
     results, labels, out = sys.argv[1:]
-    train(results, labels, out, folds=4, bootstrap_samples=100, workers=1, progress=tell)
+    train(results, labels, out, folds=4, bootstrap_samples=100, workers=1, progress=progress)
 """
 
 
