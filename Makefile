@@ -58,10 +58,11 @@ docs: .venv/.dev ## make the pictures of the documentation anew, with the progra
 reference: .venv/.dev ## measure again the range of inputs that the paper's detector was calibrated on
 	$(PY) tools/make_reference_range.py
 
-learned: .venv/.torch ## train the shipped detector anew: make learned CAPSULE=folder of the frames
+learned: .venv/.torch ## train the shipped detector again: make learned CAPSULE=folder of the frames
 	@mkdir -p build
-	.venv/bin/capsieve train $(CAPSULE) --labels $(CAPSULE)/frames.csv --model cnn \
-		--card tools/learned_card.toml --work build/learned -o build/shipped.onnx
+	.venv/bin/capsieve screen $(CAPSULE) -o build/capsule
+	.venv/bin/capsieve train build/capsule --labels $(CAPSULE)/frames.csv --model cnn \
+		--card tools/learned_card.toml -o build/shipped.onnx
 	cp build/shipped.onnx src/capsieve/learned/shipped.onnx
 
 CAPSULE ?= ../shared/data/capsule

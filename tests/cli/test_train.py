@@ -76,10 +76,10 @@ def test_an_interrupted_run_says_how_to_continue(run, study, tmp_path, monkeypat
 
 
 def told(**options):
-    with command._progress(**options) as tell:
+    with command._progress(**options) as progress:
         for done in range(3):
-            tell("Fold 1", done, 2)
-        tell("Fold 2", 0, 2)
+            progress("Fold 1", done, 2)
+        progress("Fold 2", 0, 2)
 
 
 def test_progress_is_lines_if_there_is_no_terminal(capsys):

@@ -333,6 +333,29 @@ def test_a_bad_frame_costs_only_its_own_score_and_batch(monkeypatch):
     assert sizes == [CPU_BATCH, CPU_BATCH, *[1] * CPU_BATCH, CPU_BATCH]
 
 
+def test_a_batch_that_fails_is_reported_and_the_next_one_is_a_batch_again(monkeypatch, caplog):
+    model = ready(brightness_model(), spec())
+    session, sizes = model._session, list[int]()
+
+    class FailsOnBlack:
+        def run(self, wanted, feed):
+            sizes.append(len(feed["image"]))
+            if not feed["image"].any(axis=(1, 2, 3)).all():
+                raise RuntimeError("out of memory")
+            return session.run(wanted, feed)
+
+    monkeypatch.setattr(model, "_session", FailsOnBlack())
+    monkeypatch.setattr(model, "_batch", 3)
+    images = pictures(9)
+    images[4] = 0
+    found = model.run([Inputs(each, None) for each in images])
+    assert [number for number, each in enumerate(found) if math.isnan(each.score)] == [4]
+    assert sizes == [3, 3, 1, 1, 1, 3]
+    (message,) = caplog.messages
+    assert "3 frames at a time" in message
+    assert "out of memory" in message
+
+
 def test_no_number_is_a_problem_of_its_frame():
     nodes = [
         helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3], keepdims=0),

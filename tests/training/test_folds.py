@@ -28,10 +28,10 @@ def changed(**columns):
     return replace(FRAMES, labelled=replace(FRAMES.labelled, **columns))
 
 
-def run(folder, *, frames=FRAMES, fit=lambda rows, tell: rows, score=None, scorable=EVERY):
+def run(folder, *, frames=FRAMES, fit=lambda rows, progress: rows, score=None, scorable=EVERY):
     """Cross-fit with the training rows as the model."""
     score = score or (lambda rows, held: held.astype(float))
-    return cross_fit(frames, scorable, fit, score, folder=folder, tell=silent)
+    return cross_fit(frames, scorable, fit, score, folder=folder, progress=silent)
 
 
 def test_sources_without_polyps_are_not_learned_from():
@@ -98,7 +98,7 @@ def test_no_fit_sees_a_group_that_it_scores(tmp_path):
 
 def test_a_source_without_polyps_is_scored_but_never_learned_from(tmp_path):
     learned = []
-    logits = run(tmp_path, fit=lambda rows, tell: learned.append(rows))
+    logits = run(tmp_path, fit=lambda rows, progress: learned.append(rows))
     assert np.isfinite(logits[FRAMES.source == 1]).all()
     assert all((FRAMES.source[rows] == 0).all() for rows in learned)
 
@@ -107,7 +107,7 @@ def test_finished_folds_are_not_fitted_again(tmp_path):
     first = run(tmp_path)
     (tmp_path / "fold-2.npz").unlink()
     fitted = []
-    again = run(tmp_path, fit=lambda rows, tell: fitted.append(rows))
+    again = run(tmp_path, fit=lambda rows, progress: fitted.append(rows))
     assert len(fitted) == 1
     assert np.array_equal(first, again)
 
@@ -128,7 +128,7 @@ def test_no_pickle_is_loaded(tmp_path):
 def test_frames_that_cannot_be_scored_are_not_learned_from_and_get_no_logit(tmp_path):
     scorable = FRAMES.labelled.frame != 3
     learned = []
-    logits = run(tmp_path, scorable=scorable, fit=lambda rows, tell: learned.append(rows))
+    logits = run(tmp_path, scorable=scorable, fit=lambda rows, progress: learned.append(rows))
     assert np.array_equal(np.isfinite(logits), scorable)
     assert all(scorable[rows].all() for rows in learned)
 

@@ -26,8 +26,8 @@ def frames(study, tmp_path_factory):
     return found.take(found.labelled.exam.code < 2)
 
 
-def read(frames, work, tell=silent):
-    return read_inputs(frames, work, size=SIZE, workers=1, tell=tell)
+def read(frames, work, progress=silent):
+    return read_inputs(frames, work, size=SIZE, workers=1, progress=progress)
 
 
 def test_a_model_is_trained_on_what_it_gets_when_it_runs(frames, study, tmp_path):
@@ -55,7 +55,7 @@ def test_only_the_exam_that_is_missing_is_decoded(frames, tmp_path):
     read(frames, tmp_path)
     shutil.rmtree(next(tmp_path.glob("exam1-*")))
     told = []
-    read(frames, tmp_path, tell=lambda what, done, total: told.append(what))
+    read(frames, tmp_path, progress=lambda what, done, total: told.append(what))
     assert set(told) == {"Frames of exam1"}
 
 

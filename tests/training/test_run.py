@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ pytest.importorskip("skl2onnx", reason="training needs the extra train")
 
 
 def run(study, out, **options):
-    options = {"folds": 4, "bootstrap_samples": 100, "workers": 1} | options
-    return train(study.results, study.labels, out, **options)
+    usual: dict[str, Any] = {"folds": 4, "bootstrap_samples": 100, "workers": 1}
+    return train(study.results, study.labels, out, **(usual | options))
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,8 @@ def test_evaluation_of_the_scores_gives_the_figures_of_the_card(trained, study):
         metric = evaluation.metric(key, subset)
         stated = card[metric.name + suffix]
         assert stated.value == pytest.approx(metric.value, rel=1e-12)
-        assert (stated.low, stated.high) == (metric.interval.low, metric.interval.high)
+        (interval, *_) = metric.intervals
+        assert (stated.low, stated.high) == (interval.low, interval.high)
 
 
 def test_a_frame_is_scored_by_another_model_than_the_final_one(trained, study):
@@ -123,12 +125,12 @@ PROGRAM = """
 import sys
 from capsieve.training.run import train
 
-def tell(what, done, total):
+def progress(what, done, total):
     print(what, flush=True)
 
 if __name__ == "__main__":
     results, labels, out = sys.argv[1:]
-    train(results, labels, out, folds=4, bootstrap_samples=100, workers=1, progress=tell)
+    train(results, labels, out, folds=4, bootstrap_samples=100, workers=1, progress=progress)
 """
 
 

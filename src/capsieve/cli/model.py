@@ -163,7 +163,7 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
 
 def metrics_table(card: "ModelCard") -> "Table":
     """Return the figures of a card."""
-    from capsieve.statistics.table import Column, Table
+    from capsieve.statistics.results import Column, Table
 
     return Table(
         "metrics",

@@ -16,7 +16,7 @@ from capsieve.cli.settings_options import PathType, settings_options
 from capsieve.training.settings import TrainSettings
 
 if TYPE_CHECKING:
-    from capsieve.training.folds import Tell
+    from capsieve.training.folds import Progress
     from capsieve.training.run import TrainingOutcome
 
 __all__ = ["command"]
@@ -62,8 +62,8 @@ def command(
     from capsieve.training.run import train
 
     announce_compilation()
-    with interruptible(overwrite=settings.overwrite), _progress(quiet=quiet) as tell:
-        outcome = train(results, labels, out, settings=settings, progress=tell)
+    with interruptible(overwrite=settings.overwrite), _progress(quiet=quiet) as progress:
+        outcome = train(results, labels, out, settings=settings, progress=progress)
     if as_json:
         click.echo(json.dumps(outcome.to_dict(), indent=2, allow_nan=False))
     else:
@@ -86,7 +86,7 @@ def _print(outcome: "TrainingOutcome") -> None:
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> "Iterator[Tell]":
+def _progress(*, quiet: bool) -> "Iterator[Progress]":
     """Yield a function that shows the progress: a bar on a terminal, lines elsewhere."""
     from capsieve.cli.progress import EVERY_S, live_bars
 

@@ -1,5 +1,6 @@
 """A model in onnxruntime: images and features in, scores and maps out."""
 
+import logging
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ CPU_BATCH = 1
 """Frames per batch on the processor: larger batches leave its cache (EfficientNet-Lite0, 160 x 160
 pixels: 2.0 ms per frame, 2.4 ms in batches of 16), and a score depends on its batch by rounding."""
 
+_LOG = logging.getLogger(__name__)
 _TYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
@@ -108,7 +110,8 @@ class Runner:
     def run(self, frames: Sequence[Inputs]) -> list[Answer]:
         """Return an answer for each frame.
 
-        If a batch fails, its frames are run one by one; a frame that fails alone has no score.
+        If a batch fails, a message is logged and its frames are run one by one; a frame that fails
+        alone has no score. The next frames are run in a batch again.
 
         Raises
         ------
@@ -121,7 +124,14 @@ class Runner:
                 batch = frames[first : first + self._batch]
                 try:
                     answers += self._run(batch)
-                except _RunError:
+                except _RunError as error:
+                    if len(batch) > 1:
+                        _LOG.warning(
+                            "%s failed on %d frames at a time, which are now run one by one: %s",
+                            self.name,
+                            len(batch),
+                            error,
+                        )
                     answers += [self._run_alone(frame) for frame in batch]
         return answers
 

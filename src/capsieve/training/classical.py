@@ -17,7 +17,7 @@ from capsieve.learned.features import NAMES, VERSION
 from capsieve.learned.runtime import Inputs as ModelInput
 from capsieve.learned.spec import ModelSpec, Output, ValuesInput
 from capsieve.training.data import POLYP, FrameSet
-from capsieve.training.folds import Platt, Rows, Tell, balanced_weights
+from capsieve.training.folds import Platt, Progress, Rows, balanced_weights
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -92,7 +92,7 @@ class ClassicalFits:
             values=ValuesInput(input="values", names=NAMES, version=VERSION),
         )
 
-    def fit(self, rows: Rows, tell: Tell) -> "ModelProto":
+    def fit(self, rows: Rows, progress: Progress) -> "ModelProto":
         """Return the graph of a model that learned from the rows.
 
         The input is "values" (N x features). The output "scores" (N x 2) has the signed distance
@@ -106,14 +106,14 @@ class ClassicalFits:
         """
         from threadpoolctl import threadpool_limits
 
-        tell("fitting", 0, 1)
+        progress("fitting", 0, 1)
         fit = self._svm if self.model == "svm" else self._forest
         # Sums that several threads share are rounded differently on another number of cores.
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of skl2onnx with a new scikit-learn
             graph, expected = fit(rows)
         self._compare(graph, rows, expected)
-        tell("fitting", 1, 1)
+        progress("fitting", 1, 1)
         return graph
 
     def _svm(self, rows: Rows) -> "tuple[ModelProto, NDArray[np.float64]]":

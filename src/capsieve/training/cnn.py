@@ -27,7 +27,7 @@ from capsieve.learned.runtime import Inputs as ModelInput
 from capsieve.learned.spec import ImageInput, ModelSpec, Output
 from capsieve.training.augment import augment, mix_styles
 from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
-from capsieve.training.folds import OTHER_SHARE, Platt, Rows, Tell
+from capsieve.training.folds import OTHER_SHARE, Platt, Progress, Rows
 from capsieve.training.inputs import Inputs
 from capsieve.training.network import FEATURES, EfficientNetLite0, export, folded, pretrained
 
@@ -134,7 +134,7 @@ class NetworkFits:
             image=ImageInput(input="image", size=self.size, colour="rgb", scale=1.0),
         )
 
-    def fit(self, rows: Rows, tell: Tell) -> "ModelProto":
+    def fit(self, rows: Rows, progress: Progress) -> "ModelProto":
         """Return the graph of a network that learned from the rows.
 
         Raises
@@ -143,13 +143,13 @@ class NetworkFits:
             The feature maps cannot be stored, or the exported graph differs from the network.
         """
         with _reproducible(self.recipe.threads):
-            network = self._trained(rows, tell)
+            network = self._trained(rows, progress)
             graph = export(network, self.size)
             self._compare(network, graph, rows)
         return graph
 
-    def _trained(self, rows: Rows, tell: Tell) -> EfficientNetLite0:
-        recipe, lower = self.recipe, self._lower(tell)
+    def _trained(self, rows: Rows, progress: Progress) -> EfficientNetLite0:
+        recipe, lower = self.recipe, self._lower(progress)
         targets = _targets(self.frames, rows)
         network = pretrained(targets.shape[1])
         rng = np.random.default_rng([self.seed, 1])
@@ -176,7 +176,7 @@ class NetworkFits:
             with torch.no_grad():
                 for mean, parameter in zip(averaged, trained, strict=True):
                     mean.lerp_(parameter, weight)
-            tell("training steps", step + 1, recipe.steps)
+            progress("training steps", step + 1, recipe.steps)
         for mean, parameter in zip(averaged, trained, strict=True):
             parameter.data.copy_(mean)
         return network
@@ -203,7 +203,7 @@ class NetworkFits:
     def _first(self) -> NDArray[np.int64]:
         return np.cumsum(self._count) - self._count
 
-    def _lower(self, tell: Tell) -> NDArray[np.float16]:
+    def _lower(self, progress: Progress) -> NDArray[np.float16]:
         """Return the feature maps of all versions, computed at the first call."""
         network = folded(pretrained())
         path = self.folder / f"lower-{self._key(network)}.npy"
@@ -212,7 +212,7 @@ class NetworkFits:
                 self.folder.mkdir(parents=True, exist_ok=True)
             remove_leftovers(self.folder)
             with atomic_write(path) as temporary:
-                self._write_lower(network, temporary, tell)
+                self._write_lower(network, temporary, progress)
         try:
             return np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
@@ -231,7 +231,7 @@ class NetworkFits:
             digest.update(parameter.numpy().tobytes())
         return digest.hexdigest()[:16]
 
-    def _write_lower(self, network: EfficientNetLite0, path: Path, tell: Tell) -> None:
+    def _write_lower(self, network: EfficientNetLite0, path: Path, progress: Progress) -> None:
         rows = np.repeat(np.arange(len(self.frames)), self._count)
         number = np.arange(len(rows)) - self._first[rows]
         with path.open("wb") as file, _one_cv2_thread():
@@ -243,7 +243,7 @@ class NetworkFits:
                 if start == 0:
                     file.write(_header((len(rows), *maps.shape[1:])))
                 file.write(np.ascontiguousarray(maps.numpy().astype(np.float16)).tobytes())
-                tell("augmented frames", some.stop, len(rows))
+                progress("augmented frames", some.stop, len(rows))
 
     def _version(self, row: int, number: int) -> NDArray[np.uint8]:
         rng = np.random.default_rng([self.seed, row, number])
@@ -294,7 +294,7 @@ def _targets(frames: FrameSet, rows: Rows) -> NDArray[np.float32]:
 def _chances(frames: FrameSet, rows: Rows) -> list[tuple[Rows, NDArray[np.float64]]]:
     """Return polyp frames and negatives with their probabilities in a batch.
 
-    A negative comes from a source as often as a polyp does, so that the source tells nothing.
+    A negative comes from a source as often as a polyp does, so the source is not a clue.
     """
     polyps = rows[frames.truth[rows] == POLYP]
     negatives = rows[frames.truth[rows] != POLYP]

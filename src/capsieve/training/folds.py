@@ -27,7 +27,7 @@ __all__ = [
     "Fit",
     "Platt",
     "Rows",
-    "Tell",
+    "Progress",
     "balanced_weights",
     "calibrate",
     "check_rows",
@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 Rows = NDArray[np.int64]
-Tell = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 """Takes what is being done, how much of it is done, and how much there is."""
-Fit = Callable[[Rows, Tell], "ModelProto"]
+Fit = Callable[[Rows, Progress], "ModelProto"]
 """Takes the frames to learn from, and returns an ONNX graph. The same frames give the same bits."""
 
 OTHER_SHARE = 0.125
@@ -126,7 +126,7 @@ def cross_fit(
     score: Callable[["ModelProto", Rows], NDArray[np.float64]],
     *,
     folder: Path,
-    tell: Tell,
+    progress: Progress,
 ) -> NDArray[np.float64]:
     """Return the logit of every frame from the fit that saw nothing of its fold.
 
@@ -140,7 +140,7 @@ def cross_fit(
         Returns a graph that learned from the given rows; returns the logits of rows.
     folder
         Keeps the logits of finished folds. Its name must depend on everything that determines them.
-    tell
+    progress
         Called with the progress.
 
     Raises
@@ -163,7 +163,7 @@ def cross_fit(
                 frames.labelled.group.code, frames.labelled.group.code[held]
             )
             rows = check_rows(frames, np.flatnonzero(new & scorable))
-            found = score(fit(rows, _told(tell, doing)), held)
+            found = score(fit(rows, _prefixed(progress, doing)), held)
             if not np.isfinite(found).all():
                 raise FileError(f"the model of fold {name} gave no number for some frames")
             with atomic_write(path, durable=True) as temporary:
@@ -172,8 +172,8 @@ def cross_fit(
     return logits
 
 
-def _told(tell: Tell, doing: str) -> Tell:
-    return lambda what, done, total: tell(f"{doing}: {what}", done, total)
+def _prefixed(progress: Progress, doing: str) -> Progress:
+    return lambda what, done, total: progress(f"{doing}: {what}", done, total)
 
 
 def _stored(path: Path, count: int) -> NDArray[np.float64] | None:

@@ -24,7 +24,7 @@ from capsieve.learned.features import NAMES, VERSION, frame_features
 from capsieve.screening.executors import Executor, choose_executor
 from capsieve.store.exam import Exam
 from capsieve.training.data import FrameSet
-from capsieve.training.folds import Tell
+from capsieve.training.folds import Progress
 
 __all__ = ["SIZE", "Inputs", "read_inputs"]
 
@@ -74,7 +74,12 @@ class Crops:
 
 
 def read_inputs(
-    frames: FrameSet, work: Path, *, size: int = SIZE, workers: int | None = None, tell: Tell
+    frames: FrameSet,
+    work: Path,
+    *,
+    size: int = SIZE,
+    workers: int | None = None,
+    progress: Progress,
 ) -> Inputs:
     """Return crops and features; exams whose files are in `work` are not decoded again.
 
@@ -88,7 +93,7 @@ def read_inputs(
         Rows and columns of the crops.
     workers
         Processes; None for one per core.
-    tell
+    progress
         Called with what is done, and how much of it.
 
     Raises
@@ -108,7 +113,7 @@ def read_inputs(
             folder = work / f"{exam.folder.name}-{keys[-1][:16]}"
             stored = _stored(folder, len(some), size)
             if stored is None:
-                _decode(exam, some, folder, executor, size=size, tell=tell)
+                _decode(exam, some, folder, executor, size=size, progress=progress)
                 stored = _stored(folder, len(some), size)
                 assert stored is not None
             crops.append(stored[0])
@@ -159,14 +164,14 @@ _Measured = tuple[NDArray[np.uint8] | None, NDArray[np.float32] | None]
 
 
 def _decode(
-    exam: Exam, frames: FrameSet, folder: Path, executor: Executor, *, size: int, tell: Tell
+    exam: Exam, frames: FrameSet, folder: Path, executor: Executor, *, size: int, progress: Progress
 ) -> None:
     """Write the files of an exam."""
     count, done, what = len(frames), 0, f"Frames of {exam.record['exam']}"
     crops = np.zeros((count, size, size, 3), np.uint8)
     cropped = np.zeros(count, np.bool_)
     values = np.full((count, len(NAMES)), np.nan, np.float32)
-    tell(what, done, count)
+    progress(what, done, count)
     for outcome in executor.run(partial(_measure, size), _tasks(exam, frames)):
         if outcome.error is not None:
             raise outcome.error
@@ -177,7 +182,7 @@ def _decode(
             if measured is not None:
                 values[row] = measured
         done += len(outcome.task.rows)
-        tell(what, done, count)
+        progress(what, done, count)
     with file_errors("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(folder)

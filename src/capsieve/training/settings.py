@@ -109,7 +109,7 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise ParameterError("model", f"there is no {self.model!r}; use {', '.join(MODELS)}")
-        if not 1 <= self.specificity < 100:  # less is a share that was taken for percent
+        if not 1 <= self.specificity < 100:  # less is a share by mistake
             raise ParameterError(
                 "specificity", f"must be at least 1 and below 100 percent, not {self.specificity:g}"
             )
