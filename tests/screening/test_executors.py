@@ -353,7 +353,7 @@ def test_an_abandoned_run_leaves_no_processes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_exception_in_the_block_leaves_no_processes(tmp_path: Path) -> None:
-    before = multiprocessing.active_children()
+    before = set(multiprocessing.active_children())
     errands = [work.Errand(n, str(tmp_path), seconds=60 * (n > 0)) for n in range(9)]
 
     def interrupted() -> None:
@@ -363,7 +363,7 @@ def test_an_exception_in_the_block_leaves_no_processes(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert multiprocessing.active_children() == before
+    assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.slow
