@@ -275,6 +275,21 @@ def test_a_folder_and_an_archive_of_the_same_images_give_the_same_table(small, t
     assert read_frames(folder.folder).select(names).equals(read_frames(zipped.folder).select(names))
 
 
+def test_a_recording_of_unknown_length_gets_a_warning(tmp_path):
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w", options={"live": "1"}) as container:
+        stream = container.add_stream("mpeg4", rate=5)
+        stream.width = stream.height = 64
+        for _ in range(10):
+            pixels = np.full((64, 64, 3), 90, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    (exam,) = capsieve.screen(path, tmp_path / "out", workers=1)
+    assert exam.complete
+    warning = "a.mkv: the file does not declare its length: the recording may be incomplete."
+    assert warning in record(exam)["warnings"]
+
+
 def test_two_streams_are_two_heads(tmp_path):
     video = write_exam_video(tmp_path / "both.mp4", 40, streams=2)
     (exam,) = capsieve.screen(video, tmp_path / "out", workers=1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import av
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
@@ -27,16 +28,14 @@ def screened(place: Place, **options: Any) -> tuple[FrameReader, list[SourceFram
     source = open_source(place)
     survey = source.survey()
     frames = [frame for segment in survey.segments for frame in source.frames(segment)]
-    reader = FrameReader(
-        place,
-        files=[frame.file for frame in frames],
-        packet=np.array([-1 if f.packet is None else f.packet for f in frames], np.int64),
-        pixel_hash=[None if f.pixels is None else pixel_hash(f.pixels) for f in frames],
-        packets=survey.packets,
-        description=survey.description,
-        **options,
-    )
-    return reader, frames
+    hashes = [None if f.pixels is None else pixel_hash(f.pixels) for f in frames]
+    columns = {
+        "file": pa.array([frame.file for frame in frames], pa.string()),
+        "packet": pa.array([frame.packet for frame in frames], pa.int64()),
+        "pixel_hash": pa.array(hashes, pa.string()),
+    }
+    survey_of = survey.packets, survey.description
+    return FrameReader(place, pa.table(columns), *survey_of, **options), frames
 
 
 def video(path: Path, **options: Any) -> tuple[FrameReader, list[SourceFrame]]:

@@ -202,8 +202,8 @@ class Survey:
     segments
         All segments, in order.
     description
-        Codec, container, rows, cols, time base, colour conversion; plain values. ``warnings``, if
-        present, is a list of possible faults, such as an interrupted recording.
+        Codec, container, rows, cols, time base, colour conversion; plain values. ``warning``, if
+        present, is a possible fault, such as an interrupted recording.
     problems
         Faults that were found while reading: truncated, unreadable stretches.
     packets

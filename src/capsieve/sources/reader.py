@@ -10,13 +10,14 @@ import operator
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+import pyarrow as pa
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
@@ -48,18 +49,13 @@ _CACHE_BYTES = 256_000_000
 class FrameReader:
     """Reads frames of one head in any order; threads may share it.
 
-    Frames are numbered from 0; a number is an index into the sequences.
-
     Parameters
     ----------
     place
         The source.
-    files
-        Images: the name of each frame's file.
-    packet
-        Videos: the number of each frame's packet; -1 if there is none.
-    pixel_hash
-        Hash of the pixels of each frame; None if it could not be decoded.
+    frames
+        One row per frame, in order, with the columns file (images), packet (videos) and pixel_hash
+        (null if the frame could not be decoded).
     packets, description
         Videos: as in :class:`~capsieve.sources.base.Survey`.
     cache_bytes
@@ -69,18 +65,16 @@ class FrameReader:
     def __init__(
         self,
         place: Place,
-        *,
-        files: Sequence[str | None],
-        packet: NDArray[np.int64],
-        pixel_hash: Sequence[str | None],
+        frames: pa.Table,
         packets: PacketTable | None,
         description: Mapping[str, Any],
+        *,
         cache_bytes: int = _CACHE_BYTES,
     ) -> None:
         self._place = place
-        self._files = files
-        self._packet = packet
-        self._hashes = pixel_hash
+        self._files: list[str | None] = frames["file"].to_pylist()
+        self._packet: NDArray[np.int64] = frames["packet"].fill_null(-1).to_numpy()
+        self._hashes: list[str | None] = frames["pixel_hash"].to_pylist()
         self._lock = threading.Lock()
         self._images: ImageSource | None = None
         self._video: _VideoPictures | None = None
@@ -89,9 +83,8 @@ class FrameReader:
             self._images = ImageSource(place)
         else:
             self._video = _VideoPictures(place, packets, description, cache_bytes)
-            decoded = np.array([value is not None for value in pixel_hash], bool) & (packet >= 0)
-            frames = np.flatnonzero(decoded)
-            self._key_frames = frames[packets.key[packet[frames]]].tolist()
+            decoded = frames["pixel_hash"].is_valid().to_numpy() & (self._packet >= 0)
+            self._key_frames = np.flatnonzero(decoded & packets.key[self._packet]).tolist()
 
     def __enter__(self) -> Self:
         return self
