@@ -77,8 +77,10 @@ def find_field_of_view(frames: Iterable[Any]) -> FieldOfView:
     best = max(fits, key=lambda fit: fit.score, default=None)
     if best is None or best.confidence * certainty < _LEAST_CONFIDENCE:
         return _centred(sample, 0.0)
-    circle = inscribed_circle(best.shape)
-    return FieldOfView(best.shape.name(sample.size), *circle, best.confidence * certainty)
+    rows, cols = (n / used for n, used in zip(sample.size, image.shape, strict=True))
+    shape = best.shape.rescaled(rows, cols)
+    circle = inscribed_circle(shape)
+    return FieldOfView(shape.name(sample.size), *circle, best.confidence * certainty)
 
 
 def _centred(sample: Sample, confidence: float) -> FieldOfView:
