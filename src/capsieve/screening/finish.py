@@ -164,7 +164,7 @@ def _source_problems(head: Head) -> Iterator[ProblemRecord]:
             last_frame=None,
             first_time_s=problem.time,
             last_time_s=problem.time,
-            file=problem.file,
+            file=None,
         )
 
 

@@ -35,24 +35,12 @@ _CLASS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ExamInput:
-    """An exam that the user named, or an input that is not an exam.
+    """An exam that the user named, or an input that is not an exam."""
 
-    Attributes
-    ----------
-    name
-        Name of the exam, which can be the name of a folder.
-    places
-        Its heads; () if it cannot be opened.
-    error
-        Why it cannot be opened; otherwise None.
-    warning
-        Why it may not be an exam: its name is that of a class of a data set. Otherwise "".
-    """
-
-    name: str
-    places: tuple[Place, ...]
-    error: CapsieveError | None = None
-    warning: str = ""
+    name: str  # can be the name of a folder
+    places: tuple[Place, ...]  # its heads; () if it cannot be opened
+    error: CapsieveError | None = None  # why it cannot be opened
+    warning: str = ""  # why it may not be an exam: the name is that of a class of a data set
 
 
 def find_exams(paths: Sequence[str | Path], *, full_names: bool = False) -> list[ExamInput]:
