@@ -34,25 +34,15 @@ class Sample:
     """Frames of one exam, reduced for the search, and their statistics in full size.
 
     Grey values are scaled: a well exposed exam reaches about 255.
-
-    Attributes
-    ----------
-    size
-        Rows and columns of a frame.
-    stack
-        Reduced frames, float32, (frames, channels, rows, columns).
-    mean
-        Mean of all frames in full size, at most 2048 pixels wide, (channels, rows, columns).
-    spread
-        Standard deviation in that size, (rows, columns), the largest of the channels.
-    views
-        Number of reduced frames that differ from the frame before. A capsule at rest has 1.
     """
 
-    size: tuple[int, int]
-    stack: NDArray[np.float32]
+    size: tuple[int, int]  # rows and columns of a frame
+    stack: NDArray[np.float32]  # reduced frames, float32, (frames, channels, rows, columns)
+    # Mean of all frames in full size, at most 2048 pixels wide, (channels, rows, columns).
     mean: NDArray[np.float32]
+    # Standard deviation in that size, (rows, columns), the largest of the channels.
     spread: NDArray[np.float32]
+    # Number of reduced frames that differ from the frame before. A capsule at rest has 1.
     views: int
 
     @property
@@ -63,24 +53,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surround:
-    """What surrounds the field of view, and how much each pixel differs from it.
+    """What surrounds the field of view, and how much each pixel differs from it."""
 
-    Attributes
-    ----------
-    colours
-        Colours of the surround, (n, channels).
-    distance
-        Mean distance of a pixel to the nearest colour, in reduced size.
-    noise
-        Median distance inside the surround.
-    level
-        Typical distance inside the field of view.
-    """
-
-    colours: NDArray[np.float32]
-    distance: NDArray[np.float32]
-    noise: float
-    level: float
+    colours: NDArray[np.float32]  # colours of the surround, (n, channels)
+    distance: NDArray[np.float32]  # mean distance of a pixel to the nearest colour, in reduced size
+    noise: float  # median distance inside the surround
+    level: float  # typical distance inside the field of view
 
     def distance_in_full_size(self, sample: Sample) -> NDArray[np.float32]:
         """Root mean square distance of each pixel to the surround."""
@@ -89,18 +67,12 @@ class Surround:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge:
-    """Edge of the region that differs from the surround.
+    """Edge of the region that differs from the surround."""
 
-    Attributes
-    ----------
-    points, normals
-        Points on the edge and outward unit normals as (row, column), (n, 2).
-    mask
-        True for every pixel that differs, including pixels outside the region.
-    """
-
+    # Points on the edge and outward unit normals as (row, column), (n, 2).
     points: NDArray[np.float64]
     normals: NDArray[np.float64]
+    # True for every pixel that differs, including pixels outside the region.
     mask: NDArray[np.bool_]
 
 
