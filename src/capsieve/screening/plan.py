@@ -153,16 +153,8 @@ def identity(
 ) -> dict[str, Any]:
     """Return everything that determines the scores of an exam, as plain values.
 
-    The rule that flags frames does not belong to it: it uses the scores.
-
-    Parameters
-    ----------
-    detector
-        The detector.
-    sources
-        SHA-256 of each source.
-    field_of_view
-        See :data:`~capsieve.screening.settings.FieldChoice`.
+    `sources` has the SHA-256 of each source. The rule that flags frames does not belong to it: it
+    uses the scores.
 
     Raises
     ------
@@ -289,13 +281,7 @@ def _refuse(
 
 
 def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
-    """Refuse a finished exam if its frames were flagged by another rule.
-
-    Raises
-    ------
-    OccupiedError
-        The rule differs.
-    """
+    """Raise OccupiedError if the frames of a finished exam were flagged by another rule."""
     used = FlagRule(record["flagging"]["rule"], record["flagging"]["value"])
     if used != rule:
         raise OccupiedError(
