@@ -111,7 +111,7 @@ class FrameReader:
         FileError
             There is no such frame, it could not be decoded, or the source is missing or changed.
         """
-        expected = self._expected(frame)
+        expected = self._decoded_hash(frame)
         if self._video is None:
             return self._image(frame, expected)[1]
         with self._lock:
@@ -128,7 +128,7 @@ class FrameReader:
         FileError
             As for :meth:`pixels`.
         """
-        expected = self._expected(frame)
+        expected = self._decoded_hash(frame)
         return None if self._video is not None else self._image(frame, expected)[0]
 
     def key_frame(self, frame: int) -> int:
@@ -145,14 +145,24 @@ class FrameReader:
             return sorted(frames)
         return sorted(frames, key=lambda frame: (self._packet[frame], frame))
 
-    def _expected(self, frame: int) -> str:
+    def pixel_hash(self, frame: int) -> str | None:
+        """Return the hash of a frame's pixels; None if it could not be decoded.
+
+        Raises
+        ------
+        FileError
+            There is no such frame.
+        """
         frame = operator.index(frame)
         if not 0 <= frame < len(self._hashes):
             raise FileError(
                 f"{self._place.path} has no frame {frame}; frames are numbered 0 to "
                 f"{len(self._hashes) - 1}"
             )
-        expected = self._hashes[frame]
+        return self._hashes[frame]
+
+    def _decoded_hash(self, frame: int) -> str:
+        expected = self.pixel_hash(frame)
         if expected is None:
             raise FileError(f"frame {frame} of {self._place.path} could not be decoded")
         return expected
