@@ -1,5 +1,6 @@
 """``capsieve explain``: why one frame was flagged or not, in words and as a picture."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -141,7 +142,7 @@ def _check_out(target: Path, out: Path | None) -> None:
     check_ending(out)
     if not out.absolute().parent.is_dir():
         raise FileError(f"cannot write {out}: there is no folder {out.parent}; create it first")
-    if out.resolve() == target.resolve():
+    if os.path.realpath(out) == os.path.realpath(target):
         raise click.UsageError(f"-o {out} would overwrite the frame itself.")
 
 

@@ -83,7 +83,7 @@ def flag(
 
 def _check_target(to: Path, folders: list[Path]) -> None:
     """Refuse to write the results of exams into the folders that they are read from."""
-    target, results = to.resolve(), folders[0].resolve().parent
+    target, results = Path(os.path.realpath(to)), folders[0].resolve().parent
     if target == results:
         raise FileError(f"{to} has the results of these exams; to change them, do not give -o")
     if any((folder / RECORD).exists() for folder in (target, *target.parents)):

@@ -118,9 +118,10 @@ def _request(settings: ScreenSettings, protected: Collection[str]) -> Request:
 
 def _check_out(out: Path, paths: Sequence[str], exams: Sequence[ExamInput]) -> None:
     """Refuse to write results among the images of an exam, or into an input itself."""
-    target = out.resolve()
+    target = Path(os.path.realpath(out))  # Path.resolve fails for a link to itself
     images = [Path(place.path) for exam in exams for place in exam.places if place.kind == "folder"]
-    if target in map(Path.resolve, map(Path, paths)) or any(map(target.is_relative_to, images)):
+    given = [Path(os.path.realpath(path)) for path in paths]
+    if target in given or any(map(target.is_relative_to, images)):
         raise FileError(f"cannot write to {out}: it is an input; choose another output folder")
 
 

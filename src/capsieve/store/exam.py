@@ -126,7 +126,7 @@ class Exam:
 
     def _place(self, source: SourceRecord) -> Place:
         """Return where the source is; the relative path finds a study that was moved."""
-        moved = (self.folder / source["relative"]).resolve()
+        moved = Path(os.path.realpath(self.folder / source["relative"]))
         with file_errors("read", source["path"]):
             found = [path for path in (Path(source["path"]), moved) if path.exists()]
         if not found:
