@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from capsieve.detector import Detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, WorkerError
-from capsieve.screening.executors import Executor, Outcome
+from capsieve.screening.executors import Outcome
 from capsieve.screening.finish import FlaggedExam, base_record, flag_exam, write_results
 from capsieve.screening.flags import FlagRule
 from capsieve.screening.plan import (
@@ -75,7 +75,7 @@ def screen_exam(
     exam: ExamInput,
     folder: Path,
     request: Request,
-    executor: Executor,
+    executor: tuple[str, int],
     tell: Callable[[int, int, int], None],
 ) -> ExamSteps:
     """Screen one exam. Its folder is locked from the end of the survey on.
@@ -87,7 +87,7 @@ def screen_exam(
     request
         What all exams have in common.
     executor
-        Where the jobs run.
+        Where the jobs run: name of the executor and number of its workers.
     tell
         Called with the number of finished frames, of all frames, and of those that an earlier run
         finished.
@@ -129,7 +129,7 @@ def screen_exam(
                     detector=detector.name,
                     score_threshold=detector.score_threshold,
                 )
-                made = yield from _thumbnails(exam.name, heads, flagged, detector, executor.workers)
+                made = yield from _thumbnails(exam.name, heads, flagged, detector, executor[1])
                 base = base_record(exam, heads, frames, detector, settings.field_of_view, wanted)
                 base["run"] = _run_record(started, executor, resumed)
                 packets = packet_table({head.place.head: head.survey.packets for head in heads})
@@ -229,14 +229,14 @@ def _thumbnails(
     return thumbnails, problem
 
 
-def _run_record(started: datetime, executor: Executor, resumed: int) -> Mapping[str, Any]:
+def _run_record(started: datetime, executor: tuple[str, int], resumed: int) -> Mapping[str, Any]:
     finished = datetime.now(UTC)
     return {
         "started": started.isoformat(timespec="seconds"),
         "finished": finished.isoformat(timespec="seconds"),
         "seconds": round((finished - started).total_seconds(), 1),
-        "executor": executor.name,
-        "workers": executor.workers,
+        "executor": executor[0],
+        "workers": executor[1],
         "frames_by_an_earlier_run": resumed,
     }
 

@@ -71,14 +71,7 @@ class Executor(AbstractContextManager["Executor"], Protocol):
 
         Tasks start in their order. A few are taken from `tasks` in advance, so workers never wait
         for the caller. `tasks` is advanced in the caller's thread and outcomes wait for it, so slow
-        preparation should be a task as well::
-
-            waiting, unfinished = deque(surveys), len(surveys)
-            def tasks():
-                while unfinished:
-                    yield waiting.popleft() if waiting else None
-            for outcome in executor.run(survey_or_score, tasks()):
-                ...  # append the segments of a survey to `waiting`, and count them
+        preparation should be a task as well.
 
         Parameters
         ----------

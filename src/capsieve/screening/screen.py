@@ -163,8 +163,8 @@ class _Screening:
             while exams and len(self._waiting) <= workers:
                 number, exam = exams.popleft()
                 folder, tell = self._out / exam.name, partial(self._tell, exam.name, number)
-                steps = screen_exam(exam, folder, self._request, executor, tell)
-                self._steps[exam.name] = steps
+                known = executor.name, workers
+                self._steps[exam.name] = screen_exam(exam, folder, self._request, known, tell)
                 self._advance(exam.name)
             while self._waiting and self._waiting[0].exam not in self._steps:
                 self._waiting.popleft()
