@@ -17,7 +17,6 @@ from .errors import ParameterError as ParameterError
 from .errors import WorkerError as WorkerError
 from .field_of_view import find_field_of_view as find_field_of_view
 from .frames import FieldOfView as FieldOfView
-from .frames import Frame as Frame
 from .frames import Placement as Placement
 from .paper.algorithm import analyze as analyze
 from .paper.algorithm import explain as explain

@@ -1,7 +1,6 @@
 """Input of find_field_of_view: types, sizes and errors."""
 
 import tracemalloc
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ def is_the_disc(seen: FieldOfView) -> bool:
         lambda a: a[..., 0],
         lambda a: a[..., :1],
         lambda a: np.concatenate([a, np.full_like(a[..., :1], 255)], axis=-1),
-        lambda a: [SimpleNamespace(pixels=frame) for frame in a],
         lambda a: a[:, ::-1][:, ::-1],
         lambda a: np.concatenate([a] * 20),
     ],

@@ -35,9 +35,8 @@ def find_field_of_view(frames: Iterable[Any]) -> FieldOfView:
     Parameters
     ----------
     frames
-        Frames of one size: grey, RGB or RGBA, of any number type, as arrays or as objects with
-        an array in ``pixels``. An iterator is read to its end. Thirty frames spread over the exam
-        are enough; one is accepted.
+        Frames of one size: grey, RGB or RGBA, of any number type. An iterator is read to its end.
+        Thirty frames spread over the exam are enough; one is accepted.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FrameError
-from capsieve.frames import Frame, checked_array
+from capsieve.frames import checked_array
 
 __all__ = ["Edge", "Sample", "Surround", "find_edge", "find_surround", "read_frames"]
 
@@ -82,16 +82,15 @@ def read_frames(frames: Iterable[Any]) -> Sample:
     Parameters
     ----------
     frames
-        Arrays, or objects with an array in ``pixels``. An iterator is read to its end.
+        Arrays. An iterator is read to its end.
 
     Raises
     ------
     FrameError
         No frame, a frame that is not an image, or frames of different sizes.
     """
-    if isinstance(frames, Frame) or (
-        isinstance(frames, np.ndarray)
-        and (frames.ndim == 2 or (frames.ndim == 3 and frames.shape[2] in (1, 3, 4)))
+    if isinstance(frames, np.ndarray) and (
+        frames.ndim == 2 or (frames.ndim == 3 and frames.shape[2] in (1, 3, 4))
     ):
         raise FrameError("a single frame was given instead of several: pass [frame]")
     if not isinstance(frames, Iterable):
@@ -186,7 +185,7 @@ def find_edge(surround: Surround) -> Edge | None:
 def _pixels(frame: Any, number: int) -> NDArray[Any]:
     """One frame as (rows, columns, channels), uint8 or float32, with 1 or 3 channels."""
     try:
-        pixels = checked_array(getattr(frame, "pixels", frame))
+        pixels = checked_array(frame)
     except FrameError as error:
         raise FrameError(f"frame {number}: {error}") from error
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
