@@ -76,8 +76,9 @@ def find_field_of_view(frames: Iterable[Any]) -> FieldOfView:
     best = max(fits, key=lambda fit: fit.score, default=None)
     if best is None or best.confidence * certainty < _LEAST_CONFIDENCE:
         return _centred(sample, 0.0)
-    rows, cols = (n / used for n, used in zip(sample.size, image.shape, strict=True))
-    shape = best.shape.rescaled(rows, cols)
+    shape = best.shape
+    if image.shape != sample.size:  # otherwise the circle is exactly the fitted one
+        shape = shape.rescaled(sample.size[0] / image.shape[0], sample.size[1] / image.shape[1])
     circle = inscribed_circle(shape)
     return FieldOfView(shape.name(sample.size), *circle, best.confidence * certainty)
 
