@@ -40,7 +40,7 @@ __all__ = [
 Kind = Literal["video", "folder", "zip"]
 
 MAX_PIXELS = 4096 * 4096
-"""Largest frame that is decoded: a detector takes about 100 bytes of memory per pixel."""
+"""Largest frame that is decoded: screening it takes about 40 bytes of memory per pixel."""
 
 NO_STAMP = -(2**63)
 """Value of a time stamp that a packet does not have."""
