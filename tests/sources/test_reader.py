@@ -34,8 +34,8 @@ def screened(place: Place, **options: Any) -> tuple[FrameReader, list[SourceFram
         "packet": pa.array([frame.packet for frame in frames], pa.int64()),
         "pixel_hash": pa.array(hashes, pa.string()),
     }
-    survey_of = survey.packets, survey.description
-    return FrameReader(place, pa.table(columns), *survey_of, **options), frames
+    options |= {"packets": survey.packets, "description": survey.description}
+    return FrameReader(place, frames=pa.table(columns), **options), frames
 
 
 def video(path: Path, **options: Any) -> tuple[FrameReader, list[SourceFrame]]:

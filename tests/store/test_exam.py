@@ -121,7 +121,7 @@ def test_parameters_and_fields_of_view_are_those_of_the_record(exam):
 class Reader:
     """Keeps what it was made with."""
 
-    def __init__(self, place, frames, packets, description):
+    def __init__(self, place, *, frames, packets, description):
         self.place = place
         self.frames = frames
         self.packets = packets

@@ -207,7 +207,10 @@ def _thumbnails(
         columns = frames.select(["file", "packet", "pixel_hash"])
         reader = partial(
             FrameReader,
-            *(head.place, columns, survey.packets, survey.description),
+            head.place,
+            frames=columns,
+            packets=survey.packets,
+            description=survey.description,
             cache_bytes=_CACHE_BYTES,
         )
         tasks = thumbnail_tasks(

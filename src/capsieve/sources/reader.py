@@ -65,10 +65,10 @@ class FrameReader:
     def __init__(
         self,
         place: Place,
+        *,
         frames: pa.Table,
         packets: PacketTable | None,
         description: Mapping[str, Any],
-        *,
         cache_bytes: int = _CACHE_BYTES,
     ) -> None:
         self._place = place

@@ -122,7 +122,8 @@ class Exam:
         packets = None
         if source["kind"] == "video":
             packets = PacketTable.from_arrow(self._read("packets", (), of_head))
-        return FrameReader(self._place(source), frames, packets, source["description"])
+        place, description = self._place(source), source["description"]
+        return FrameReader(place, frames=frames, packets=packets, description=description)
 
     def _place(self, source: SourceRecord) -> Place:
         """Return where the source is; the relative path finds a study that was moved."""
