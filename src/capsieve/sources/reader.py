@@ -83,8 +83,9 @@ class FrameReader:
             self._images = ImageSource(place)
         else:
             self._video = _VideoPictures(place, packets, description, cache_bytes)
-            decoded = frames["pixel_hash"].is_valid().to_numpy() & (self._packet >= 0)
-            self._key_frames = np.flatnonzero(decoded & packets.key[self._packet]).tolist()
+            known = (self._packet >= 0) & (self._packet < len(packets))
+            decoded = np.flatnonzero(frames["pixel_hash"].is_valid().to_numpy() & known)
+            self._key_frames = decoded[packets.key[self._packet[decoded]]].tolist()
 
     def __enter__(self) -> Self:
         return self
