@@ -1,6 +1,6 @@
 """One exam from its survey to its results: the steps, and the jobs for workers."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -131,7 +131,7 @@ def screen_exam(
                 )
                 made = yield from _thumbnails(exam.name, heads, flagged, detector, executor[1])
                 base = base_record(exam, heads, frames, detector, settings.field_of_view, wanted)
-                base["run"] = _run_record(started, executor, resumed)
+                base["run"] = _run_record(started, executor, resumed, detector)
                 packets = packet_table({head.place.head: head.survey.packets for head in heads})
                 tables = {"features": features, "packets": packets}
                 record = write_results(folder, base, flagged, *made, tables)
@@ -232,9 +232,13 @@ def _thumbnails(
     return thumbnails, problem
 
 
-def _run_record(started: datetime, executor: tuple[str, int], resumed: int) -> Mapping[str, Any]:
+def _run_record(
+    started: datetime, executor: tuple[str, int], resumed: int, detector: Detector
+) -> dict[str, Any]:
     finished = datetime.now(UTC)
-    return {
+    path = getattr(detector, "path", None)  # of a model: evaluate reads its training frames
+    model = {"model": str(path)} if path else {}
+    return model | {
         "started": started.isoformat(timespec="seconds"),
         "finished": finished.isoformat(timespec="seconds"),
         "seconds": round((finished - started).total_seconds(), 1),
