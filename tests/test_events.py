@@ -83,22 +83,6 @@ def test_the_best_frame_is_the_first_of_the_highest_scores():
     assert event.best.frame == 2
 
 
-def test_near_identical_members_need_not_be_read():
-    (event,) = group([flagged(0, score=44.0), *(flagged(n, duplicate_of=0) for n in range(1, 5))])
-    assert event.near_duplicates == {1, 2, 3, 4}
-
-
-def test_the_best_frame_is_read_even_if_it_is_a_near_duplicate():
-    (event,) = group([flagged(0), flagged(1, score=44.0, duplicate_of=0)])
-    assert event.best.frame == 1
-    assert event.near_duplicates == frozenset()
-
-
-def test_a_frame_is_read_if_the_near_identical_one_is_not_flagged():
-    (event,) = group([flagged(1, duplicate_of=0), flagged(2, score=39.0, duplicate_of=0)])
-    assert event.near_duplicates == frozenset()
-
-
 @given(
     st.lists(
         st.tuples(

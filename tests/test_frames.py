@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import capsieve
-from capsieve import FieldOfView, Frame, FrameError
+from capsieve import FieldOfView, FrameError
 from capsieve.frames import checked_pixels, pixel_hash
 
 RAMP = np.arange(12, dtype=np.uint8).reshape(3, 4)
@@ -20,16 +20,6 @@ def test_uint8_is_returned_unchanged() -> None:
     assert pixels.dtype == np.uint8
     assert np.shares_memory(pixels, RAMP)
     np.testing.assert_array_equal(pixels, RAMP)
-
-
-def test_a_frame_is_checked_like_its_pixels() -> None:
-    frame = Frame(RAMP, exam="one", head=1, number=7, time=0.5)
-    np.testing.assert_array_equal(checked_pixels(frame), RAMP)
-
-
-def test_the_origin_of_a_frame_is_optional() -> None:
-    frame = Frame(RAMP)
-    assert (frame.exam, frame.head, frame.number, frame.time) == ("", 0, 0, None)
 
 
 @pytest.mark.parametrize("value_range", [(0, 255), (0.0, 255.0), [0, 255], np.array([0, 255])])

@@ -68,7 +68,7 @@ def test_nothing_heavy_is_imported_until_it_is_used(statement: str) -> None:
 
 
 def test_a_module_is_imported_when_its_name_is_used() -> None:
-    assert "capsieve.frames" in imported_by("import capsieve\ncapsieve.Frame")
+    assert "capsieve.frames" in imported_by("import capsieve\ncapsieve.FieldOfView")
 
 
 def test_the_version_is_that_of_the_installed_package() -> None:

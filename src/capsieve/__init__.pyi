@@ -16,7 +16,6 @@ from .evaluation.calibrate import calibrate as calibrate
 from .evaluation.evaluate import evaluate as evaluate
 from .field_of_view import find_field_of_view as find_field_of_view
 from .frames import FieldOfView as FieldOfView
-from .frames import Frame as Frame
 from .frames import Placement as Placement
 from .labels import read_labels as read_labels
 from .paper.algorithm import analyze as analyze

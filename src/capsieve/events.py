@@ -42,15 +42,6 @@ class Event:
         """The member with the highest score; of equal scores the first."""
         return max(self.members, key=lambda member: (member.score, -member.frame))
 
-    @property
-    def near_duplicates(self) -> frozenset[int]:
-        """Frames that need not be read: a member is nearly identical. The best frame is read."""
-        frames = {member.frame for member in self.members}
-        best = self.best.frame
-        return frozenset(
-            m.frame for m in self.members if m.duplicate_of in frames and m.frame != best
-        )
-
 
 def group(flagged: Iterable[Flagged]) -> list[Event]:
     """Group flagged frames, sorted by head and frame, into events.

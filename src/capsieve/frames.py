@@ -1,4 +1,4 @@
-"""A frame, its checks, and the place of the working frame on it."""
+"""Pixels of a frame and their checks, the field of view, and the place of the working frame."""
 
 import math
 import warnings
@@ -13,7 +13,6 @@ from capsieve.errors import FrameError
 
 __all__ = [
     "FieldOfView",
-    "Frame",
     "FrameLike",
     "Placement",
     "checked_array",
@@ -24,34 +23,8 @@ __all__ = [
 _LARGEST_SIDE = 16384
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """Pixels and their origin.
-
-    Attributes
-    ----------
-    pixels
-        Rows x columns (grey) or rows x columns x 3 or 4 (RGB, RGBA).
-    exam
-        Name of the exam.
-    head
-        Camera of the capsule, from 0.
-    number
-        Position in decoding order, from 0.
-    time
-        Presentation time in seconds, or None if it is unknown.
-    """
-
-    pixels: NDArray[Any]
-    exam: str = ""
-    head: int = 0
-    number: int = 0
-    time: float | None = None
-
-
-FrameLike: TypeAlias = Frame | ArrayLike
-"""A :class:`Frame` or its pixels."""
-
+FrameLike: TypeAlias = ArrayLike
+"""Pixels of a frame: rows x columns (grey) or rows x columns x 3 or 4 (RGB, RGBA)."""
 
 ShapeName: TypeAlias = Literal["circle", "cut-square", "rectangle", "full"]
 """Shapes of a field of view."""
@@ -194,15 +167,14 @@ def checked_array(frame: FrameLike) -> NDArray[Any]:
     FrameError
         Wrong dimensions, empty, too large, or not numbers.
     """
-    pixels = frame.pixels if isinstance(frame, Frame) else frame
-    if isinstance(pixels, np.ma.MaskedArray):
+    if isinstance(frame, np.ma.MaskedArray):
         raise FrameError("the frame has masked pixels; fill them first")
     try:
-        array = np.asarray(pixels)
+        array = np.asarray(frame)
     except ValueError as error:
         raise FrameError("the rows of the frame differ in length") from error
     if array.dtype.kind not in "iuf":
-        kind = array.dtype.name if array.ndim else type(pixels).__name__
+        kind = array.dtype.name if array.ndim else type(frame).__name__
         raise FrameError(f"a frame must contain numbers, not {kind}")
     shape = " x ".join(str(side) for side in array.shape) or "a single number"
     if array.ndim == 3 and array.shape[2] in (1, 4):

@@ -45,28 +45,15 @@ def _symbol(
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """Numbers that follow from :class:`Parameters`.
+    """Numbers that follow from :class:`Parameters`."""
 
-    Attributes
-    ----------
-    mask_radius
-        R_mask in working pixels.
-    energy_sigma
-        sigma, ceil(Nx / 25) unless it is set.
-    size_low, size_high
-        S_L and S_U, ceil((Nx / 15)^2) and ceil((Nx / 4.5)^2) unless they are set.
-    radius_search
-        The largest radius of a best-fit ball, floor(Nx / 3).
-    smallest_side
-        The smallest number of rows or columns that every filter fits.
-    """
-
-    mask_radius: float
-    energy_sigma: float
+    mask_radius: float  # R_mask in working pixels
+    energy_sigma: float  # sigma, ceil(Nx / 25) unless it is set
+    # S_L and S_U, ceil((Nx / 15)^2) and ceil((Nx / 4.5)^2) unless they are set.
     size_low: int
     size_high: int
-    radius_search: int
-    smallest_side: int
+    radius_search: int  # the largest radius of a best-fit ball, floor(Nx / 3)
+    smallest_side: int  # the smallest number of rows or columns that every filter fits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,7 +60,7 @@ def test_the_same_model_in_another_place_is_the_same(run, exam, tmp_path):
     moved = (tmp_path / "model.onnx").rename(tmp_path / "moved.onnx")
     result = run("explain", exam, "--frame", "0")
     assert result.exit_code == 1
-    assert "model.onnx, which is not here; say where it is with --detector" in result.stderr
+    assert "model.onnx, which is missing" in result.stderr
     result = run("explain", exam, "--frame", "0", "--detector", moved)
     assert result.exit_code == 0, result.output
     assert "Note" not in result.stderr

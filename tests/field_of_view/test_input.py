@@ -1,6 +1,6 @@
 """Input of find_field_of_view: types, sizes and errors."""
 
-from types import SimpleNamespace
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,24 @@ def is_the_disc(seen: FieldOfView) -> bool:
         lambda a: a[..., 0],
         lambda a: a[..., :1],
         lambda a: np.concatenate([a, np.full_like(a[..., :1], 255)], axis=-1),
-        lambda a: [SimpleNamespace(pixels=frame) for frame in a],
         lambda a: a[:, ::-1][:, ::-1],
         lambda a: np.concatenate([a] * 20),
     ],
 )
 def test_every_kind_of_frame_is_accepted(frames: np.ndarray, convert: Any) -> None:
     assert is_the_disc(find_field_of_view(convert(frames)))
+
+
+def test_large_frames_take_little_memory() -> None:
+    rows, cols = np.ogrid[:3000, :4000]
+    noise = np.random.default_rng(0).integers(60, 200, (3000, 4000)).astype(np.uint8)
+    frame = noise * (np.hypot(rows - 1400, cols - 2100) < 1300)
+    tracemalloc.start()
+    seen = find_field_of_view([frame])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * frame.size
+    assert max(abs(seen.row - 1400), abs(seen.col - 2100), abs(seen.radius - 1300)) < 2
 
 
 def test_the_same_frames_give_the_same_answer(frames: np.ndarray) -> None:

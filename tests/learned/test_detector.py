@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from capsieve import FieldOfView, Frame, Parameters
+from capsieve import FieldOfView, Parameters
 from capsieve.detectors import load_detector
 from capsieve.errors import FileError, FrameError, ParameterError, WorkerError
 from capsieve.learned import detector as module
@@ -300,11 +300,6 @@ def test_the_shipped_model_is_called_learned(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SHIPPED", tmp_path / "absent.onnx")
     with pytest.raises(FileError, match="no shipped model"):
         shipped_detector()
-
-
-def test_a_frame_is_scored_like_its_pixels(simple):
-    pixels = polyp_frame(size=96)
-    same(simple.score(Frame(pixels, exam="a", number=3)), simple.score(pixels))
 
 
 def test_gray_and_deep_frames_are_scored_like_bytes(two_input):

@@ -341,19 +341,19 @@ def test_the_warm_up_takes_every_step() -> None:
 
 @pytest.mark.slow
 def test_an_abandoned_run_leaves_no_processes(tmp_path: Path) -> None:
-    before = multiprocessing.active_children()
+    before = set(multiprocessing.active_children())
     errands = [work.Errand(n, str(tmp_path), seconds=60 * (n > 0)) for n in range(9)]
     with Processes(2) as executor:
         run = executor.run(work.do, errands)
         assert next(run).result == 0
         close(run)
         assert results(executor.run(work.square, [3])) == [9]
-    assert multiprocessing.active_children() == before
+    assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.slow
 def test_an_exception_in_the_block_leaves_no_processes(tmp_path: Path) -> None:
-    before = multiprocessing.active_children()
+    before = set(multiprocessing.active_children())
     errands = [work.Errand(n, str(tmp_path), seconds=60 * (n > 0)) for n in range(9)]
 
     def interrupted() -> None:
@@ -363,7 +363,7 @@ def test_an_exception_in_the_block_leaves_no_processes(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert multiprocessing.active_children() == before
+    assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.slow
@@ -387,11 +387,11 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
 
 @pytest.mark.slow
 def test_processes_that_do_not_start_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = multiprocessing.active_children()
+    before = set(multiprocessing.active_children())
     monkeypatch.setattr(executors, "_serve", work.refuse_to_start)
     with Processes(1) as executor, pytest.raises(WorkerError, match="do not start"):
         list(executor.run(work.square, range(3)))
-    assert multiprocessing.active_children() == before
+    assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from PIL import Image
 from capsieve import FileError
 from capsieve.screening.finish import flag_exam
 from capsieve.screening.flags import FlagRule
-from capsieve.screening.thumbnails import ThumbnailTask, read_thumbnails, split
+from capsieve.screening.thumbnails import ThumbnailTask, read_thumbnails, thumbnail_tasks
 from capsieve.store.tables import number_frames
 from support.fake_detector import FakeDetector
 from support.segment_rows import row, scored, segment
@@ -158,19 +158,17 @@ def opened(content):
     ],
 )
 def test_a_thumbnail_is_the_whole_frame_and_never_larger(shape, size):
-    found = thumbnails_of([np.zeros((*shape, 3), np.uint8)])
-    image = opened(found.rows[1, 0][0])
+    found, _ = thumbnails_of([np.zeros((*shape, 3), np.uint8)])
+    image = opened(found[1, 0][0])
     assert (image.format, image.size) == ("JPEG", size)
 
 
 def test_thumbnails_keep_colours_of_every_kind_of_frame():
     colour = np.full((64, 64, 3), (200, 100, 50), np.uint8)
     grey = np.full((64, 64), 100 * 257, np.uint16)
-    found = thumbnails_of([colour, grey])
-    np.testing.assert_allclose(
-        np.asarray(opened(found.rows[1, 0][0]))[32, 32], (200, 100, 50), atol=4
-    )
-    image = opened(found.rows[1, 1][0])
+    found, _ = thumbnails_of([colour, grey])
+    np.testing.assert_allclose(np.asarray(opened(found[1, 0][0]))[32, 32], (200, 100, 50), atol=4)
+    image = opened(found[1, 1][0])
     assert image.mode == "L"
     assert abs(float(np.asarray(image)[32, 32]) - 100) <= 2
 
@@ -178,18 +176,18 @@ def test_thumbnails_keep_colours_of_every_kind_of_frame():
 def test_explained_frames_have_a_small_evidence_map():
     bright = np.full((96, 96, 3), 120, np.uint8)
     bright[:48] = 200
-    found = thumbnails_of([bright, bright], explained={1}, detector=FakeDetector())
-    assert found.rows[1, 0][1] is None
-    levels = np.asarray(opened(found.rows[1, 1][1]))
+    found, _ = thumbnails_of([bright, bright], explained={1}, detector=FakeDetector())
+    assert found[1, 0][1] is None
+    levels = np.asarray(opened(found[1, 1][1]))
     assert levels.shape == (32, 32)
     assert (levels[:15].min(), levels[17:].max()) == (255, 0)
 
 
 def test_a_frame_that_has_changed_has_no_thumbnail():
     frames = [np.zeros((8, 8, 3), np.uint8)] * 3
-    found = thumbnails_of(frames, changed={1})
-    assert sorted(found.rows) == [(1, 0), (1, 2)]
-    assert "frame 1" in found.problem
+    found, problem = thumbnails_of(frames, changed={1})
+    assert sorted(found) == [(1, 0), (1, 2)]
+    assert "frame 1" in problem
 
 
 def test_an_evidence_map_that_fails_does_not_lose_the_thumbnail():
@@ -197,9 +195,11 @@ def test_an_evidence_map_that_fails_does_not_lose_the_thumbnail():
         def evidence(self, frame, field_of_view=None):
             raise RuntimeError("no map")
 
-    found = thumbnails_of([np.zeros((8, 8, 3), np.uint8)], explained={0}, detector=Failing())
-    assert found.rows[1, 0][1] is None
-    assert "no map" in found.problem
+    found, problem = thumbnails_of(
+        [np.zeros((8, 8, 3), np.uint8)], explained={0}, detector=Failing()
+    )
+    assert found[1, 0][1] is None
+    assert "no map" in problem
 
 
 def test_a_missing_source_leaves_no_thumbnails():
@@ -207,11 +207,20 @@ def test_a_missing_source_leaves_no_thumbnails():
         raise FileError("the source is missing")
 
     found = read_thumbnails(task_of([1, 2], open_reader))
-    assert (found.rows, found.problem) == ({}, "the source is missing")
+    assert found == ({}, "the source is missing")
 
 
 @pytest.mark.parametrize(("frames", "workers", "parts"), [(0, 2, 0), (20, 8, 1), (1000, 2, 4)])
-def test_the_parts_of_a_task_have_every_frame_once(frames, workers, parts):
-    found = split(task_of([3 * number for number in reversed(range(frames))]), workers)
+def test_the_tasks_of_a_head_have_every_frame_once(frames, workers, parts):
+    of_head = [(1, 3 * number) for number in reversed(range(frames))]
+    shown = [*of_head, (0, 5)]
+    found = thumbnail_tasks(
+        *("exam", 1, Reader, {}),  # pyright: ignore
+        frames=shown,
+        explained=[(0, 5), *of_head[:1]],
+        detector=None,
+        workers=workers,
+    )
     assert len(found) == parts
     assert [frame for part in found for frame in part.frames] == [3 * n for n in range(frames)]
+    assert all(part.explained == {3 * (frames - 1)} for part in found)

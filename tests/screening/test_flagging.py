@@ -8,6 +8,7 @@ import pytest
 
 import capsieve
 from capsieve import FileError, OccupiedError, ParameterError
+from capsieve.screening import flagging
 from capsieve.store.record import Record
 from support.exams import read_frames, table_bytes, write_exam_images
 from support.fake_detector import FakeDetector
@@ -91,6 +92,21 @@ def test_evidence_maps_of_frames_that_stay_flagged_are_kept(tmp_path):
     assert len(after) == 5
     assert all(before[frame] == drawn for frame, drawn in after.items())
     assert any(after.values())
+
+
+@pytest.mark.parametrize("name", ["another.onnx", "offered by a package"])
+def test_new_frames_get_the_evidence_maps_of_any_detector(tmp_path, monkeypatch, name):
+    detector = FakeDetector()
+    monkeypatch.setattr(FakeDetector, "name", name)
+    monkeypatch.setattr(flagging, "load_detector", lambda name, parameters: detector)
+    write_exam_images(tmp_path / "source" / "a", FRAMES)
+    folder = tmp_path / "out" / "a"
+    capsieve.screen(tmp_path / "source", tmp_path / "out", detector=detector, read=2, workers=1)
+    capsieve.flag(folder, read=5)
+    flagged = {row["frame"]: row["evidence"] for row in thumbnail_rows(folder)}
+    events = pq.read_table(folder / "events.parquet")["best_frame"].to_pylist()
+    assert len(flagged) == 5
+    assert all(flagged[frame] for frame in events)
 
 
 def thumbnail_rows(folder):

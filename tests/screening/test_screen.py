@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import capsieve
-from capsieve import FieldOfView, FrameError, OccupiedError, ParameterError, Parameters
+from capsieve import FieldOfView, FileError, FrameError, OccupiedError, ParameterError, Parameters
 from capsieve.frames import pixel_hash
 from capsieve.store.record import Record
 from capsieve.store.schema import TABLES
@@ -273,6 +273,33 @@ def test_a_folder_and_an_archive_of_the_same_images_give_the_same_table(small, t
     folder, zipped = capsieve.screen([small, archive], tmp_path / "out", workers=1)
     names = ["frame", "file", "pixel_hash", "flagged", "score", "texture_max", "event"]
     assert read_frames(folder.folder).select(names).equals(read_frames(zipped.folder).select(names))
+
+
+def test_links_to_themselves_are_errors_of_files(small, tmp_path):
+    loop = tmp_path / "loop.mp4"
+    loop.symlink_to(loop)
+    broken, good = capsieve.screen([loop, small], tmp_path / "out", workers=1)
+    assert isinstance(broken.error, FileError)
+    assert good.complete
+    (again,) = capsieve.screen(small, loop, workers=1)
+    assert isinstance(again.error, FileError)
+    (again,) = capsieve.flag(good.folder, read=3, to=loop)
+    assert isinstance(again.error, FileError)
+
+
+def test_a_recording_of_unknown_length_gets_a_warning(tmp_path):
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w", options={"live": "1"}) as container:
+        stream = container.add_stream("mpeg4", rate=5)
+        stream.width = stream.height = 64
+        for _ in range(10):
+            pixels = np.full((64, 64, 3), 90, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    (exam,) = capsieve.screen(path, tmp_path / "out", workers=1)
+    assert exam.complete
+    warning = "a.mkv: the file does not declare its length: the recording may be incomplete."
+    assert warning in record(exam)["warnings"]
 
 
 def test_two_streams_are_two_heads(tmp_path):

@@ -8,12 +8,13 @@ from typing import Any
 
 import av
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.frames import pixel_hash
-from capsieve.sources.base import Place, SourceFrame, open_source
+from capsieve.sources.base import PacketTable, Place, SourceFrame, open_source
 from capsieve.sources.reader import FrameReader
 from support.stored_images import image_bytes, write_files, write_zip
 from support.videos import KINDS, VideoKind, make_video, steady
@@ -27,16 +28,14 @@ def screened(place: Place, **options: Any) -> tuple[FrameReader, list[SourceFram
     source = open_source(place)
     survey = source.survey()
     frames = [frame for segment in survey.segments for frame in source.frames(segment)]
-    reader = FrameReader(
-        place,
-        files=[frame.file for frame in frames],
-        packet=np.array([-1 if f.packet is None else f.packet for f in frames], np.int64),
-        pixel_hash=[None if f.pixels is None else pixel_hash(f.pixels) for f in frames],
-        packets=survey.packets,
-        description=survey.description,
-        **options,
-    )
-    return reader, frames
+    hashes = [None if f.pixels is None else pixel_hash(f.pixels) for f in frames]
+    columns = {
+        "file": pa.array([frame.file for frame in frames], pa.string()),
+        "packet": pa.array([frame.packet for frame in frames], pa.int64()),
+        "pixel_hash": pa.array(hashes, pa.string()),
+    }
+    options |= {"packets": survey.packets, "description": survey.description}
+    return FrameReader(place, frames=pa.table(columns), **options), frames
 
 
 def video(path: Path, **options: Any) -> tuple[FrameReader, list[SourceFrame]]:
@@ -159,6 +158,23 @@ def test_a_key_frame_is_at_or_before_the_frame(sample: Sample) -> None:
     assert keys == sorted(keys)
     with reader:
         assert_reads(reader, frames, keys)
+
+
+@pytest.mark.parametrize("packet", [None, 0, 7])
+def test_a_frame_without_its_packet_is_refused(packet: int | None, sample: Sample) -> None:
+    frames = pa.table(
+        {
+            "file": pa.array([None], pa.string()),
+            "packet": pa.array([packet], pa.int64()),
+            "pixel_hash": ["0" * 32],
+        }
+    )
+    none = PacketTable(*(np.zeros(0, np.int64) for _ in range(6)))  # pyright: ignore
+    place = Place("video", str(sample("mp4-h264")))
+    with FrameReader(place, frames=frames, packets=none, description={}) as reader:
+        assert reader.key_frame(0) == 0
+        with pytest.raises(FileError, match="is not the one that was screened"):
+            reader.pixels(0)
 
 
 def test_stored_order_is_that_of_the_packets(sample: Sample) -> None:

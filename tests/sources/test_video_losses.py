@@ -68,7 +68,7 @@ def spoil(path: Path, start: float, length: int, *, zeros: bool = False) -> None
 def test_intact_files_have_no_problem(kind: str, sample: Sample) -> None:
     found = survey(sample(kind))
     assert found.problems == ()
-    assert "warnings" not in found.description
+    assert "warning" not in found.description
 
 
 def test_what_only_resembles_damage_is_no_problem(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_matroska_file_of_unknown_length_gets_a_warning(tmp_path: Path) -> Non
     write_with_pause(path, live="1")
     found = survey(path)
     assert found.problems == ()
-    assert "does not declare its length" in found.description["warnings"][0]
+    assert "does not declare its length" in found.description["warning"]
     assert frames(found) == 600
     path.write_bytes(path.read_bytes()[:-50])
     assert "cut off" in text(survey(path))

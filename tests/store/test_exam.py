@@ -121,9 +121,11 @@ def test_parameters_and_fields_of_view_are_those_of_the_record(exam):
 class Reader:
     """Keeps what it was made with."""
 
-    def __init__(self, place, **values):
+    def __init__(self, place, *, frames, packets, description):
         self.place = place
-        self.values = values
+        self.frames = frames
+        self.packets = packets
+        self.description = description
 
 
 def test_a_reader_gets_the_frames_and_packets_of_its_head(tmp_path, monkeypatch):
@@ -139,15 +141,14 @@ def test_a_reader_gets_the_frames_and_packets_of_its_head(tmp_path, monkeypatch)
     reader = Exam(folder).reader(1)
     assert isinstance(reader, Reader)
     assert reader.place == Place("video", str(tmp_path / "video"), 1, 2, "-head-1")
-    assert reader.values["pixel_hash"] == ["d", "e"]
-    assert reader.values["packet"].tolist() == [1, 0]
-    assert isinstance(reader.values["packets"], PacketTable)
-    assert reader.values["packets"].dts.tolist() == [8, 9]
-    assert reader.values["description"]["codec"] == "h264"
+    assert reader.frames["pixel_hash"].to_pylist() == ["d", "e"]
+    assert reader.frames["packet"].to_pylist() == [1, 0]
+    assert isinstance(reader.packets, PacketTable)
+    assert reader.packets.dts.tolist() == [8, 9]
+    assert reader.description["codec"] == "h264"
     first = Exam(folder).reader(0)
     assert isinstance(first, Reader)
-    assert first.values["packet"].tolist() == [4, -1, 5]
-    assert first.values["packet"].dtype == np.int64
+    assert first.frames["packet"].to_pylist() == [4, None, 5]
 
 
 def set_sources(folder, **values):

@@ -61,6 +61,7 @@ def test_a_record_with_a_number_that_is_not_finite_is_not_written(tmp_path, reco
         ("parameters", {"no_such_parameter": 1}),
         ("problems", [{"what": "truncated"}]),
         ("warnings", [1]),
+        ("versions", {"python": "3.11.2"}),
         ("run", "today"),
         ("unknown", 1),
     ],

@@ -1,5 +1,6 @@
-"""``capsieve explain``: one frame in pictures, and why it was flagged or not."""
+"""``capsieve explain``: why one frame was flagged or not, in words and as a picture."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from capsieve.cli.field_of_view import FieldOfViewType
+from capsieve.cli.options import json_option
+from capsieve.cli.settings_options import PathType
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,51 +35,51 @@ Example:
 
 
 @click.command("explain", epilog=_EXAMPLE)
-@click.argument("target", type=click.Path(path_type=Path), metavar="FRAME")
+@click.argument("target", type=PathType(), metavar="FRAME")
 @click.option(
     "--frame",
     "number",
     type=click.IntRange(0),
     metavar="N",
-    help="Where FRAME is the folder of a screened exam: the frame's number, from 0.",
+    help="If FRAME is the folder of a screened exam: the number of the frame, from 0.",
 )
 @click.option(
-    "--head", type=click.IntRange(0), metavar="H", help="Which camera of that exam.  [default: 0]"
+    "--head", type=click.IntRange(0), metavar="H", help="Camera of that exam.  [default: 0]"
 )
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     metavar="FILE",
-    help="Write the picture there, as PNG, SVG or PDF by the ending.",
+    help="Write the picture to this file: PNG, SVG or PDF, by its ending.",
 )
 @click.option(
     "--detector",
     "detector_name",
     metavar="NAME|FILE.onnx",
-    help="What scores the frame: paper, curvature, learned, or a model file. By default paper; "
-    "for a screened exam, what scored it then.",
+    help="What scores the frame: paper, curvature, learned, or a model file. By default paper, or "
+    "the detector that scored the exam.",
 )
 @click.option(
     "--parameters",
     "parameters_file",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     metavar="FILE.toml",
     help="Parameters other than the paper's; see capsieve parameters.",
 )
 @click.option(
     "--channel",
     type=click.Choice(["gray", "red", "lab-a"]),
-    help="What the sieve looks at; wins over the file.",
+    help="Channel to analyse, instead of that of the parameters.",
 )
 @click.option(
     "--field-of-view",
     type=FieldOfViewType("auto"),
     metavar="auto|ROW,COL,RADIUS",
-    help="The circle that shows the gut, in pixels of the frame; auto finds it in this frame. "
-    "Default: the whole frame, or for a screened exam its field of view.",
+    help="The circle that shows the gut, in pixels of the frame; auto searches it in this frame. "
+    "By default the whole frame, or the field of view of the exam.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
+@json_option("the result as JSON")
 @click.option("--show", is_flag=True, help="Open a window with the picture.")
 def command(
     target: Path,
@@ -90,45 +93,199 @@ def command(
     as_json: bool,
     show: bool,
 ) -> None:
-    """Show why one FRAME was flagged or not.
+    """Explain why one FRAME was flagged or not.
 
-    FRAME is a JPEG, PNG, BMP or TIFF file, or the folder of a screened exam with --frame. Prints
-    the words; -o also writes the picture: the nine steps of the paper's algorithm, or the evidence
-    of another detector.
+    FRAME is a JPEG, PNG, BMP or TIFF file, or the folder of a screened exam with --frame. -o also
+    writes a picture: the nine steps of the paper's algorithm, or the evidence of another detector.
     """
-    from capsieve.cli.output import announce_compilation
+    from capsieve.cli.output import announce_compilation, say_why
 
     _check_out(target, out)
-    pixels, view, basis, named, exam = _chosen(target, number, head)
-    parameters = _parameters(parameters_file, channel, basis)
-    as_screened = parameters == basis and field_of_view is None
-    if field_of_view is not None:
-        view = _view(field_of_view, pixels)
+    frame = _read_frame(target, number, head)
+    parameters = _parameters(parameters_file, channel, frame.parameters)
+    if field_of_view is None:
+        place = frame.field_of_view
+    else:
+        place = _field_of_view(field_of_view, frame.pixels)
     announce_compilation()
-    screened = None if exam is None else exam.record["detector"]
-    detector = _detector(detector_name, screened, parameters, target)
-    flag = None
-    if exam is not None and number is not None:
-        flag = _flag(exam, number, head or 0, detector, as_screened=as_screened)
-    explain = _explain_paper if detector.name == "paper" else _explain_other
-    shown = explain(detector, flag, pixels, view)
-    _say(shown, named, out=out, as_json=as_json, show=show, title=f"capsieve: {target.name}")
+    detector = _detector(detector_name, frame.exam, parameters)
+    as_screened = parameters == frame.parameters and field_of_view is None
+    flag = _flag(frame, detector, as_screened=as_screened)
+    explain = _by_steps if detector.name == "paper" else _by_evidence
+    shown = explain(detector, flag, frame.pixels, place)
+    if out is not None:
+        from capsieve.report.figures import save
+
+        save(shown.draw(), out)
+    if as_json:
+        click.echo(shown.json(**frame.names, figure=None if out is None else str(out)))
+    else:
+        say_why(shown.why)
+        if out is not None:
+            click.echo(f"Wrote {out}")
+        elif not show:
+            click.echo("For the picture add -o FILE.png, .svg or .pdf, or --show.", err=True)
+    if show:
+        from capsieve.report.window import show_in_window
+
+        title = f"capsieve: {target.name}"
+        show_in_window(lambda figure: shown.draw(figure=figure), title=title)
+
+
+def _check_out(target: Path, out: Path | None) -> None:
+    """Refuse a picture that could not be written after the work."""
+    if out is None:
+        return
+    from capsieve.errors import FileError
+    from capsieve.report.figures import check_ending
+
+    check_ending(out)
+    if not out.absolute().parent.is_dir():
+        raise FileError(f"cannot write {out}: there is no folder {out.parent}; create it first")
+    if os.path.realpath(out) == os.path.realpath(target):
+        raise click.UsageError(f"-o {out} would overwrite the frame itself.")
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A frame, and what it was screened with."""
+
+    pixels: "NDArray[Any]"
+    parameters: "Parameters"
+    names: dict[str, Any]  # for JSON: file, and exam, frame and head of a screened one
+    field_of_view: "FieldOfView | None" = None
+    exam: "Exam | None" = None  # None for a file that was not screened
+
+
+def _read_frame(target: Path, number: int | None, head: int | None) -> _Frame:
+    from capsieve.errors import FileError
+    from capsieve.parameters import Parameters
+    from capsieve.sources.image_file import read_image
+    from capsieve.store.exam import Exam
+
+    if not target.is_dir():
+        if number is not None or head is not None:
+            raise click.UsageError(
+                f"--frame and --head need the folder of a screened exam; {target} is none."
+            )
+        return _Frame(read_image(target), Parameters(), {"file": str(target)})
+    if number is None:
+        raise click.UsageError(f"{target} is a folder: choose a frame with --frame N.")
+    exam, head = Exam(target), head or 0
+    row = exam.row(number, head)
+    if row["status"] != "decoded":
+        raise FileError(f"frame {number} of {target} could not be decoded: {row['problem']}")
+    with exam.reader(head) as reader:
+        pixels = reader.pixels(number)
+    source = next(each for each in exam.record["sources"] if each["head"] == head)
+    names = {"file": source["path"], "exam": str(target), "frame": number, "head": head}
+    place = exam.field_of_view(head, row["rows"], row["cols"])
+    return _Frame(pixels, exam.parameters, names, place, exam)
+
+
+def _parameters(file: Path | None, channel: str | None, screened: "Parameters") -> "Parameters":
+    from capsieve.parameters import Parameters
+
+    parameters = screened if file is None else Parameters.load(file)
+    if channel is None:
+        return parameters
+    return Parameters.from_dict({**parameters.to_dict(), "channel": channel})
+
+
+def _field_of_view(choice: "FieldOfView | str", pixels: "NDArray[Any]") -> "FieldOfView | None":
+    """Return the field of view; if it is searched, print it on stderr."""
+    import capsieve
+
+    if not isinstance(choice, str):
+        return choice
+    found = capsieve.find_field_of_view([pixels])
+    if found.confidence == 0.0:
+        click.echo("No field of view was found; the whole frame is analysed.", err=True)
+        return None
+    click.echo(
+        f"Field of view: {found.shape}, row {found.row:.1f}, column {found.col:.1f}, radius "
+        f"{found.radius:.1f}, confidence {found.confidence:.2f}.",
+        err=True,
+    )
+    return found
+
+
+def _detector(name: str | None, exam: "Exam | None", parameters: "Parameters") -> "Detector":
+    """Return the named detector, otherwise the one that scored the exam.
+
+    A named detector may be another one; a note says so.
+    """
+    import capsieve
+    from capsieve.detectors import is_out_of_fold, same_detector, screens_with
+    from capsieve.errors import FileError
+
+    if exam is None:
+        return capsieve.load_detector(name or "paper", parameters=parameters)
+    scored, folder = exam.record["detector"], exam.folder
+    usual = str(scored.get("name", "paper"))
+    if name is None and is_out_of_fold(scored):
+        raise FileError(
+            f"{folder} has out-of-fold results, scored by models that are not kept; use the model "
+            f"that was trained on all frames: --detector {screens_with(scored, folder)}"
+        )
+    if name is None and usual.endswith(".onnx") and not Path(usual).is_file():
+        raise FileError(
+            f"{folder} was screened with the model {usual}, which is missing; give its path with "
+            "--detector FILE.onnx"
+        )
+    detector = capsieve.load_detector(name or usual, parameters=parameters)
+    if same_detector(scored, detector.identity):
+        return detector
+    differ = (
+        f"{folder} was screened with {_brief(scored)}, and {_brief(detector.identity)} is another "
+        "detector"
+    )
+    if name is None:
+        raise FileError(
+            f"{differ}: give the first with --detector FILE.onnx, or name the second to use it "
+            "nevertheless"
+        )
+    click.echo(f"Note: {differ}; the score may not be that of the results.", err=True)
+    return detector
+
+
+def _brief(identity: "dict[str, Any]") -> str:
+    """Return the name of a detector; of a model with the beginning of its hash."""
+    name, model = identity.get("name", "paper"), identity.get("model")
+    return str(name) if model is None else f"{name} (SHA-256 {str(model)[:12]}...)"
+
+
+def _flag(frame: _Frame, detector: "Detector", *, as_screened: bool) -> "FrameFlag | None":
+    """Return the stored flag of a frame if detector and settings are those of the exam."""
+    from capsieve.detectors import same_detector
+    from capsieve.report.frame_flag import frame_flag
+
+    if frame.exam is None or not same_detector(frame.exam.record["detector"], detector.identity):
+        return None
+    if as_screened:
+        return frame_flag(frame.exam, frame.names["frame"], frame.names["head"])
+    click.echo(
+        "Note: the exam was screened with other parameters or another field of view; the result "
+        "may not be that of the tables.",
+        err=True,
+    )
+    return None
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is printed and drawn: words, a function for the figure, and one for the JSON text."""
+    """The explanation in words, and functions that draw the figure and return the JSON text."""
 
     why: list[str]
     draw: "Callable[..., Figure]"
     json: Callable[..., str]
 
 
-def _explain_paper(
+def _by_steps(
     detector: "Detector",
     flag: "FrameFlag | None",
     pixels: "NDArray[Any]",
-    view: "FieldOfView | None",
+    field_of_view: "FieldOfView | None",
 ) -> _Shown:
     """Explain a frame by the steps of the paper's algorithm."""
     import capsieve
@@ -138,7 +295,7 @@ def _explain_paper(
     from capsieve.report.words import why
 
     parameters = detector.parameters
-    result = capsieve.explain(pixels, parameters, view)
+    result = capsieve.explain(pixels, parameters, field_of_view)
     warning = score_warning(result, flag)
     if flag is not None:
         result = flag.apply(result)
@@ -150,11 +307,11 @@ def _explain_paper(
     )
 
 
-def _explain_other(
+def _by_evidence(
     detector: "Detector",
     flag: "FrameFlag | None",
     pixels: "NDArray[Any]",
-    view: "FieldOfView | None",
+    field_of_view: "FieldOfView | None",
 ) -> _Shown:
     """Explain a frame by the score, the place and the evidence of another detector."""
     from capsieve.cli.output import score_json
@@ -162,14 +319,14 @@ def _explain_other(
     from capsieve.report.score_words import described, is_probability, score_warning, score_why
     from capsieve.results import Evidence
 
-    result = detector.score(pixels, view)
+    result = detector.score(pixels, field_of_view)
     warning = score_warning(result, flag)
     threshold = detector.score_threshold
     if flag is not None:
         result = flag.apply(result)
         threshold = threshold if flag.by_list else flag.flagging["value"]
     ask = getattr(detector, "evidence", None)
-    evidence = Evidence() if ask is None else ask(pixels, view)
+    evidence = Evidence() if ask is None else ask(pixels, field_of_view)
     probability = is_probability(detector.identity)
     words = score_why(result, threshold=threshold, probability=probability, flag=flag)
     why = [*words, *described(evidence), *warning]
@@ -178,173 +335,3 @@ def _explain_other(
         partial(learned_panels, pixels, result, evidence, verdict=why[0]),
         partial(score_json, detector, result, threshold=threshold, why=why, flag=flag),
     )
-
-
-def _say(
-    shown: _Shown,
-    named: "dict[str, Any]",
-    *,
-    out: Path | None,
-    as_json: bool,
-    show: bool,
-    title: str,
-) -> None:
-    """Write the figure, print the words or the JSON text, and open the window."""
-    from capsieve.cli.output import say_why
-
-    if out is not None:
-        from capsieve.report import figures
-
-        figures.save(shown.draw(), out)
-    if as_json:
-        click.echo(shown.json(**named, figure=None if out is None else str(out)))
-    else:
-        say_why(shown.why)
-        if out is not None:
-            click.echo(f"Wrote {out}")
-        elif not show:
-            click.echo("For the picture add -o FILE.png, .svg or .pdf, or --show.", err=True)
-    if show:
-        from capsieve.report.window import show_in_window
-
-        show_in_window(lambda figure: shown.draw(figure=figure), title=title)
-
-
-def _flag(
-    exam: "Exam", number: int, head: int, detector: "Detector", *, as_screened: bool
-) -> "FrameFlag | None":
-    """Return the stored flag of a frame if the detector and its settings are those of the exam."""
-    from capsieve.detectors import same_detector
-    from capsieve.report.frame_flag import frame_flag
-
-    if not same_detector(exam.record["detector"], detector.identity):
-        return None
-    if not as_screened:
-        click.echo(
-            "Note: the exam was screened with other parameters or another field of view; the "
-            "result may not be that of the tables.",
-            err=True,
-        )
-        return None
-    return frame_flag(exam, number, head)
-
-
-def _chosen(
-    target: Path, number: int | None, head: int | None
-) -> "tuple[NDArray[Any], FieldOfView | None, Parameters, dict[str, Any], Exam | None]":
-    """Return the pixels, what they were screened with, their names for JSON, and the exam.
-
-    The exam is None for a file that was not screened.
-    """
-    from capsieve.errors import FileError
-    from capsieve.parameters import Parameters
-    from capsieve.sources.image_file import read_image
-
-    if target.is_dir():
-        from capsieve.store.exam import Exam
-
-        if number is None:
-            raise click.UsageError(f"{target} is a folder: say which frame, with --frame N.")
-        exam, head = Exam(target), head or 0
-        row = exam.row(number, head)
-        if row["status"] != "decoded":
-            raise FileError(f"frame {number} of {target} could not be decoded: {row['problem']}")
-        with exam.reader(head) as reader:
-            pixels = reader.pixels(number)
-        field_of_view = exam.field_of_view(head, row["rows"], row["cols"])
-        source = next(each for each in exam.record["sources"] if each["head"] == head)
-        named = {"file": source["path"], "exam": str(target), "frame": number, "head": head}
-        return pixels, field_of_view, exam.parameters, named, exam
-    if number is not None or head is not None:
-        raise click.UsageError(
-            f"--frame and --head are for a folder that capsieve screen wrote; {target} is none."
-        )
-    return read_image(target), None, Parameters(), {"file": str(target)}, None
-
-
-def _detector(
-    name: str | None, screened: "dict[str, Any] | None", parameters: "Parameters", target: Path
-) -> "Detector":
-    """Return the detector that was named, or else the very one that screened the exam.
-
-    One that was named explains the frame whatever screened it, and it is said where the two are
-    not the same. One that was not named must be the same: the words would not be those of the
-    results.
-    """
-    import capsieve
-    from capsieve.detectors import is_out_of_fold, same_detector, screens_with
-    from capsieve.errors import FileError
-
-    if screened is None:
-        return capsieve.load_detector(name or "paper", parameters=parameters)
-    then = str(screened.get("name", "paper"))
-    if name is None and is_out_of_fold(screened):
-        raise FileError(
-            f"{target} holds out-of-fold results, scored by models that are not kept; explain the "
-            f"frame by the model that was trained on all frames: --detector "
-            f"{screens_with(screened, target)}"
-        )
-    if name is None and then.endswith(".onnx") and not Path(then).is_file():
-        raise FileError(
-            f"{target} was screened with the model {then}, which is not here; say where it is with "
-            "--detector FILE.onnx"
-        )
-    detector = capsieve.load_detector(name or then, parameters=parameters)
-    if same_detector(screened, detector.identity):
-        return detector
-    now = detector.identity
-    differ = f"{target} was screened with {_brief(screened)}, and {_brief(now)} is another detector"
-    if name is None:
-        raise FileError(
-            f"{differ}: give the one that screened it with --detector FILE.onnx, or name this one "
-            "to have the frame explained by it all the same"
-        )
-    click.echo(f"Note: {differ}; the score may not be that of the results.", err=True)
-    return detector
-
-
-def _brief(identity: "dict[str, Any]") -> str:
-    """Name a detector; a model with the beginning of its hash."""
-    name, model = identity.get("name", "paper"), identity.get("model")
-    return str(name) if model is None else f"{name} (SHA-256 {str(model)[:12]}...)"
-
-
-def _view(field_of_view: "FieldOfView | str", pixels: "NDArray[Any]") -> "FieldOfView | None":
-    """Return the field of view; one that was searched is printed on stderr."""
-    import capsieve
-
-    if not isinstance(field_of_view, str):
-        return field_of_view
-    view = capsieve.find_field_of_view([pixels])
-    if view.confidence == 0.0:
-        click.echo("No field of view was found; the whole frame is analysed.", err=True)
-        return None
-    click.echo(
-        f"Field of view: {view.shape}, row {view.row:.1f}, column {view.col:.1f}, radius "
-        f"{view.radius:.1f}, confidence {view.confidence:.2f}.",
-        err=True,
-    )
-    return view
-
-
-def _check_out(target: Path, out: Path | None) -> None:
-    """Say before the work what would fail after it."""
-    if out is None:
-        return
-    from capsieve.errors import FileError
-    from capsieve.report.figures import check_ending
-
-    check_ending(out)
-    if not out.absolute().parent.is_dir():
-        raise FileError(f"cannot write {out}: there is no folder {out.parent}; make it first")
-    if out.resolve() == target.resolve():
-        raise click.UsageError(f"-o {out} would overwrite the frame itself.")
-
-
-def _parameters(file: Path | None, channel: str | None, basis: "Parameters") -> "Parameters":
-    from capsieve.parameters import Parameters
-
-    parameters = basis if file is None else Parameters.load(file)
-    if channel is None:
-        return parameters
-    return Parameters.from_dict({**parameters.to_dict(), "channel": channel})

@@ -1,4 +1,4 @@
-"""Work that may be stopped: Ctrl-C and a kill end it the same way, tidily."""
+"""Work that can be interrupted, by Ctrl-C or by SIGTERM."""
 
 import signal
 from collections.abc import Iterator
@@ -11,24 +11,23 @@ __all__ = ["interruptible"]
 
 @contextmanager
 def interruptible(*, kept: bool = True, overwrite: bool = False) -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C while the work goes on, and say what a stop leaves.
+    """Treat SIGTERM as Ctrl-C while the block runs, and print how to continue.
 
-    A cluster or a shutdown ends a run by SIGTERM. Python would then leave without closing a file
-    or ending a worker; as a KeyboardInterrupt it goes the way of every other end.
+    Clusters end a run by SIGTERM. Python would exit without closing files or ending workers.
 
     Parameters
     ----------
     kept
-        The same command goes on from what is done; otherwise it begins again.
+        The same command continues the work; otherwise it starts again.
     overwrite
-        ``--overwrite`` was given: with it the same command would remove what is done.
+        ``--overwrite`` was given: with it the same command would remove the finished work.
     """
     usual = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
-        again = f"the same command{' without --overwrite' if overwrite else ''} goes on from here"
-        left = again if kept else "nothing was kept, and the same command begins again"
+        again = f"the same command{' without --overwrite' if overwrite else ''} continues the work"
+        left = again if kept else "nothing was kept, and the same command starts again"
         click.echo(f"Interrupted; {left}.", err=True)
         raise
     finally:

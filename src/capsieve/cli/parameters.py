@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from capsieve.cli.settings_options import PathType
+
 __all__ = ["command"]
 
 _EXAMPLE = """\b
@@ -17,11 +19,11 @@ Example:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     metavar="FILE.toml",
     help="Write there instead of printing.",
 )
-@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(out: Path | None, force: bool) -> None:
     """Print the parameters of the detectors as TOML, with the paper's symbols and meanings.
 
@@ -34,6 +36,6 @@ def command(out: Path | None, force: bool) -> None:
         click.echo(Parameters().to_toml(), nl=False)
     else:
         if out.exists() and not force:
-            raise FileError(f"{out} is there already; choose another name, or add --force")
+            raise FileError(f"{out} already exists; choose another name, or add --force")
         Parameters().save(out)
         click.echo(f"Wrote {out}")

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from capsieve.cli.options import workers_option
+from capsieve.cli.options import quiet_option, workers_option
+from capsieve.cli.settings_options import PathType
 
 __all__ = ["command"]
 
@@ -20,7 +21,7 @@ Example:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     required=True,
     metavar="STUDY",
     help="Folder of the study. An interrupted run of the same study is resumed.",
@@ -66,7 +67,7 @@ Example:
 @click.option("--depth", is_flag=True, help="Also write depth maps.")
 @workers_option
 @click.option("--overwrite", is_flag=True, help="Remove another study from the folder first.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def command(
     out: Path,
     name: str | None,
@@ -81,7 +82,7 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Render synthetic exams of the colon whose truth is known.
+    """Render synthetic exams of the colon with known truth.
 
     Writes the exams, labels.csv, polyps.csv and masks.csv, and per exam poses, visible polyps and
     masks.

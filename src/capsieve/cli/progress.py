@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars"]
 
 EVERY_S = 5.0
-"""Seconds between two lines, where there is no terminal."""
+"""Seconds between two lines, if stderr is no terminal."""
 
 Show = Callable[[str, int, int, str], None]
-"""Takes what is at work, units done, units in all, and further words such as the rate."""
+"""Takes the task, the units done, all units, and further text such as the rate."""
 
 
 @contextmanager

@@ -81,51 +81,29 @@ class Constants:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dome:
-    """A dome, in 0-based working pixels.
+    """A dome, in 0-based working pixels."""
 
-    Attributes
-    ----------
-    row, col
-        Mean position of its points, weighted with H dA.
-    pixels
-        Number of its pixels.
-    radius
-        R, the integral of H dA / (2 pi).
-    total
-        The integral of K dA / (2 pi): 1 for a half-ball of any size.
-    shape, curvedness
-        Means over its points; the curvedness times the scale.
-    sigma
-        The scale.
-    """
-
+    # Mean position of its points, weighted with H dA.
     row: float
     col: float
-    pixels: int
-    radius: float
-    total: float
+    pixels: int  # number of its pixels
+    radius: float  # R, the integral of H dA / (2 pi)
+    total: float  # the integral of K dA / (2 pi): 1 for a half-ball of any size
+    # Means over its points; the curvedness times the scale.
     shape: float
     curvedness: float
-    sigma: float
+    sigma: float  # the scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domes:
-    """The domes of one scale.
+    """The domes of one scale."""
 
-    Attributes
-    ----------
-    best
-        The dome with the largest radius, or None.
-    peak
-        The largest sigma sqrt(K) of any point of any dome, however small; 0 if there is none.
-    density
-        H dA / (2 pi) at the points of domes that are large enough, else 0. Its sum over a dome is
-        the radius.
-    """
-
-    best: Dome | None
+    best: Dome | None  # the dome with the largest radius, or None
+    # The largest sigma sqrt(K) of any point of any dome, however small; 0 if there is none.
     peak: float
+    # H dA / (2 pi) at the points of domes that are large enough, else 0. Its sum over a dome is the
+    # radius.
     density: NDArray[np.float32]
 
 

@@ -35,9 +35,8 @@ def find_field_of_view(frames: Iterable[Any]) -> FieldOfView:
     Parameters
     ----------
     frames
-        Frames of one size: grey, RGB or RGBA, of any number type, as arrays or as objects with
-        an array in ``pixels``. An iterator is read to its end. Thirty frames spread over the exam
-        are enough; one is accepted.
+        Frames of one size: grey, RGB or RGBA, of any number type. An iterator is read to its end.
+        Thirty frames spread over the exam are enough; one is accepted.
 
     Returns
     -------
@@ -77,8 +76,11 @@ def find_field_of_view(frames: Iterable[Any]) -> FieldOfView:
     best = max(fits, key=lambda fit: fit.score, default=None)
     if best is None or best.confidence * certainty < _LEAST_CONFIDENCE:
         return _centred(sample, 0.0)
-    circle = inscribed_circle(best.shape)
-    return FieldOfView(best.shape.name(sample.size), *circle, best.confidence * certainty)
+    shape = best.shape
+    if image.shape != sample.size:  # otherwise the circle is exactly the fitted one
+        shape = shape.rescaled(sample.size[0] / image.shape[0], sample.size[1] / image.shape[1])
+    circle = inscribed_circle(shape)
+    return FieldOfView(shape.name(sample.size), *circle, best.confidence * certainty)
 
 
 def _centred(sample: Sample, confidence: float) -> FieldOfView:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FrameError
-from capsieve.frames import Frame, checked_array
+from capsieve.frames import checked_array
 
 __all__ = ["Edge", "Sample", "Surround", "find_edge", "find_surround", "read_frames"]
 
 _SEARCH_SIZE = 256  # longest side of the reduced frames, in pixels
+_LARGEST_SIDE = 2048  # of the statistics, which take 120 bytes per pixel
 _MOST_FRAMES = 40  # reduced frames in memory; of a long exam every second, fourth, ... is kept
 _SMALLEST_SIDE = 16
 _LARGEST_VALUE = 1e15  # above it, sums of squares lose the digits that the spread needs
@@ -33,28 +34,16 @@ class Sample:
     """Frames of one exam, reduced for the search, and their statistics in full size.
 
     Grey values are scaled: a well exposed exam reaches about 255.
-
-    Attributes
-    ----------
-    stack
-        Reduced frames, float32, (frames, channels, rows, columns).
-    mean
-        Mean of all frames in full size, (channels, rows, columns).
-    spread
-        Standard deviation in full size, (rows, columns), the largest of the channels.
-    views
-        Number of reduced frames that differ from the frame before. A capsule at rest has 1.
     """
 
-    stack: NDArray[np.float32]
+    size: tuple[int, int]  # rows and columns of a frame
+    stack: NDArray[np.float32]  # reduced frames, float32, (frames, channels, rows, columns)
+    # Mean of all frames in full size, at most 2048 pixels wide, (channels, rows, columns).
     mean: NDArray[np.float32]
+    # Standard deviation in that size, (rows, columns), the largest of the channels.
     spread: NDArray[np.float32]
+    # Number of reduced frames that differ from the frame before. A capsule at rest has 1.
     views: int
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Rows and columns of a frame in full size."""
-        return self.spread.shape[0], self.spread.shape[1]
 
     @property
     def small_size(self) -> tuple[int, int]:
@@ -64,24 +53,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surround:
-    """What surrounds the field of view, and how much each pixel differs from it.
+    """What surrounds the field of view, and how much each pixel differs from it."""
 
-    Attributes
-    ----------
-    colours
-        Colours of the surround, (n, channels).
-    distance
-        Mean distance of a pixel to the nearest colour, in reduced size.
-    noise
-        Median distance inside the surround.
-    level
-        Typical distance inside the field of view.
-    """
-
-    colours: NDArray[np.float32]
-    distance: NDArray[np.float32]
-    noise: float
-    level: float
+    colours: NDArray[np.float32]  # colours of the surround, (n, channels)
+    distance: NDArray[np.float32]  # mean distance of a pixel to the nearest colour, in reduced size
+    noise: float  # median distance inside the surround
+    level: float  # typical distance inside the field of view
 
     def distance_in_full_size(self, sample: Sample) -> NDArray[np.float32]:
         """Root mean square distance of each pixel to the surround."""
@@ -90,18 +67,12 @@ class Surround:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge:
-    """Edge of the region that differs from the surround.
+    """Edge of the region that differs from the surround."""
 
-    Attributes
-    ----------
-    points, normals
-        Points on the edge and outward unit normals as (row, column), (n, 2).
-    mask
-        True for every pixel that differs, including pixels outside the region.
-    """
-
+    # Points on the edge and outward unit normals as (row, column), (n, 2).
     points: NDArray[np.float64]
     normals: NDArray[np.float64]
+    # True for every pixel that differs, including pixels outside the region.
     mask: NDArray[np.bool_]
 
 
@@ -111,51 +82,55 @@ def read_frames(frames: Iterable[Any]) -> Sample:
     Parameters
     ----------
     frames
-        Arrays, or objects with an array in ``pixels``. An iterator is read to its end.
+        Arrays. An iterator is read to its end.
 
     Raises
     ------
     FrameError
         No frame, a frame that is not an image, or frames of different sizes.
     """
-    if isinstance(frames, Frame) or (
-        isinstance(frames, np.ndarray)
-        and (frames.ndim == 2 or (frames.ndim == 3 and frames.shape[2] in (1, 3, 4)))
+    if isinstance(frames, np.ndarray) and (
+        frames.ndim == 2 or (frames.ndim == 3 and frames.shape[2] in (1, 3, 4))
     ):
         raise FrameError("a single frame was given instead of several: pass [frame]")
     if not isinstance(frames, Iterable):
         raise FrameError(f"a sequence of frames is needed, not {type(frames).__name__}")
     kept: list[NDArray[np.float32]] = []
+    shape = None
     total = square = np.zeros(0)
     count, stride, eight_bit = 0, 1, True
     for number, frame in enumerate(frames):
         pixels = _pixels(frame, number)
+        shape = shape or pixels.shape
+        if pixels.shape != shape:
+            raise FrameError(
+                f"frames have different sizes: frame 0 is {_size(shape)}, frame {number} is "
+                f"{_size(pixels.shape)}; pass frames of one size"
+            )
+        pixels = _resized(pixels, _LARGEST_SIDE)
         if number == 0:
             total, square = np.zeros(pixels.shape), np.zeros(pixels.shape)
-        elif pixels.shape != total.shape:
-            raise FrameError(
-                f"frames have different sizes: frame 0 is {_size(total)}, frame {number} is "
-                f"{_size(pixels)}; pass frames of one size"
-            )
         cv2.accumulate(pixels, total)
         cv2.accumulateSquare(pixels, square)
         eight_bit = eight_bit and pixels.dtype == np.uint8
         count = number + 1
         if number % stride == 0:
-            kept.append(_reduced(pixels))
+            planes = _resized(pixels, _SEARCH_SIZE).transpose(2, 0, 1)
+            kept.append(np.ascontiguousarray(planes, dtype=np.float32))
             if len(kept) > _MOST_FRAMES:
                 kept, stride = kept[::2], stride * 2
-    if count == 0:
+    if shape is None:
         raise FrameError("no frames: pass at least one")
     stack = np.stack(kept)
     low, gain = _scale(stack, eight_bit=eight_bit)
     stack = (stack - np.float32(low)) * np.float32(gain)
-    mean = total / count
-    variance = np.moveaxis(square / count - mean**2, -1, 0).max(axis=0)
+    mean, square = np.divide(total, count, out=total), np.divide(square, count, out=square)
+    square -= mean**2
     return Sample(
+        size=(shape[0], shape[1]),
         stack=stack,
         mean=np.ascontiguousarray(np.moveaxis((mean - low) * gain, -1, 0), dtype=np.float32),
-        spread=(gain * np.sqrt(np.maximum(variance, 0))).astype(np.float32),
+        spread=(gain * np.sqrt(np.maximum(square.max(axis=2), 0))).astype(np.float32),
         views=_views(stack),
     )
 
@@ -210,14 +185,14 @@ def find_edge(surround: Surround) -> Edge | None:
 def _pixels(frame: Any, number: int) -> NDArray[Any]:
     """One frame as (rows, columns, channels), uint8 or float32, with 1 or 3 channels."""
     try:
-        pixels = checked_array(getattr(frame, "pixels", frame))
+        pixels = checked_array(frame)
     except FrameError as error:
         raise FrameError(f"frame {number}: {error}") from error
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     if min(pixels.shape[:2]) < _SMALLEST_SIDE:
         raise FrameError(
-            f"frame {number} is too small ({_size(pixels)}): at least {_SMALLEST_SIDE} rows and "
-            "columns are needed"
+            f"frame {number} is too small ({_size(pixels.shape)}): at least {_SMALLEST_SIDE} rows "
+            "and columns are needed"
         )
     if pixels.dtype == np.uint8:
         return np.ascontiguousarray(pixels)
@@ -226,18 +201,19 @@ def _pixels(frame: Any, number: int) -> NDArray[Any]:
     return np.ascontiguousarray(pixels, dtype=np.float32)
 
 
-def _size(pixels: NDArray[Any]) -> str:
-    return " x ".join(str(side) for side in pixels.shape)
+def _size(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
 
 
-def _reduced(pixels: NDArray[Any]) -> NDArray[np.float32]:
-    """The frame with at most 256 rows and columns, channels first."""
+def _resized(pixels: NDArray[Any], side: int) -> NDArray[Any]:
+    """The frame with at most `side` rows and columns."""
     rows, cols, channels = pixels.shape
-    shrink = min(1.0, _SEARCH_SIZE / max(rows, cols))
+    if max(rows, cols) <= side:
+        return pixels
+    shrink = side / max(rows, cols)
     size = max(_SMALLEST_SIDE, round(cols * shrink)), max(_SMALLEST_SIDE, round(rows * shrink))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    planes = small.reshape(size[1], size[0], channels).transpose(2, 0, 1)
-    return np.ascontiguousarray(planes, dtype=np.float32)
+    return small.reshape(size[1], size[0], channels)
 
 
 def _scale(stack: NDArray[np.float32], *, eight_bit: bool) -> tuple[float, float]:

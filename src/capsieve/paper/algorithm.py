@@ -32,7 +32,7 @@ def analyze(
     Parameters
     ----------
     frame
-        A :class:`~capsieve.Frame` or its pixels: grey, RGB or RGBA, of any size.
+        Pixels: grey, RGB or RGBA, of any size.
     parameters
         The paper's values by default.
     field_of_view

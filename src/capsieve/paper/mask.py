@@ -18,38 +18,20 @@ _BLOCK = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CircularMask:
-    """A circular mask and the arrays that follow from it.
+    """A circular mask and the arrays that follow from it."""
 
-    Attributes
-    ----------
-    rows, cols
-        Size of the frame.
-    centre
-        0-based row and column of the centre.
-    radius
-        R_mask.
-    row_offsets, col_offsets
-        d_i and d_j.
-    distance
-        rho.
-    inside
-        Whether rho <= R_mask.
-    starts, stops
-        Columns starts[row] to stops[row] - 1 are inside; both 0 in rows without any.
-    block_starts, block_stops
-        The same, widened to multiples of 16 columns, which filters compute faster.
-    """
-
-    rows: int
+    rows: int  # of the frame
     cols: int
-    centre: tuple[float, float]
-    radius: float
-    row_offsets: NDArray[np.float64]
-    col_offsets: NDArray[np.float64]
-    distance: NDArray[np.float64]
-    inside: NDArray[np.bool_]
+    centre: tuple[float, float]  # 0-based row and column
+    radius: float  # R_mask
+    row_offsets: NDArray[np.float64]  # d_i
+    col_offsets: NDArray[np.float64]  # d_j
+    distance: NDArray[np.float64]  # rho
+    inside: NDArray[np.bool_]  # whether rho <= R_mask
+    # Columns starts[row] to stops[row] - 1 are inside; both 0 in rows without any.
     starts: NDArray[np.uint64]
     stops: NDArray[np.uint64]
+    # The same, widened to multiples of 16 columns, which filters compute faster.
     block_starts: NDArray[np.int64]
     block_stops: NDArray[np.int64]
 

@@ -17,30 +17,17 @@ _HALF_ANGLE = math.radians(79)  # at the middle of a side: a field of 158 degree
 
 @dataclass(frozen=True)
 class Lens:
-    """Viewing directions in the camera's axes: right, down, forward.
+    """Viewing directions in the camera's axes: right, down, forward."""
 
-    Attributes
-    ----------
-    size, field
-        Rows and columns; "circle" or "cut-square".
-    rays
-        float32, size x size x 3, unit vectors.
-    inside
-        Whether a pixel is in the field of view.
-    nodes, nodes_inside
-        The same every `STEP` pixels, up to one node beyond the last pixel. A node is inside if any
-        pixel of its cells is.
-    falloff
-        float32, transmission of the lens, 1 at the centre.
-    """
-
-    size: int
-    field: str
-    rays: NDArray[np.float32]
-    inside: NDArray[Any]
+    size: int  # rows and columns
+    field: str  # one of FIELDS
+    rays: NDArray[np.float32]  # size x size x 3, unit vectors
+    inside: NDArray[Any]  # whether a pixel is in the field of view
+    # The same every `STEP` pixels, up to one node beyond the last pixel. A node is inside if any
+    # pixel of its cells is.
     nodes: NDArray[np.float32]
     nodes_inside: NDArray[Any]
-    falloff: NDArray[np.float32]
+    falloff: NDArray[np.float32]  # transmission of the lens, 1 at the centre
 
     @property
     def pixels_per_radian(self) -> float:

@@ -24,30 +24,17 @@ _NARROWEST = 1.2  # mm, radius of a closed lumen
 
 @dataclass(frozen=True)
 class Colon:
-    """A colon; the maps have rows along s, `ROW_MM` apart, and `COLUMNS` columns around.
+    """A colon; the maps have rows along s, `ROW_MM` apart, and `COLUMNS` columns around."""
 
-    Attributes
-    ----------
-    line
-        float32, one row per millimetre: point, tangent, normal, binormal (x, y, z each). The normal
-        follows by parallel transport, so that theta does not twist.
-    relaxed
-        float32, radius R in mm of the relaxed colon.
-    pleats
-        float32, what a full contraction adds to R in mm: lengthwise pleats.
-    tint
-        float32, two slow fields with standard deviation 1: for colour and for darkness.
-    tone
-        Contraction at rest, per row.
-    waves
-        Waves of peristalsis: amplitude, frequency along s (1/mm), frequency in activity, phase.
-    """
-
+    # One row per millimetre: point, tangent, normal, binormal (x, y, z each). The normal
+    # follows by parallel transport, so that theta does not twist.
     line: NDArray[np.float32]
-    relaxed: NDArray[np.float32]
-    pleats: NDArray[np.float32]
+    relaxed: NDArray[np.float32]  # radius R in mm of the relaxed colon
+    pleats: NDArray[np.float32]  # what a full contraction adds to R in mm: lengthwise pleats
+    # Two slow fields with standard deviation 1: for colour and for darkness.
     tint: NDArray[np.float32]
-    tone: NDArray[np.float32]
+    tone: NDArray[np.float32]  # contraction at rest, per row
+    # Waves of peristalsis: amplitude, frequency along s (1/mm), frequency in activity, phase.
     waves: NDArray[Any]
 
     def at(self, s: float) -> NDArray[Any]:

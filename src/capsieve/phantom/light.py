@@ -20,34 +20,26 @@ _NOISE = (1.5, 2.2)  # standard deviation in grey levels, in the dark and in ful
 
 
 class Appearance(NamedTuple):
-    """Appearance of an exam, in single precision.
+    """Appearance of an exam, in single precision."""
 
-    Attributes
-    ----------
-    pink, amber, amber_share
-        The two colours of the mucosa (linear RGB), and the share of the second.
-    patches, grain, vessels, wet, relief
-        Amount of each.
-    power, ring_mm2, sharpness, around, glare
-        Power of the lamps, square of their distance from the lens, sharpness of their reflections;
-        share of light from all sides, and of light that a wet dome spreads over the field.
-    shift_row, shift_col
-        Position of the texture on the wall.
-    """
-
+    # The two colours of the mucosa (linear RGB), and the share of the second.
     pink: tuple[np.float32, ...]
     amber: tuple[np.float32, ...]
     amber_share: np.float32
+    # Amounts.
     patches: np.float32
     grain: np.float32
     vessels: np.float32
     wet: np.float32
     relief: np.float32
+    # Power of the lamps, square of their distance from the lens, sharpness of their reflections;
+    # share of light from all sides, and of light that a wet dome spreads over the field.
     power: np.float32
     ring_mm2: np.float32
     glare: np.float32
     sharpness: np.float32
     around: np.float32
+    # Position of the texture on the wall.
     shift_row: np.float32
     shift_col: np.float32
 

@@ -40,21 +40,12 @@ class Station(NamedTuple):
 
 @dataclass(frozen=True)
 class Pose:
-    """Position and orientation of a camera.
+    """Position and orientation of a camera."""
 
-    Attributes
-    ----------
-    position
-        x, y, z in mm.
-    rotation
-        3 x 3; its columns are the camera's right, down and forward in the world.
-    s_mm
-        Position along the centreline.
-    """
-
-    position: NDArray[Any]
+    position: NDArray[Any]  # x, y, z in mm
+    # 3 x 3; its columns are the camera's right, down and forward in the world.
     rotation: NDArray[Any]
-    s_mm: float
+    s_mm: float  # position along the centreline
 
 
 @dataclass(frozen=True)

@@ -63,31 +63,18 @@ class Piece:
 
 @dataclass(frozen=True, kw_only=True)
 class ExamPlan:
-    """Everything that determines a synthetic exam; small, hashable and picklable.
-
-    Attributes
-    ----------
-    seed, frames, heads
-        Seed; number of frames per head; 1 or 2 heads.
-    size, field, surround, text
-        Rows and columns; "circle" or "cut-square"; "black", "grey" or "blue"; burnt-in text.
-    polyps
-        All polyps of the colon.
-    pieces
-        Position of the frames.
-    sequence_lengths
-        Planned number of frames of each polyp on the first head; None if not planned.
-    """
+    """Everything that determines a synthetic exam; small, hashable and picklable."""
 
     seed: int
-    frames: int
-    heads: int = 1
-    size: int = 512
-    field: str = "circle"
-    surround: str = "black"
-    text: bool = False
-    polyps: tuple[Polyp, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    frames: int  # per head
+    heads: int = 1  # or 2
+    size: int = 512  # rows and columns
+    field: str = "circle"  # or "cut-square"
+    surround: str = "black"  # or "grey" or "blue"
+    text: bool = False  # burnt into the surround
+    polyps: tuple[Polyp, ...] = ()  # all polyps of the colon
+    pieces: tuple[Piece, ...] = ()  # position of the frames
+    # Planned number of frames of each polyp on the first head; None if not planned.
     sequence_lengths: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:

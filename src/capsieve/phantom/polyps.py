@@ -35,32 +35,18 @@ class Surfaces(NamedTuple):
 
 @dataclass(frozen=True)
 class Polyp:
-    """One polyp.
+    """One polyp."""
 
-    Attributes
-    ----------
-    id
-        Number from 1, in the order along the colon.
-    kind
-        "sessile", "pedunculated" or "flat".
-    size_mm
-        Greatest width, 3 to 20.
-    position_mm, bearing
-        Position on the wall: s in mm, theta in radians.
-    redness, roughness
-        How much redder and more textured it is than the wall: 0 equal, 1 clearly.
-    shape
-        Seed of lobes, orientation and texture.
-    """
-
-    id: int
-    kind: str
-    size_mm: float
+    id: int  # number from 1, in the order along the colon
+    kind: str  # "sessile", "pedunculated" or "flat"
+    size_mm: float  # greatest width, 3 to 20
+    # Position on the wall: s in mm, theta in radians.
     position_mm: float
     bearing: float
+    # How much redder and more textured it is than the wall: 0 equal, 1 clearly.
     redness: float
     roughness: float
-    shape: int
+    shape: int  # seed of lobes, orientation and texture
 
 
 def draw_polyp(seed: int, number: int, position_mm: float, *, attempt: int = 0) -> Polyp:

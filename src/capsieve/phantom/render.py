@@ -30,87 +30,45 @@ _WALL_MM = 7.0  # median distance below which the wall fills the frame
 
 @dataclass(frozen=True, kw_only=True)
 class PolypTruth:
-    """One polyp on one frame.
+    """One polyp on one frame."""
 
-    Attributes
-    ----------
-    id
-        Number of the polyp in the exam, from 1.
-    pixels
-        Number of pixels that show it.
-    share
-        Visible share of its silhouette, see :func:`~capsieve.phantom.scene.sight_of`.
-    counts
-        Whether it makes the frame a polyp frame.
-    """
-
-    id: int
-    pixels: int
-    share: float
-    counts: bool
+    id: int  # number of the polyp in the exam, from 1
+    pixels: int  # number of pixels that show it
+    share: float  # visible share of its silhouette, see `sight_of`
+    counts: bool  # whether it makes the frame a polyp frame
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrameTruth:
-    """Truth of a frame.
+    """Truth of a frame."""
 
-    Attributes
-    ----------
-    number, head, time_s
-        Frame number from 0; head; seconds since the first frame.
-    label
-        "polyp" or "normal".
-    polyps
-        Every polyp with at least one pixel, the largest first.
-    spoiled
-        What covers a fifth of the field of view or more: "bubbles", "liquid", "stool"; and "wall"
-        if the camera lies against it.
-    position_mm
-        Position along the centreline.
-    position, rotation
-        Pose of the camera: x, y, z in mm; a 3 x 3 matrix by rows, whose columns are the camera's
-        right, down and forward in the world.
-    motion
-        "forward", "backward", "still", "tumble" or "contact".
-    contraction
-        Of the colon 25 mm in front of the camera: 0 open, 1 closed.
-    lumen
-        The contraction as a word: "open", "narrow" or "closed".
-    """
-
-    number: int
+    number: int  # from 0
     head: int
-    time_s: float
-    label: str
-    polyps: tuple[PolypTruth, ...]
+    time_s: float  # since the first frame
+    label: str  # "polyp" or "normal"
+    polyps: tuple[PolypTruth, ...]  # every polyp with at least one pixel, the largest first
+    # What covers a fifth of the field of view or more: "bubbles", "liquid", "stool"; and "wall" if
+    # the camera lies against it.
     spoiled: tuple[str, ...]
-    position_mm: float
+    position_mm: float  # position along the centreline
+    # Pose of the camera: x, y, z in mm; a 3 x 3 matrix by rows, whose columns are the camera's
+    # right, down and forward in the world.
     position: tuple[float, ...]
     rotation: tuple[tuple[float, ...], ...]
-    motion: str
-    contraction: float
-    lumen: str
+    motion: str  # "forward", "backward", "still", "tumble" or "contact"
+    contraction: float  # of the colon 25 mm in front of the camera: 0 open, 1 closed
+    lumen: str  # the contraction as a word: "open", "narrow" or "closed"
 
 
 @dataclass(frozen=True)
 class PhantomFrame:
-    """A rendered frame and its truth.
+    """A rendered frame and its truth."""
 
-    Attributes
-    ----------
-    pixels
-        size x size x 3, uint8 RGB.
-    truth
-        Truth of the frame.
-    polyp_map
-        uint8, per pixel the number of the polyp that it shows, 0 for none.
-    depth
-        float32, mm along the pixel's ray, 0 outside the field of view; None if not requested.
-    """
-
-    pixels: NDArray[np.uint8]
+    pixels: NDArray[np.uint8]  # size x size x 3, uint8 RGB
     truth: FrameTruth
+    # uint8, per pixel the number of the polyp that it shows, 0 for none.
     polyp_map: NDArray[np.uint8]
+    # float32, mm along the pixel's ray, 0 outside the field of view; None if not requested.
     depth: NDArray[np.float32] | None
 
 

@@ -21,23 +21,13 @@ _RAYS = 32  # each way, to one polyp
 
 @dataclass(frozen=True)
 class Scene:
-    """State of the colon and of one camera.
-
-    Attributes
-    ----------
-    colon, polyps
-        Colon, and its polyps within sight.
-    surfaces
-        Their present surfaces; the solids are in the order of `polyps`.
-    station, pose
-        State of the capsule, and pose of the camera.
-    """
+    """State of the colon and of one camera."""
 
     colon: Colon
-    polyps: tuple[Polyp, ...]
-    surfaces: Surfaces
-    station: Station
-    pose: Pose
+    polyps: tuple[Polyp, ...]  # within sight
+    surfaces: Surfaces  # their present surfaces; the solids are in the order of `polyps`
+    station: Station  # of the capsule
+    pose: Pose  # of the camera
 
 
 class Sight(NamedTuple):

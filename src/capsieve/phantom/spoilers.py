@@ -24,22 +24,14 @@ _LARGEST = 0.22  # greatest radius of a bubble, as a share of the frame's side
 
 @dataclass(frozen=True)
 class Spoilers:
-    """Bubbles, liquid and stool of one colon.
+    """Bubbles, liquid and stool of one colon."""
 
-    Attributes
-    ----------
-    bubbles
-        float32, sorted by s; columns: s, theta, radius in mm, foam (0 or 1).
-    pools
-        Pools of liquid; columns: s, half length, level (in radii), logarithm of the turbidity
-        (1/mm), colour (r, g, b).
-    stains
-        Stool; columns: s, half length, amount, colour (r, g, b).
-    """
-
+    # float32, sorted by s; columns: s, theta, radius in mm, foam (0 or 1).
     bubbles: NDArray[np.float32]
+    # Pools of liquid; columns: s, half length, level (in radii), logarithm of the turbidity (1/mm),
+    # colour (r, g, b).
     pools: NDArray[Any]
-    stains: NDArray[Any]
+    stains: NDArray[Any]  # stool; columns: s, half length, amount, colour (r, g, b)
 
 
 @lru_cache(maxsize=8)

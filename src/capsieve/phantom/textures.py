@@ -24,18 +24,12 @@ _LEVELS = 5
 
 
 class Tile(NamedTuple):
-    """A tile.
+    """A tile."""
 
-    Attributes
-    ----------
-    samples
-        uint8, all levels in one list of samples. The values of a sample are vessel (0 to 255),
-        grain, slope along rows and slope along columns (128: none).
-    size, width_mm
-        Rows and columns of the first level; width of the tile.
-    """
-
+    # uint8, all levels in one list of samples. The values of a sample are vessel (0 to 255), grain,
+    # slope along rows and slope along columns (128: none).
     samples: NDArray[np.uint8]
+    # Rows and columns of the first level; width of the tile.
     size: int
     width_mm: np.float32
 

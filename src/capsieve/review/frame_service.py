@@ -10,12 +10,10 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypeVar
 
-import pyarrow as pa
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
@@ -47,16 +45,6 @@ class FrameImage(NamedTuple):
 _NO_IMAGE = FrameImage("", b"")
 
 
-@dataclass(slots=True, eq=False)
-class _OpenHead:
-    """An open reader; it is closed when it is evicted and no thread uses it."""
-
-    reader: FrameReader
-    hashes: pa.Array
-    users: int = 0
-    evicted: bool = False
-
-
 class FrameService:
     """Reads frames of exams. Threads may share it.
 
@@ -69,7 +57,7 @@ class FrameService:
     """
 
     def __init__(self, *, readers: int = _READERS, cache_bytes: int = _CACHE_BYTES) -> None:
-        self._heads: LRUCache[tuple[str, str, int], _OpenHead] = LRUCache(readers)
+        self._readers: LRUCache[tuple[str, str, int], FrameReader] = LRUCache(readers)
         self._images: LRUCache[tuple[str, str, int, int, int], FrameImage] = LRUCache(
             cache_bytes, getsizeof=lambda image: len(image.content) + _OVERHEAD
         )
@@ -91,13 +79,8 @@ class FrameService:
         FileError
             The exam has no such frame, or its tables cannot be read.
         """
-        with self._open(facts, head) as opened:
-            if not 0 <= frame < len(opened.hashes):
-                raise FileError(
-                    f"head {head} of the exam {facts.exam} has no frame {frame}; the frames are "
-                    f"numbered 0 to {len(opened.hashes) - 1}"
-                )
-            return opened.hashes[frame].as_py()
+        with self._open(facts, head) as reader:
+            return reader.pixel_hash(frame)
 
     def pixels(self, facts: ExamFacts, head: int, frame: int) -> NDArray[Any]:
         """Return the scored pixels.
@@ -107,13 +90,13 @@ class FrameService:
         FileError
             The exam has no such frame, it was not decoded, or its source is missing or changed.
         """
-        with self._open(facts, head) as opened:
-            return opened.reader.pixels(frame)
+        with self._open(facts, head) as reader:
+            return reader.pixels(frame)
 
     def key_frame(self, facts: ExamFacts, head: int, frame: int) -> int:
         """Return the nearest frame at or before this one that decodes without others."""
-        with self._open(facts, head) as opened:
-            return opened.reader.key_frame(frame)
+        with self._open(facts, head) as reader:
+            return reader.key_frame(frame)
 
     def image(self, facts: ExamFacts, head: int, frame: int, width: int = 0) -> FrameImage:
         """Return a frame as an image file, with at most `width` columns unless that is 0.
@@ -127,8 +110,8 @@ class FrameService:
         with self._lock:
             image = self._images.get(key)
         if image is None:
-            with self._open(facts, head) as opened:
-                image = _image(opened.reader, frame, width)
+            with self._open(facts, head) as reader:
+                image = _image(reader, frame, width)
             with self._lock, suppress(ValueError):  # larger than the whole cache
                 self._images[key] = image
         return image
@@ -167,49 +150,28 @@ class FrameService:
         """End the threads and close all readers."""
         self._threads.shutdown(cancel_futures=True)
         with self._lock:
-            heads = list(self._heads.values())
-            self._heads.clear()
-        for opened in heads:
-            opened.reader.close()
+            for reader in self._readers.values():
+                reader.close()
+            self._readers.clear()
 
     @contextmanager
-    def _open(self, facts: ExamFacts, head: int) -> Iterator[_OpenHead]:
-        """Keep a head open for the duration of a block."""
+    def _open(self, facts: ExamFacts, head: int) -> Iterator[FrameReader]:
+        """Yield the reader of a head; errors do not name the folders of the source."""
         key = (facts.exam, facts.stamp, head)
-        evicted: list[_OpenHead] = []
-        with self._lock:
-            opened = self._heads.get(key)
-            if opened is None:
-                opened = _open_head(facts, head)
-                while len(self._heads) >= self._heads.maxsize:
-                    _, oldest = self._heads.popitem()
-                    oldest.evicted = True
-                    evicted += [] if oldest.users else [oldest]
-                self._heads[key] = opened
-            opened.users += 1
-        for each in evicted:
-            each.reader.close()
+        evicted: list[FrameReader] = []
         try:
-            yield opened
+            with self._lock:
+                reader = self._readers.get(key)
+                if reader is None:
+                    reader = Exam(facts.folder).reader(head)
+                    while len(self._readers) >= self._readers.maxsize:
+                        evicted.append(self._readers.popitem()[1])
+                    self._readers[key] = reader
+            for oldest in evicted:  # a thread that still uses it opens the file again
+                oldest.close()
+            yield reader
         except FileError as error:
             raise _without_folder(error, facts) from error
-        finally:
-            with self._lock:
-                opened.users -= 1
-                unused = opened.evicted and not opened.users
-            if unused:
-                opened.reader.close()
-
-
-def _open_head(facts: ExamFacts, head: int) -> _OpenHead:
-    exam = Exam(facts.folder)
-    table = exam.columns("head", "pixel_hash")
-    rows = table.filter(pa.array(table["head"].to_numpy() == head))
-    hashes = rows["pixel_hash"].combine_chunks()
-    try:
-        return _OpenHead(exam.reader(head), hashes)
-    except FileError as error:
-        raise _without_folder(error, facts) from error
 
 
 def _image(reader: FrameReader, frame: int, width: int) -> FrameImage:

@@ -38,6 +38,7 @@ ATTEMPTS = 3
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 
+_NOTHING_READY = "no task is ready, and none is in progress to wait for"
 _SPAWN = get_context("spawn")
 
 
@@ -70,14 +71,7 @@ class Executor(AbstractContextManager["Executor"], Protocol):
 
         Tasks start in their order. A few are taken from `tasks` in advance, so workers never wait
         for the caller. `tasks` is advanced in the caller's thread and outcomes wait for it, so slow
-        preparation should be a task as well::
-
-            waiting, unfinished = deque(surveys), len(surveys)
-            def tasks():
-                while unfinished:
-                    yield waiting.popleft() if waiting else None
-            for outcome in executor.run(survey_or_score, tasks()):
-                ...  # append the segments of a survey to `waiting`, and count them
+        preparation should be a task as well.
 
         Parameters
         ----------
@@ -140,23 +134,22 @@ class Serial:
         self, work: Callable[[TaskT], ResultT], tasks: Iterable[TaskT | None]
     ) -> Iterator[Outcome[TaskT, ResultT]]:
         """Yield the outcome of every task, in their order. See :meth:`Executor.run`."""
-        ended: SimpleQueue[Any] = SimpleQueue()
+        import cv2
 
-        def start(task: TaskT) -> None:
-            import cv2
-
+        for task in tasks:
+            if task is None:
+                raise RuntimeError(_NOTHING_READY)
             threads = cv2.getNumThreads()
             cv2.setNumThreads(1)  # as in a worker: on small frames more threads cost time
             try:
-                ended.put(Outcome(task, result=work(task)))
+                outcome = Outcome(task, result=work(task))
             except (WorkerError, MissingExtraError):
                 raise
             except Exception as error:
-                ended.put(Outcome(task, error=error))
+                outcome = Outcome(task, error=error)
             finally:
                 cv2.setNumThreads(threads)
-
-        return run_tasks(tasks, limit=lambda: 1, start=start, ended=ended)
+            yield outcome
 
 
 class Processes:
@@ -322,7 +315,7 @@ def run_tasks(
                 break
             if task is None:
                 if not in_progress:
-                    raise RuntimeError("no task is ready, and none is in progress to wait for")
+                    raise RuntimeError(_NOTHING_READY)
                 break
             start(task)
             in_progress += 1

@@ -17,6 +17,7 @@ from capsieve.screening.range_check import MEASURED, compare, measures, range_wa
 from capsieve.screening.settings import FieldChoice
 from capsieve.screening.thumbnails import Shown, Thumbnails
 from capsieve.sources.base import split_head
+from capsieve.sources.discovery import ExamInput
 from capsieve.store.record import (
     FieldOfViewRecord,
     Flagging,
@@ -52,28 +53,14 @@ _MOST_IN_REPORT = 1200  # thumbnails, which are inside the HTML file
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlaggedExam:
-    """The tables that depend on the rule.
+    """The tables that depend on the rule."""
 
-    Attributes
-    ----------
-    frames, events
-        With the columns FRAMES and EVENTS.
-    flagging
-        For the record.
-    too_long
-        Whether the reading list is longer than the exam.
-    shown
-        Head and number of the frames to read: best frames of the events first, then the others.
-    explained
-        Those of them that get an evidence map.
-    """
-
-    frames: pa.Table
-    events: pa.Table
-    flagging: Flagging
-    too_long: bool
-    shown: list[Shown]
-    explained: list[Shown]
+    frames: pa.Table  # with the columns FRAMES
+    events: pa.Table  # with the columns EVENTS
+    flagging: Flagging  # for the record
+    too_long: bool  # whether the reading list is longer than the exam
+    shown: list[Shown]  # frames to read: best frames of the events first, then the others
+    explained: list[Shown]  # those of them that get an evidence map
 
 
 def flag_exam(
@@ -139,33 +126,21 @@ def _near_duplicates(frames: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def base_record(
-    exam: str,
+    exam: ExamInput,
     heads: Sequence[Head],
     frames: pa.Table,
-    *,
     detector: Detector,
     field_of_view: FieldChoice,
     identity: dict[str, Any],
-    input_warning: str,
 ) -> dict[str, Any]:
-    """Return the entries of the record that do not depend on the rule, except `run`.
-
-    Parameters
-    ----------
-    exam, heads, frames
-        Name of the exam, its sources, and the table of its frames.
-    detector, field_of_view, identity
-        The settings.
-    input_warning
-        Why the input may not be an exam; "" if it seems to be one.
-    """
+    """Return the entries of the record that do not depend on the rule, except `run`."""
     fields = field_of_view_records(heads, field_of_view)
     measured = measures(measured_columns(frames), usual_diameters(fields))
-    warning = {"input_warning": input_warning} if input_warning else {}
+    warning = {"input_warning": exam.warning} if exam.warning else {}
     of_sources = [problem for head in heads for problem in _source_problems(head)]
     return {
         "schema": SCHEMA,
-        "exam": exam,
+        "exam": exam.name,
         "problems": [*of_sources, *problem_records(frames)],
         "range": compare(measured, detector.reference),
         "detector": identity["detector"],
@@ -189,7 +164,7 @@ def _source_problems(head: Head) -> Iterator[ProblemRecord]:
             last_frame=None,
             first_time_s=problem.time,
             last_time_s=problem.time,
-            file=problem.file,
+            file=None,
         )
 
 
@@ -215,6 +190,7 @@ def write_results(
     base: Mapping[str, Any],
     flagged: FlaggedExam,
     thumbnails: Thumbnails,
+    problem: str,
     tables: Mapping[str, pa.Table],
 ) -> Record:
     """Write tables, record and report, and replace the earlier results of the exam.
@@ -225,8 +201,8 @@ def write_results(
         The exam's folder, locked.
     base
         The entries of the record that do not depend on the rule.
-    flagged, thumbnails
-        The flagged frames, and thumbnails of those to read.
+    flagged, thumbnails, problem
+        The flagged frames, thumbnails of those to read, and why some are missing.
     tables
         The tables "features" and "packets".
     """
@@ -250,14 +226,17 @@ def write_results(
         flagging=flagged.flagging,
         warnings=[
             *range_warnings(base["range"], measures(measured_columns(flagged.frames), [])),
-            *_head_warnings(sources),
+            *_source_warnings(sources),
             *_rule_warnings(rule, flagged, base["settings"], complete=complete),
-            *_thumbnail_warnings(thumbnails, flagged.shown),
         ],
     )
+    missing = sum(key not in thumbnails for key in flagged.shown)
+    if missing:
+        frames, reason = f"{missing} of {len(flagged.shown)} frames", " ".join(problem.split())
+        record["warnings"].append(f"The thumbnails of {frames} to read are missing: {reason}")
     rows = [
         {"head": head, "frame": frame, "thumbnail": thumbnail, "evidence": evidence}
-        for (head, frame), (thumbnail, evidence) in sorted(thumbnails.rows.items())
+        for (head, frame), (thumbnail, evidence) in sorted(thumbnails.items())
     ]
     with replace_results(folder) as staged:
         record["tables"] = write_tables(
@@ -271,13 +250,14 @@ def write_results(
             },
         )
         write_record(record, staged)
-        in_report = [key for key in flagged.shown[:_MOST_IN_REPORT] if key in thumbnails.rows]
-        maps = {key: thumbnails.rows[key][1] for key in in_report}
+        shown = {
+            key: thumbnails[key] for key in flagged.shown[:_MOST_IN_REPORT] if key in thumbnails
+        }
         write_exam_report(
             staged,
-            {key: thumbnails.rows[key][0] for key in in_report},
+            {key: small for key, (small, _) in shown.items()},
             home=folder,
-            evidence={key: drawn for key, drawn in maps.items() if drawn is not None},
+            evidence={key: drawn for key, (_, drawn) in shown.items() if drawn is not None},
         )
     return record
 
@@ -309,8 +289,8 @@ def _rule_warnings(
         return
     if flagged.too_long:
         yield (
-            f"The exam has only {flagged.flagging['frames']} frames for a reading list "
-            f"({rule}): all of them are flagged."
+            f"The reading list ({rule}) is longer than the number of frames that can be listed, "
+            f"{flagged.flagging['frames']}: all of them are flagged."
         )
     if not complete:
         yield "The exam is not complete: the reading list has only frames that could be scored."
@@ -318,20 +298,15 @@ def _rule_warnings(
         yield f"{settings['input_warning']}."
 
 
-def _head_warnings(sources: Sequence[SourceRecord]) -> Iterator[str]:
-    """Yield a warning if the name of an only source is that of one of two heads."""
-    for source in sources if len(sources) == 1 else ():
+def _source_warnings(sources: Sequence[SourceRecord]) -> Iterator[str]:
+    for source in sources:
         path = Path(source["path"])
+        if "warning" in source["description"]:
+            yield f"{path.name}: {source['description']['warning']}."
         stem = path.name if source["kind"] == "folder" else path.stem
-        if any(split_head(name)[1] is not None for name in (stem, source["names"].rstrip("/"))):
+        heads = [split_head(name)[1] for name in (stem, source["names"].rstrip("/"))]
+        if len(sources) == 1 and heads != [None, None]:
             yield (
                 f"{path.name} seems to be one of two heads, and the other was not given: its "
                 "frames are not screened."
             )
-
-
-def _thumbnail_warnings(thumbnails: Thumbnails, shown: Sequence[Shown]) -> Iterator[str]:
-    missing = sum(key not in thumbnails.rows for key in shown)
-    if missing:
-        reason = " ".join(thumbnails.problem.split())
-        yield f"The thumbnails of {missing} of {len(shown)} frames to read are missing: {reason}"

@@ -13,7 +13,7 @@ from capsieve.screening.finish import FlaggedExam, flag_exam, write_results
 from capsieve.screening.flags import FlagRule, flag_rule
 from capsieve.screening.plan import stored_fields
 from capsieve.screening.screen import ScreenedExam
-from capsieve.screening.thumbnails import Thumbnails, ThumbnailTask, read_thumbnails, split
+from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import locked
@@ -22,8 +22,6 @@ from capsieve.store.tables import intact
 __all__ = ["flag"]
 
 PathLike = str | os.PathLike[str]
-
-_DRAWS = ("learned", "curvature")  # detectors with evidence maps that are found by their name
 
 
 def flag(
@@ -85,7 +83,7 @@ def flag(
 
 def _check_target(to: Path, folders: list[Path]) -> None:
     """Refuse to write the results of exams into the folders that they are read from."""
-    target, results = to.resolve(), folders[0].resolve().parent
+    target, results = Path(os.path.realpath(to)), folders[0].resolve().parent
     if target == results:
         raise FileError(f"{to} has the results of these exams; to change them, do not give -o")
     if any((folder / RECORD).exists() for folder in (target, *target.parents)):
@@ -115,42 +113,39 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule) -> ScreenedExam:
             score_threshold=exam.record["flagging"]["score_threshold"],
         )
         tables = {name: exam.columns(table=name) for name in ("features", "packets")}
-        record = write_results(target, exam.record, flagged, _thumbnails(exam, flagged), tables)
+        record = write_results(target, exam.record, flagged, *_thumbnails(exam, flagged), tables)
         return ScreenedExam(folder.name, target, record)
 
 
-def _thumbnails(exam: Exam, flagged: FlaggedExam) -> Thumbnails:
-    """Return thumbnails of the frames to read: existing ones, and new ones of the others."""
+def _thumbnails(exam: Exam, flagged: FlaggedExam) -> tuple[Thumbnails, str]:
+    """Return thumbnails of the frames to read, stored or new ones, and why some are missing."""
     rows = exam.columns(table="thumbnails").to_pylist()
     there = {(row["head"], row["frame"]): (row["thumbnail"], row["evidence"]) for row in rows}
-    thumbnails = Thumbnails({key: there[key] for key in flagged.shown if key in there})
-    detector = _drawing_detector(exam)
-    maps = set() if detector is None else set(flagged.explained)
-    missing = [
-        key for key in flagged.shown if key not in there or (key in maps and there[key][1] is None)
-    ]
+    thumbnails = {key: there[key] for key in flagged.shown if key in there}
+    detector = _detector(exam)
+    maps = flagged.explained if hasattr(detector, "evidence") else []
+    without_map = {key for key in maps if key in there and there[key][1] is None}
+    missing = [key for key in flagged.shown if key not in there or key in without_map]
+    problem = ""
     for head in exam.heads:
-        task = ThumbnailTask(
-            exam=exam.record["exam"],
-            head=head,
-            open_reader=partial(exam.reader, head),
-            fields=stored_fields(exam.record, head),
-            frames=[frame for number, frame in missing if number == head],
-            explained={frame for number, frame in maps if number == head},
+        for task in thumbnail_tasks(
+            *(exam.record["exam"], head, partial(exam.reader, head)),
+            stored_fields(exam.record, head),
+            frames=missing,
+            explained=maps,
             detector=detector,
-        )
-        for part in split(task, 1):
-            thumbnails.add(read_thumbnails(part))
-    return thumbnails
+        ):
+            made, why = read_thumbnails(task)
+            thumbnails |= made
+            problem = problem or why
+    return thumbnails, problem
 
 
-def _drawing_detector(exam: Exam) -> Detector | None:
-    """Return the detector that scored the exam if it draws evidence maps and is installed."""
-    name = exam.record["detector"].get("name")
-    if name not in _DRAWS:
-        return None
+def _detector(exam: Exam) -> Detector | None:
+    """Return the detector that scored the exam if it can be loaded, to draw evidence maps."""
+    scored = exam.record["detector"]
     try:
-        detector = load_detector(name, parameters=exam.parameters)
-    except CapsieveError:
+        detector = load_detector(str(scored.get("name")), parameters=exam.parameters)
+    except Exception:  # it may belong to another package
         return None
-    return detector if same_detector(detector.identity, exam.record["detector"]) else None
+    return detector if same_detector(detector.identity, scored) else None

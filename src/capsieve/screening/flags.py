@@ -22,14 +22,9 @@ _DEFAULT_READ = "10%"  # detectors without a threshold
 class FlagRule:
     """How the flagged frames of an exam are chosen.
 
-    Attributes
-    ----------
-    rule
-        ``"threshold"``: frames with a score of at least `value`. ``"share"``: a reading list with
-        that share, 0 to 1, of the scored frames that are not near-duplicates. ``"count"``: a
-        reading list of so many frames.
-    value
-        The threshold, share or count.
+    ``"threshold"``: frames with a score of at least `value`. ``"share"``: a reading list with that
+    share, 0 to 1, of the scored frames that are not near-duplicates. ``"count"``: a reading list of
+    so many frames.
     """
 
     rule: Literal["threshold", "share", "count"]
@@ -46,25 +41,12 @@ class FlagRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flags:
-    """The flagged frames of an exam.
+    """The flagged frames of an exam."""
 
-    Attributes
-    ----------
-    flagged
-        One value per frame.
-    listed
-        How many flagged frames count: near-duplicates of another flagged frame do not.
-    last_score
-        The lowest score that put a frame on the list or reached the threshold; None if no frame is
-        flagged.
-    too_long
-        Whether the list is longer than what there is to read.
-    """
-
-    flagged: NDArray[np.bool_]
-    listed: int
-    last_score: float | None
-    too_long: bool
+    flagged: NDArray[np.bool_]  # one value per frame
+    listed: int  # flagged frames that count: near-duplicates of another flagged frame do not
+    last_score: float | None  # lowest score that made a frame flagged; None if there is none
+    too_long: bool  # the list is longer than what there is to read
 
 
 def flag_rule(read: str | int | None, threshold: float | None) -> FlagRule | None:

@@ -59,20 +59,10 @@ _LIBRARIES = ("libavcodec", "libavformat", "libswscale")
 
 @dataclass(frozen=True, slots=True)
 class SurveyTask:
-    """An exam to survey: its sources are read once, and only some frames are decoded.
-
-    Attributes
-    ----------
-    exam
-        Name of the exam.
-    places
-        One per head.
-    field_of_view
-        See :data:`~capsieve.screening.settings.FieldChoice`.
-    """
+    """An exam to survey: its sources are read once, and only some frames are decoded."""
 
     exam: str
-    places: tuple[Place, ...]
+    places: tuple[Place, ...]  # one per head
     field_of_view: FieldChoice
 
     def __str__(self) -> str:
@@ -81,24 +71,12 @@ class SurveyTask:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A surveyed source.
-
-    Attributes
-    ----------
-    place
-        Path and kind.
-    stamp
-        :meth:`~capsieve.sources.base.Source.stamp` from before the survey.
-    survey
-        What reading it once found.
-    fields
-        Its fields of view, the most frequent size of frames first.
-    """
+    """A surveyed source."""
 
     place: Place
-    stamp: str
+    stamp: str  # Source.stamp() from before the survey
     survey: Survey
-    fields: FieldsOfView
+    fields: FieldsOfView  # the most frequent size of frames first
 
 
 def survey_exam(task: SurveyTask) -> tuple[Head, ...]:
@@ -175,16 +153,8 @@ def identity(
 ) -> dict[str, Any]:
     """Return everything that determines the scores of an exam, as plain values.
 
-    The rule that flags frames does not belong to it: it uses the scores.
-
-    Parameters
-    ----------
-    detector
-        The detector.
-    sources
-        SHA-256 of each source.
-    field_of_view
-        See :data:`~capsieve.screening.settings.FieldChoice`.
+    `sources` has the SHA-256 of each source. The rule that flags frames does not belong to it: it
+    uses the scores.
 
     Raises
     ------
@@ -311,13 +281,7 @@ def _refuse(
 
 
 def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
-    """Refuse a finished exam if its frames were flagged by another rule.
-
-    Raises
-    ------
-    OccupiedError
-        The rule differs.
-    """
+    """Raise OccupiedError if the frames of a finished exam were flagged by another rule."""
     used = FlagRule(record["flagging"]["rule"], record["flagging"]["value"])
     if used != rule:
         raise OccupiedError(

@@ -107,11 +107,11 @@ def range_warnings(
 
 
 def _phrase(name: str, entry: RangeMeasure) -> str:
-    unit = " px" if name == "field" else ""
+    unit, digits = (" px", ".0f") if name == "field" else ("", ".3g")
     low, high, median = entry["low"], entry["high"], entry["median"]
     share = max(entry["below"], entry["above"])
     word = _WORDS[name][entry["below"] < entry["above"]]
     if median is None or low <= median <= high:  # a part of the frames is outside
         return f"in {100 * share:.0f} % of cases {word}"
-    known = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-    return f"{word} ({median:.3g}{unit}, tuned for {known}{unit})"
+    known = f"{low:{digits}}" if low == high else f"{low:{digits}} to {high:{digits}}"
+    return f"{word} ({median:{digits}}{unit}, tuned for {known}{unit})"

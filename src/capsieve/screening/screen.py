@@ -4,12 +4,13 @@ import os
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from capsieve.detectors import as_detector, load_detector
 from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError, file_errors
-from capsieve.screening.exam_run import ExamRun, Job, Request
+from capsieve.screening.exam_run import ExamSteps, Job, Request, screen_exam
 from capsieve.screening.executors import Executor, Outcome, choose_executor
 from capsieve.screening.flags import default_rule, flag_rule
 from capsieve.screening.settings import Listener, Progress, ScreenSettings
@@ -26,27 +27,13 @@ _NOT_WRITABLE = "check its permissions, or choose another output folder with -o"
 
 @dataclass(frozen=True, slots=True)
 class ScreenedExam:
-    """The outcome of an exam.
-
-    Attributes
-    ----------
-    name
-        Name of the exam.
-    folder
-        The folder of its tables, record and report.
-    record
-        The content of exam.json; None if the exam failed.
-    error
-        Why the exam failed, or why none of its frames has a score.
-    new
-        False if the results were there before.
-    """
+    """The outcome of an exam."""
 
     name: str
-    folder: Path
-    record: Record | None
-    error: CapsieveError | None = None
-    new: bool = True
+    folder: Path  # of its tables, record and report
+    record: Record | None  # the content of exam.json; None if the exam failed
+    error: CapsieveError | None = None  # why it failed, or why none of its frames has a score
+    new: bool = True  # False if the results were there before
 
     @property
     def complete(self) -> bool:
@@ -131,9 +118,10 @@ def _request(settings: ScreenSettings, protected: Collection[str]) -> Request:
 
 def _check_out(out: Path, paths: Sequence[str], exams: Sequence[ExamInput]) -> None:
     """Refuse to write results among the images of an exam, or into an input itself."""
-    target = out.resolve()
+    target = Path(os.path.realpath(out))  # Path.resolve fails for a link to itself
     images = [Path(place.path) for exam in exams for place in exam.places if place.kind == "folder"]
-    if target in map(Path.resolve, map(Path, paths)) or any(map(target.is_relative_to, images)):
+    given = [Path(os.path.realpath(path)) for path in paths]
+    if target in given or any(map(target.is_relative_to, images)):
         raise FileError(f"cannot write to {out}: it is an input; choose another output folder")
 
 
@@ -151,7 +139,7 @@ class _Screening:
         self._out = out
         self._request = request
         self._progress = progress
-        self._runs: dict[str, ExamRun] = {}
+        self._steps: dict[str, ExamSteps] = {}  # of exams that are not finished
         self._waiting: deque[Job] = deque()
         self._under_way = 0
         self._screened: dict[str, ScreenedExam] = {}
@@ -160,23 +148,25 @@ class _Screening:
         try:
             for outcome in executor.run(_do, self._jobs(executor)):
                 self._under_way -= 1
-                run = self._runs.get(outcome.task.exam)
-                if run is not None:  # else the exam has failed
-                    self._advance(run, outcome)
+                if outcome.task.exam in self._steps:  # else the exam has failed
+                    self._advance(outcome.task.exam, outcome)
         finally:
-            for run in self._runs.values():
-                run.close()
+            for steps in self._steps.values():
+                steps.close()
         return [self._screened[exam.name] for exam in self._exams]
 
     def _jobs(self, executor: Executor) -> Iterator[Job | None]:
         """Yield jobs; start another exam as soon as fewer jobs are waiting than workers."""
-        self._workers, self._executor = executor.workers, executor.name
+        workers = executor.workers
         exams = deque(enumerate(self._exams, 1))
         while exams or self._waiting or self._under_way:
-            while exams and len(self._waiting) <= self._workers:
+            while exams and len(self._waiting) <= workers:
                 number, exam = exams.popleft()
-                self._advance(self._new_run(exam, number))
-            while self._waiting and self._waiting[0].exam not in self._runs:
+                folder, tell = self._out / exam.name, partial(self._tell, exam.name, number)
+                known = executor.name, workers
+                self._steps[exam.name] = screen_exam(exam, folder, self._request, known, tell)
+                self._advance(exam.name)
+            while self._waiting and self._waiting[0].exam not in self._steps:
                 self._waiting.popleft()
             if self._waiting:
                 self._under_way += 1
@@ -184,34 +174,30 @@ class _Screening:
             elif self._under_way:
                 yield None
 
-    def _new_run(self, exam: ExamInput, number: int) -> ExamRun:
-        def tell(done: int, total: int, resumed: int) -> None:
-            if self._progress is not None:
-                exams = len(self._exams)
-                self._progress(Progress(exam.name, number, exams, done, total, resumed))
+    def _tell(self, exam: str, number: int, done: int, total: int, resumed: int) -> None:
+        if self._progress is not None:
+            self._progress(Progress(exam, number, len(self._exams), done, total, resumed))
 
-        folder = self._out / exam.name
-        run = ExamRun(exam, folder, self._request, (self._executor, self._workers), tell)
-        self._runs[exam.name] = run
-        return run
-
-    def _advance(self, run: ExamRun, outcome: Outcome[Job, Any] | None = None) -> None:
-        """Take an outcome, queue the next jobs, and end the exam if there are none."""
+    def _advance(self, exam: str, outcome: Outcome[Job, Any] | None = None) -> None:
+        """Continue an exam with the outcome of a job, and queue the next jobs."""
+        folder = self._out / exam
         try:
-            with file_errors("write to", run.folder, _NOT_WRITABLE):
-                jobs = run.begin() if outcome is None else run.take(outcome)
+            with file_errors("write to", folder, _NOT_WRITABLE):
+                # The first value that a generator is sent must be None.
+                jobs = self._steps[exam].send(cast("Any", outcome))
+        except StopIteration as end:
+            record, new = end.value
+            done = ScreenedExam(exam, folder, record, _no_scores(record), new)
+        except CapsieveError as error:
+            done = ScreenedExam(exam, folder, None, error)
+        else:
             if jobs and jobs[0].work is read_thumbnails:  # finish an exam before others
                 self._waiting.extendleft(reversed(jobs))
             else:
                 self._waiting += jobs
-            if run.record is None:
-                return
-            error = _no_scores(run.record)
-            done = ScreenedExam(run.name, run.folder, run.record, error, run.new)
-        except CapsieveError as error:
-            done = ScreenedExam(run.name, run.folder, None, error)
-        self._screened[run.name] = done
-        self._runs.pop(run.name).close()
+            return
+        self._screened[exam] = done
+        del self._steps[exam]
 
 
 def _no_scores(record: Record) -> FrameError | None:

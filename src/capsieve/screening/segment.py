@@ -52,28 +52,14 @@ _SAMPLES_ACROSS = 48  # pixels across the field of view; a mean colour needs no 
 
 @dataclass(frozen=True, slots=True)
 class SegmentTask(Generic[T]):
-    """A segment and the function for its frames.
-
-    Attributes
-    ----------
-    exam
-        Name of the exam.
-    place, segment
-        What to decode.
-    fields
-        Fields of view of the head.
-    function
-        What to apply; it can be pickled.
-    wanted
-        The frames: positions in the segment, ascending, at least one; None for all frames.
-    """
+    """A segment and the function for its frames."""
 
     exam: str
     place: Place
     segment: Segment
-    fields: FieldsOfView = field(hash=False)
-    function: FrameFunction[T]
-    wanted: tuple[int, ...] | None = None
+    fields: FieldsOfView = field(hash=False)  # of the head
+    function: FrameFunction[T]  # it can be pickled
+    wanted: tuple[int, ...] | None = None  # positions in the segment, ascending; None for all
 
     def __str__(self) -> str:
         return f"segment {self.segment.number} of head {self.place.head} of {self.exam}"

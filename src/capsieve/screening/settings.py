@@ -1,7 +1,7 @@
 """Options of a screening run and its progress; only the standard library is imported."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from capsieve.errors import ParameterError
@@ -21,34 +21,7 @@ FieldChoice: TypeAlias = "FieldOfView | Literal['auto', 'whole']"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenSettings:
-    """Options of :func:`capsieve.screen`.
-
-    Attributes
-    ----------
-    detector
-        Name, model file or object; see :func:`capsieve.load_detector`.
-    parameters
-        Parameters of the paper's steps; None for the paper's table.
-    provider
-        Execution provider of onnxruntime for models, such as ``"cuda"``; see
-        :func:`capsieve.load_detector`.
-    read
-        Flag the frames with the highest scores: a share such as ``"10%"``, or a count such as 300.
-    threshold
-        Flag the frames with at least this score. By default the detector decides.
-    field_of_view
-        ``"auto"`` searches it in each exam, ``"whole"`` takes whole frames, and a
-        :class:`~capsieve.FieldOfView` is used for all frames.
-    workers
-        Number of processes; 1 works in this process, None uses one per core.
-    cluster
-        A Dask cluster: ``"tcp://HOST:PORT"``, ``"tls://HOST:PORT"``, or ``"local:N"`` for N workers
-        on this machine.
-    overwrite
-        Remove earlier results of these exams first.
-    full_names
-        Include the names of the folders in the names of the exams as far as they differ.
-    """
+    """Options of :func:`capsieve.screen`."""
 
     detector: "str | Path | Detector" = field(
         default="paper",
@@ -124,28 +97,22 @@ class ScreenSettings:
             )
 
 
+ScreenSettings.__doc__ = "\n".join(
+    [f"{ScreenSettings.__doc__}\n\nAttributes\n----------"]
+    + [f"{each.name}\n    {each.metadata['help']}" for each in fields(ScreenSettings)]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """State of a run.
-
-    Attributes
-    ----------
-    exam
-        Name of the exam.
-    number, exams
-        Its position, from 1, and the number of exams.
-    done, total
-        Frames that are finished, also by an earlier run, and all frames.
-    resumed
-        Frames that an earlier run finished.
-    """
+    """State of a run."""
 
     exam: str
-    number: int
+    number: int  # of the exam, from 1
     exams: int
-    done: int
+    done: int  # finished frames, also by an earlier run
     total: int
-    resumed: int
+    resumed: int  # frames that an earlier run finished
 
 
 Listener: TypeAlias = Callable[[Progress], None]

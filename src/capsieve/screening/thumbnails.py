@@ -1,19 +1,20 @@
 """Thumbnails and evidence maps of flagged frames, which are read again at the end of an exam."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from capsieve.detector import Detector
 from capsieve.errors import FileError
 from capsieve.frame_images import jpeg, shrink
 from capsieve.screening.segment import FieldsOfView
 from capsieve.sources.reader import FrameReader
 
-__all__ = ["Shown", "ThumbnailTask", "Thumbnails", "read_thumbnails", "split"]
+__all__ = ["Shown", "ThumbnailTask", "Thumbnails", "read_thumbnails", "thumbnail_tasks"]
 
 _LEAST_CHUNK = 32  # frames that are read together; each chunk starts at a key frame
 _WIDTH = 192
@@ -23,99 +24,86 @@ _MAP_SIDE = 32  # the evidence maps of models have no finer detail
 Shown = tuple[int, int]
 """Head and frame."""
 
+Thumbnails = dict[Shown, tuple[bytes, bytes | None]]
+"""Thumbnail (JPEG) and evidence map (PNG, or None) of frames."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThumbnailTask:
-    """Frames of one head that get a thumbnail.
-
-    Attributes
-    ----------
-    exam, head
-        Name of the exam, and the head.
-    open_reader
-        Returns a reader of the head.
-    fields
-        Fields of view of the head.
-    frames
-        Numbers of the frames.
-    explained
-        Frames that also get an evidence map.
-    detector
-        Draws the maps; None if it has none.
-    """
+    """Frames of one head that get a thumbnail."""
 
     exam: str
     head: int
     open_reader: Callable[[], FrameReader]
     fields: FieldsOfView
     frames: Sequence[int]
-    explained: Collection[int]
-    detector: Detector | None
+    explained: Collection[int]  # frames that also get an evidence map
+    detector: Any  # draws the maps if it has a method `evidence`
 
     def __str__(self) -> str:
         return f"thumbnails of head {self.head} of {self.exam}"
 
 
-@dataclass(slots=True, eq=False)
-class Thumbnails:
-    """Thumbnails and evidence maps of flagged frames, and the first reason why some are missing."""
+def thumbnail_tasks(
+    exam: str,
+    head: int,
+    open_reader: Callable[[], FrameReader],
+    fields: FieldsOfView,
+    *,
+    frames: Iterable[Shown],
+    explained: Iterable[Shown],
+    detector: Any,
+    workers: int = 1,
+) -> list[ThumbnailTask]:
+    """Return the tasks for frames of one head, enough for several workers.
 
-    rows: dict[Shown, tuple[bytes, bytes | None]] = field(default_factory=dict)
-    problem: str = ""
-
-    def add(self, other: "Thumbnails") -> None:
-        """Include other thumbnails."""
-        self.rows.update(other.rows)
-        self.problem = self.problem or other.problem
-
-
-def split(task: ThumbnailTask, workers: int) -> list[ThumbnailTask]:
-    """Return parts of a task for several workers; none if it has no frames."""
-    frames = sorted(task.frames)
-    length = max(_LEAST_CHUNK, -(-len(frames) // (2 * workers)))
-    starts = range(0, len(frames), length)
-    return [replace(task, frames=frames[start : start + length]) for start in starts]
+    The parameters are those of :class:`ThumbnailTask`; frames of other heads are ignored.
+    """
+    numbers = sorted(frame for number, frame in frames if number == head)
+    maps = {frame for number, frame in explained if number == head}
+    length = max(_LEAST_CHUNK, -(-len(numbers) // (2 * workers)))
+    parts = [numbers[start : start + length] for start in range(0, len(numbers), length)]
+    return [ThumbnailTask(exam, head, open_reader, fields, part, maps, detector) for part in parts]
 
 
-def read_thumbnails(task: ThumbnailTask) -> Thumbnails:
-    """Read frames again and make their thumbnails and evidence maps.
+def read_thumbnails(task: ThumbnailTask) -> tuple[Thumbnails, str]:
+    """Read frames again; return their thumbnails, and why some are missing, or "".
 
     A frame that cannot be read or explained has none: the other results do not depend on them.
     """
-    thumbnails = Thumbnails()
+    thumbnails: Thumbnails = {}
+    problems: list[str] = []
+    with _noting(problems), task.open_reader() as reader:
+        for frame in reader.in_stored_order(task.frames):
+            with _noting(problems):
+                pixels = reader.pixels(frame)
+                evidence = _evidence(task, pixels, problems) if frame in task.explained else None
+                small = jpeg(shrink(pixels, width=_WIDTH), quality=_QUALITY)
+                thumbnails[task.head, frame] = small, evidence
+    return thumbnails, problems[0] if problems else ""
+
+
+@contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
     try:
-        with task.open_reader() as reader:
-            for frame in reader.in_stored_order(task.frames):
-                _add_thumbnail(thumbnails, task, frame, reader)
+        yield
     except FileError as error:
-        thumbnails.add(Thumbnails(problem=str(error)))
-    return thumbnails
+        problems.append(str(error))
 
 
-def _add_thumbnail(
-    thumbnails: Thumbnails, task: ThumbnailTask, frame: int, reader: FrameReader
-) -> None:
-    try:
-        pixels = reader.pixels(frame)
-    except FileError as error:
-        thumbnails.add(Thumbnails(problem=str(error)))
-        return
-    evidence = None
-    if hasattr(task.detector, "evidence") and frame in task.explained:
-        field_of_view = task.fields.get((pixels.shape[0], pixels.shape[1]))
-        try:
-            evidence = _small_map(cast("Any", task.detector).evidence(pixels, field_of_view))
-        except Exception as error:  # detectors of other packages
-            thumbnails.add(Thumbnails(problem=f"{type(error).__name__}: {error}"))
-    thumbnail = jpeg(shrink(pixels, width=_WIDTH), quality=_QUALITY)
-    thumbnails.rows[task.head, frame] = thumbnail, evidence
-
-
-def _small_map(evidence: Any) -> bytes | None:
+def _evidence(task: ThumbnailTask, pixels: NDArray[Any], problems: list[str]) -> bytes | None:
     """Return an evidence map as a small grey PNG: black at its median, white at its maximum."""
-    if evidence.map is None:
+    if not hasattr(task.detector, "evidence"):
         return None
-    small = shrink(np.nan_to_num(evidence.map), side=_MAP_SIDE)
+    try:
+        field_of_view = task.fields.get((pixels.shape[0], pixels.shape[1]))
+        drawn = task.detector.evidence(pixels, field_of_view).map
+    except Exception as error:  # detectors of other packages
+        problems.append(f"{type(error).__name__}: {error}")
+        return None
+    if drawn is None:
+        return None
+    small = shrink(np.nan_to_num(drawn), side=_MAP_SIDE)
     low, high = float(np.median(small)), float(small.max())
     levels = np.clip((small - low) / (high - low), 0, 1) if high > low else np.zeros_like(small)
     encoded, content = cv2.imencode(".png", np.rint(255 * levels).astype(np.uint8))

@@ -40,7 +40,7 @@ __all__ = [
 Kind = Literal["video", "folder", "zip"]
 
 MAX_PIXELS = 4096 * 4096
-"""Largest frame that is decoded: a detector takes about 100 bytes of memory per pixel."""
+"""Largest frame that is decoded: screening it takes about 40 bytes of memory per pixel."""
 
 NO_STAMP = -(2**63)
 """Value of a time stamp that a packet does not have."""
@@ -52,117 +52,56 @@ _HEAD = re.compile(r"(?:(?P<rest>.*)[-_ .])?head[-_ ]?(?P<head>[01])", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What any process needs to open one head of an exam.
-
-    Attributes
-    ----------
-    kind
-        ``"video"``, ``"folder"`` (of images) or ``"zip"`` (of images).
-    path
-        Absolute path of the file or folder.
-    head
-        Camera of the capsule, from 0.
-    stream
-        Videos: index of the stream in the container.
-    names
-        Images that share a folder or archive with another head: the ending of the stems of this
-        head, such as ``"-head-0"``, or the name of its folder inside; otherwise "".
-    """
+    """What any process needs to open one head of an exam."""
 
     kind: Kind
-    path: str
-    head: int = 0
-    stream: int = 0
+    path: str  # absolute
+    head: int = 0  # camera of the capsule
+    stream: int = 0  # videos: index of the stream in the container
+    # Images that share a folder or archive with another head: the ending of the stems of this head,
+    # such as "-head-0", or the name of its folder inside, such as "head-0/"; otherwise "".
     names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of a source.
+    """A fault of a source."""
 
-    Attributes
-    ----------
-    what
-        The fault, without a final stop.
-    time, file
-        Presentation time in seconds, or the image file; None if unknown.
-    """
-
-    what: str
-    time: float | None = None
-    file: str | None = None
+    what: str  # without a final stop
+    time: float | None = None  # presentation time in seconds, if known
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Consecutive frames of one head that can be decoded without any other segment.
+    """Consecutive frames of one head that can be decoded without any other segment."""
 
-    Attributes
-    ----------
-    number
-        Position among the segments of the head, from 0.
-    frames
-        Number of frames.
-    digest
-        Checksum of the stored bytes; it shows whether the source has changed.
-    span
-        What the source needs to find the segment again.
-    """
-
-    number: int
+    number: int  # among the segments of the head
     frames: int
-    digest: str
-    span: Any = field(hash=False)
+    digest: str  # checksum of the stored bytes; it shows whether the source has changed
+    span: Any = field(hash=False)  # what the source needs to find the segment again
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFrame:
-    """A frame of a source.
+    """A frame of a source. With pixels and a problem it is damaged: lost parts were replaced."""
 
-    Attributes
-    ----------
-    pixels
-        RGB or grey, as stored; None if the frame could not be decoded.
-    time
-        Presentation time in seconds; None if unknown.
-    file
-        Images: name of the file below the folder or in the archive.
-    packet
-        Videos: number of the packet in stored order, from 0.
-    problem
-        Why the frame could not be decoded, or how it is damaged; otherwise "". A frame with
-        pixels and a problem is damaged: the decoder replaced lost parts.
-    """
-
-    pixels: NDArray[np.uint8] | NDArray[np.uint16] | None
-    time: float | None = None
-    file: str | None = None
-    packet: int | None = None
+    pixels: NDArray[np.uint8] | NDArray[np.uint16] | None  # RGB or grey; None if undecodable
+    time: float | None = None  # presentation time in seconds; None if unknown
+    file: str | None = None  # images: name of the file below the folder or in the archive
+    packet: int | None = None  # videos: number of the packet in stored order
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PacketTable:
-    """The packets of a video stream in stored order, which is the order of decoding.
+    """The packets of a video stream in stored order, which is the order of decoding."""
 
-    Attributes
-    ----------
-    pts, dts
-        Time stamps of presentation and decoding; :data:`NO_STAMP` if there is none.
-    size, crc32
-        Number of bytes and their CRC-32.
-    key
-        Whether decoding can start here.
-    hidden
-        Whether the frame is decoded but not shown (edit lists, MPEG-4 "not coded").
-    """
-
-    pts: NDArray[np.int64]
-    dts: NDArray[np.int64]
-    size: NDArray[np.int64]
+    pts: NDArray[np.int64]  # time of presentation; NO_STAMP if there is none
+    dts: NDArray[np.int64]  # time of decoding; NO_STAMP if there is none
+    size: NDArray[np.int64]  # bytes
     crc32: NDArray[np.uint32]
-    key: NDArray[np.bool_]
-    hidden: NDArray[np.bool_]
+    key: NDArray[np.bool_]  # decoding can start here
+    hidden: NDArray[np.bool_]  # decoded but not shown (edit lists, MPEG-4 "not coded")
 
     def __len__(self) -> int:
         return len(self.pts)
@@ -177,46 +116,24 @@ class PacketTable:
     @classmethod
     def from_arrow(cls, table: pa.Table) -> "PacketTable":
         """Return the packets of a table made by :meth:`to_arrow`; other columns are ignored."""
-        columns: dict[str, Any] = {}
-        for item in fields(cls):
-            column = table[item.name]
-            if column.null_count:
-                column = column.fill_null(NO_STAMP)
-            columns[item.name] = column.to_numpy()
-        return cls(**columns)
+        columns = [table[item.name] for item in fields(cls)]
+        stamps = [column.fill_null(NO_STAMP) for column in columns[:2]]
+        return cls(*(column.to_numpy() for column in (*stamps, *columns[2:])))
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Properties of a source that are found by reading it once without decoding.
+    """Properties of a source that are found by reading it once without decoding."""
 
-    Attributes
-    ----------
-    sha256
-        Of the file; for images of the list ``<sha256 of the file>  <name>``, one line per image.
-    size
-        Number of bytes.
-    declared
-        Number of frames that the source declares, without those that are not to be shown; None if
-        it declares nothing. Not trusted.
-    segments
-        All segments, in order.
-    description
-        Codec, container, rows, cols, time base, colour conversion; plain values. ``warnings``, if
-        present, is a list of possible faults, such as an interrupted recording.
-    problems
-        Faults that were found while reading: truncated, unreadable stretches.
-    packets
-        Videos: all packets of the stream.
-    """
-
-    sha256: str
-    size: int
-    declared: int | None
+    sha256: str  # of the file; of images: of the lines "<sha256 of the file>  <name>"
+    size: int  # bytes
+    declared: int | None  # frames to be shown that the source declares, if it does; not trusted
     segments: tuple[Segment, ...]
+    # Codec, container, rows, cols, time base, colour conversion; plain values. "warning", if
+    # present, is a possible fault, such as an interrupted recording.
     description: dict[str, Any] = field(hash=False)
-    problems: tuple[Problem, ...] = ()
-    packets: PacketTable | None = field(default=None, compare=False, repr=False)
+    problems: tuple[Problem, ...] = ()  # truncated, unreadable stretches
+    packets: PacketTable | None = field(default=None, compare=False, repr=False)  # videos
 
 
 class Source(Protocol):

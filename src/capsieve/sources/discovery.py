@@ -6,7 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -35,24 +35,12 @@ _CLASS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ExamInput:
-    """An exam that the user named, or an input that is not an exam.
+    """An exam that the user named, or an input that is not an exam."""
 
-    Attributes
-    ----------
-    name
-        Name of the exam, which can be the name of a folder.
-    places
-        Its heads; () if it cannot be opened.
-    error
-        Why it cannot be opened; otherwise None.
-    warning
-        Why it may not be an exam: its name is that of a class of a data set. Otherwise "".
-    """
-
-    name: str
-    places: tuple[Place, ...]
-    error: CapsieveError | None = None
-    warning: str = ""
+    name: str  # can be the name of a folder
+    places: tuple[Place, ...]  # its heads; () if it cannot be opened
+    error: CapsieveError | None = None  # why it cannot be opened
+    warning: str = ""  # why it may not be an exam: the name is that of a class of a data set
 
 
 def find_exams(paths: Sequence[str | Path], *, full_names: bool = False) -> list[ExamInput]:
@@ -146,18 +134,30 @@ def _find(path: Path, given: Collection[Path]) -> list[_Found]:
             _check_is_exam(path)
         except FileError as error:
             return [_Found(path, path.stem, error=error, is_exam=False)]
-        return [_file_exam(path)]
-    try:
-        content = _list(path)
-        exam = _image_exam(path, content)
-    except FileError as error:
-        return [_Found(path, path.name, error=error)]
-    if exam is not None:
-        return [exam]
-    found = [*map(_file_exam, content.files), *_folder_exams(content.folders, given)]
+        return _exams(path, path.stem, _file_places)
+    exam = _exams(path, path.name, _folder_places)
+    if exam:
+        return exam
+    content = _list(path)
+    found = [exam for file in content.files for exam in _exams(file, file.stem, _file_places)]
+    for folder in content.folders:
+        exam = _exams(folder, folder.name, _folder_places)
+        if not exam and folder not in given and _nearest_exams(folder):
+            error = FileError(f"{folder} contains exams, which were not screened; give it as input")
+            exam = [_Found(folder, folder.name, error=error, is_exam=False)]
+        found += exam
     if not any(one.is_exam for one in found):
         return [_Found(path, path.name, error=_no_exam(path), is_exam=False)]
     return sorted(found, key=lambda one: natural_key(one.path.name))
+
+
+def _exams(path: Path, stem: str, find: Callable[[Path], tuple[Place, ...] | None]) -> list[_Found]:
+    """Return the exam at a path, with an error if it is broken; nothing if there is none."""
+    try:
+        places = find(path)
+    except FileError as error:
+        return [_Found(path, stem, error=error)]
+    return [] if places is None else [_Found(path, stem, places)]
 
 
 def _check_is_exam(path: Path) -> None:
@@ -194,22 +194,18 @@ def _is_image(start: bytes) -> bool:
     return start.startswith(signatures) or (start[:4] == b"RIFF" and start[8:12] == b"WEBP")
 
 
-def _file_exam(path: Path) -> _Found:
-    """Return the exam in a video or archive, with an error if it is broken."""
-    try:
-        if _is_zip(path):
-            names = ImageSource(Place("zip", str(path))).names()
-            return _Found(path, path.stem, _image_places("zip", path, _heads(names, path)))
-        streams = video_streams(path)
-        if len(streams) > _MOST_HEADS:
-            raise FileError(
-                f"{path} contains {len(streams)} video streams, but a capsule has at most "
-                f"{_MOST_HEADS} heads; extract the streams of the exam"
-            )
-    except FileError as error:
-        return _Found(path, path.stem, error=error)
-    places = [Place("video", str(path), head, stream) for head, stream in enumerate(streams)]
-    return _Found(path, path.stem, tuple(places))
+def _file_places(path: Path) -> tuple[Place, ...]:
+    """Return the heads in a video or archive."""
+    if _is_zip(path):
+        names = ImageSource(Place("zip", str(path))).names()
+        return _image_places("zip", path, _heads(names, path))
+    streams = video_streams(path)
+    if len(streams) > _MOST_HEADS:
+        raise FileError(
+            f"{path} contains {len(streams)} video streams, but a capsule has at most "
+            f"{_MOST_HEADS} heads; extract the streams of the exam"
+        )
+    return tuple(Place("video", str(path), head, stream) for head, stream in enumerate(streams))
 
 
 @dataclass(slots=True)
@@ -234,21 +230,6 @@ def _list(folder: Path) -> _Content:
             elif is_video_name(path) or path.suffix.lower() == ".zip":
                 content.files.append(path)
     return content
-
-
-def _folder_exams(folders: Sequence[Path], given: Collection[Path]) -> Iterator[_Found]:
-    """Yield the exams among folders, and an error for folders with exams further inside."""
-    for folder in folders:
-        try:
-            exam = _image_exam(folder, _list(folder))
-        except FileError as error:
-            yield _Found(folder, folder.name, error=error)
-            continue
-        if exam is not None:
-            yield exam
-        elif folder not in given and _nearest_exams(folder):
-            error = FileError(f"{folder} contains exams, which were not screened; give it as input")
-            yield _Found(folder, folder.name, error=error, is_exam=False)
 
 
 def _nearest_exams(folder: Path) -> list[Path]:
@@ -288,8 +269,9 @@ def _no_exam(folder: Path) -> FileError:
     return FileError(f"{folder} contains no exam, but folders inside it do; give {advice}")
 
 
-def _image_exam(folder: Path, content: _Content) -> _Found | None:
-    """Return the exam of the images in a folder, or in its folders head-0 and head-1."""
+def _folder_places(folder: Path) -> tuple[Place, ...] | None:
+    """Return the heads of the images in a folder, or in its folders head-0 and head-1."""
+    content = _list(folder)
     inside = {split_head(path.name): path.name for path in content.folders if _has_images(path)}
     heads = {head: inside["", head] for head in range(_MOST_HEADS) if ("", head) in inside}
     if content.images:
@@ -304,7 +286,7 @@ def _image_exam(folder: Path, content: _Content) -> _Found | None:
         names = {head: f"{name}/" for head, name in heads.items()}
     else:
         return None
-    return _Found(folder, folder.name, _image_places("folder", folder, names))
+    return _image_places("folder", folder, names)
 
 
 def _has_images(folder: Path) -> bool:

@@ -41,6 +41,8 @@ _CONVERTED = {"1": "L", "LA": "L", "La": "L", "RGBa": "RGBA"} | dict.fromkeys(
 _BITS_PER_SAMPLE, _PHOTOMETRIC = 258, 262  # TIFF tags
 _WHITE_IS_ZERO = 0
 
+_PILLOW = threading.Lock()
+
 
 def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """Read the pixels of an image file, without any correction.
@@ -171,34 +173,20 @@ def _opened(data: bytes, name: str) -> Iterator["Image.Image"]:
             raise _unreadable(name, reason) from error
 
 
-class _Switch:
-    """Number of threads that decode, and the setting of Pillow before the first of them."""
-
-    lock = threading.Lock()
-    decoding = 0
-    before = False
-
-
 @contextmanager
 def _truncated_images_refused() -> Iterator[None]:
     """Let Pillow refuse truncated files, also if a library (a PDF writer does) has allowed them.
 
-    The setting is global; the last thread that decodes restores it.
+    The setting is global, so one thread decodes at a time.
     """
     from PIL import ImageFile
 
-    with _Switch.lock:
-        if _Switch.decoding == 0:
-            _Switch.before = ImageFile.LOAD_TRUNCATED_IMAGES
-            ImageFile.LOAD_TRUNCATED_IMAGES = False
-        _Switch.decoding += 1
-    try:
-        yield
-    finally:
-        with _Switch.lock:
-            _Switch.decoding -= 1
-            if _Switch.decoding == 0:
-                ImageFile.LOAD_TRUNCATED_IMAGES = _Switch.before
+    with _PILLOW:
+        before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
+        try:
+            yield
+        finally:
+            ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def _check_image(image: "Image.Image", name: str) -> None:

@@ -10,13 +10,14 @@ import operator
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+import pyarrow as pa
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
@@ -48,18 +49,13 @@ _CACHE_BYTES = 256_000_000
 class FrameReader:
     """Reads frames of one head in any order; threads may share it.
 
-    Frames are numbered from 0; a number is an index into the sequences.
-
     Parameters
     ----------
     place
         The source.
-    files
-        Images: the name of each frame's file.
-    packet
-        Videos: the number of each frame's packet; -1 if there is none.
-    pixel_hash
-        Hash of the pixels of each frame; None if it could not be decoded.
+    frames
+        One row per frame, in order, with the columns file (images), packet (videos) and pixel_hash
+        (null if the frame could not be decoded).
     packets, description
         Videos: as in :class:`~capsieve.sources.base.Survey`.
     cache_bytes
@@ -70,17 +66,15 @@ class FrameReader:
         self,
         place: Place,
         *,
-        files: Sequence[str | None],
-        packet: NDArray[np.int64],
-        pixel_hash: Sequence[str | None],
+        frames: pa.Table,
         packets: PacketTable | None,
         description: Mapping[str, Any],
         cache_bytes: int = _CACHE_BYTES,
     ) -> None:
         self._place = place
-        self._files = files
-        self._packet = packet
-        self._hashes = pixel_hash
+        self._files: list[str | None] = frames["file"].to_pylist()
+        self._packet: NDArray[np.int64] = frames["packet"].fill_null(-1).to_numpy()
+        self._hashes: list[str | None] = frames["pixel_hash"].to_pylist()
         self._lock = threading.Lock()
         self._images: ImageSource | None = None
         self._video: _VideoPictures | None = None
@@ -89,9 +83,9 @@ class FrameReader:
             self._images = ImageSource(place)
         else:
             self._video = _VideoPictures(place, packets, description, cache_bytes)
-            decoded = np.array([value is not None for value in pixel_hash], bool) & (packet >= 0)
-            frames = np.flatnonzero(decoded)
-            self._key_frames = frames[packets.key[packet[frames]]].tolist()
+            known = (self._packet >= 0) & (self._packet < len(packets))
+            decoded = np.flatnonzero(frames["pixel_hash"].is_valid().to_numpy() & known)
+            self._key_frames = decoded[packets.key[self._packet[decoded]]].tolist()
 
     def __enter__(self) -> Self:
         return self
@@ -118,7 +112,7 @@ class FrameReader:
         FileError
             There is no such frame, it could not be decoded, or the source is missing or changed.
         """
-        expected = self._expected(frame)
+        expected = self._decoded_hash(frame)
         if self._video is None:
             return self._image(frame, expected)[1]
         with self._lock:
@@ -135,7 +129,7 @@ class FrameReader:
         FileError
             As for :meth:`pixels`.
         """
-        expected = self._expected(frame)
+        expected = self._decoded_hash(frame)
         return None if self._video is not None else self._image(frame, expected)[0]
 
     def key_frame(self, frame: int) -> int:
@@ -152,14 +146,24 @@ class FrameReader:
             return sorted(frames)
         return sorted(frames, key=lambda frame: (self._packet[frame], frame))
 
-    def _expected(self, frame: int) -> str:
+    def pixel_hash(self, frame: int) -> str | None:
+        """Return the hash of a frame's pixels; None if it could not be decoded.
+
+        Raises
+        ------
+        FileError
+            There is no such frame.
+        """
         frame = operator.index(frame)
         if not 0 <= frame < len(self._hashes):
             raise FileError(
                 f"{self._place.path} has no frame {frame}; frames are numbered 0 to "
                 f"{len(self._hashes) - 1}"
             )
-        expected = self._hashes[frame]
+        return self._hashes[frame]
+
+    def _decoded_hash(self, frame: int) -> str:
+        expected = self.pixel_hash(frame)
         if expected is None:
             raise FileError(f"frame {frame} of {self._place.path} could not be decoded")
         return expected

@@ -207,13 +207,13 @@ def scan_packets(path: str, index: int) -> Survey:
             pts, dts, size, crc32.astype(np.uint32), key.astype(np.bool_), hidden.astype(np.bool_)
         )
         with file_errors("read", path, "get a whole copy"), open_regular(path) as file:
-            declared, losses, warnings = find_losses(file, container, stream, packets, positions)
+            declared, losses, warning = find_losses(file, container, stream, packets, positions)
             file.seek(0)
             sha256, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
         order = _order(container, stream, packets, packed=packed)
         description = _describe(container, stream, packets, order)
-        if warnings:
-            description["warnings"] = warnings
+        if warning:
+            description["warning"] = warning
         found = (*problems, *losses)
         return Survey(sha256, length, declared, (), description, found, packets)
 

@@ -64,7 +64,7 @@ def find_losses(
     stream: "VideoStream",
     packets: PacketTable,
     positions: NDArray[np.int64],
-) -> tuple[int | None, list[Problem], list[str]]:
+) -> tuple[int | None, list[Problem], str]:
     """Compare a stream with what the container declares, and check the structure of the file.
 
     Parameters
@@ -80,18 +80,20 @@ def find_losses(
     -------
     declared
         Number of frames that the container declares, or None.
-    problems, warnings
-        Losses, and possible losses.
+    problems
+        Losses.
+    warning
+        A possible loss, or "".
     """
     kind = container.format.name
     stamped = (packets.pts != NO_STAMP) & ~packets.hidden
     times = np.where(stamped, packets.pts, 0) * float(stream.time_base or 1)
     gaps: list[_Gap] = []
-    warnings: list[str] = []
+    warning = ""
     size = file.seek(0, 2)
     if kind == _MATROSKA:
         blocks = len(packets) if len(container.streams) == 1 else None
-        gaps, warnings = _matroska_gaps(file, size, blocks)
+        gaps, warning = _matroska_gaps(file, size, blocks)
     elif kind == "mpegts":
         gaps = _transport_gaps(file, size, stream.id, len(packets))
     elif kind == "mpeg":
@@ -110,7 +112,7 @@ def find_losses(
     if not gaps:
         problems += _time_gaps(stream, packets, shown)
     declared, missing = _missing(container, stream, packets, shown)
-    return declared, problems + missing, warnings
+    return declared, problems + missing, warning
 
 
 def _missing(
@@ -238,19 +240,19 @@ class _Element(NamedTuple):
     end: int | None  # None: unknown
 
 
-def _matroska_gaps(file: BinaryIO, size: int, packets: int | None) -> tuple[list[_Gap], list[str]]:
-    """Walk through all elements down to the blocks; return damage and warnings.
+def _matroska_gaps(file: BinaryIO, size: int, packets: int | None) -> tuple[list[_Gap], str]:
+    """Walk through all elements down to the blocks; return damage and a warning, or "".
 
     `packets` is the number of packets that FFmpeg found, None if there are several streams.
     """
     segment = next((e for e in _elements(file, 0, size) if e.ident == _SEGMENT), None)
     if segment is None:
-        return [_Gap(0, "the header of the file is damaged")], []
+        return [_Gap(0, "the header of the file is damaged")], ""
     gaps: list[_Gap] = []
-    warnings: list[str] = []
+    warning = ""
     end = size if segment.end is None else min(segment.end, size)
     if segment.end is None:
-        warnings.append("the file does not declare its length: the recording may be incomplete")
+        warning = "the file does not declare its length: the recording may be incomplete"
     elif segment.end > size:
         gaps.append(_Gap(size, f"the file declares {segment.end} bytes and has {size}: {_CUT_OFF}"))
     elif _find(file, _CLUSTER_ID, end, size) < size:
@@ -294,7 +296,7 @@ def _matroska_gaps(file: BinaryIO, size: int, packets: int | None) -> tuple[list
         gaps.append(_Gap(min(cues - clusters), what))
     if not gaps and packets is not None and blocks > packets:
         gaps.append(_Gap(0, f"{blocks - packets} frames cannot be read: the file is damaged"))
-    return gaps, warnings
+    return gaps, warning
 
 
 def _cues(file: BinaryIO, parent: _Element, depth: int = 0) -> Iterator[int]:

@@ -48,20 +48,10 @@ _MOST_SKIPPED = 5_000  # packets between the target of a seek and the packet
 
 @dataclass(frozen=True, slots=True)
 class PacketMark:
-    """How to find a packet in a file.
+    """How to find a packet in a file: by seeking, and by the values that identify it."""
 
-    Attributes
-    ----------
-    number
-        In stored order.
-    seek
-        Time stamp to seek to; None if seeking is not possible.
-    pts, size, crc32
-        Properties that identify the packet.
-    """
-
-    number: int
-    seek: int | None
+    number: int  # in stored order
+    seek: int | None  # time stamp to seek to; None if seeking is not possible
     pts: int | None
     size: int
     crc32: int
@@ -76,31 +66,15 @@ class PacketMark:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The content of :attr:`Segment.span` for videos. Packets are numbered within the segment.
-
-    Attributes
-    ----------
-    first
-        Mark of the first packet.
-    stamps
-        Presentation time stamp of each packet that is decoded, or None.
-    owned
-        Packets whose pictures belong to the segment, in the order of presentation if it is known.
-    keys
-        Packets at which decoding can start.
-    order, time_base
-        As in the description of the stream.
-    size
-        Bytes of all packets.
-    """
+    """The content of :attr:`Segment.span` for videos. Packets are numbered within the segment."""
 
     first: PacketMark
-    stamps: list[int | None]
-    owned: list[int]
-    keys: list[int]
-    order: Order
+    stamps: list[int | None]  # presentation time stamp of each packet that is decoded
+    owned: list[int]  # packets whose pictures belong to it, in order of presentation if known
+    keys: list[int]  # packets at which decoding can start
+    order: Order  # as in the description of the stream
     time_base: str
-    size: int
+    size: int  # bytes of all packets
 
 
 def cut_into_segments(packets: PacketTable, description: Mapping[str, Any]) -> tuple[Segment, ...]:

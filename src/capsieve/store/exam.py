@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -123,18 +122,12 @@ class Exam:
         packets = None
         if source["kind"] == "video":
             packets = PacketTable.from_arrow(self._read("packets", (), of_head))
-        return FrameReader(
-            self._place(source),
-            files=frames["file"].to_pylist(),
-            packet=frames["packet"].fill_null(-1).to_numpy().astype(np.int64),
-            pixel_hash=frames["pixel_hash"].to_pylist(),
-            packets=packets,
-            description=source["description"],
-        )
+        place, description = self._place(source), source["description"]
+        return FrameReader(place, frames=frames, packets=packets, description=description)
 
     def _place(self, source: SourceRecord) -> Place:
         """Return where the source is; the relative path finds a study that was moved."""
-        moved = (self.folder / source["relative"]).resolve()
+        moved = Path(os.path.realpath(self.folder / source["relative"]))
         with file_errors("read", source["path"]):
             found = [path for path in (Path(source["path"]), moved) if path.exists()]
         if not found:

@@ -217,6 +217,8 @@ def _validated(content: dict[str, Any], path: Path) -> Record:
         Parameters.from_dict(record["parameters"])
     except ParameterError as error:
         raise FileError(f"{path}: parameters: {error}; {_ADVICE}") from error
+    if "capsieve" not in record["versions"]:
+        raise FileError(f"{path}: versions: capsieve is missing; {_ADVICE}")
     if {str(source["head"]) for source in record["sources"]} != set(record["heads"]):
         raise FileError(f"{path}: heads and sources do not name the same heads; {_ADVICE}")
     return record

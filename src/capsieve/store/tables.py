@@ -34,19 +34,9 @@ _ROW_GROUP = 4096
 
 
 def number_frames(segments: Mapping[int, Sequence[pa.Table]]) -> tuple[pa.Table, pa.Table]:
-    """Join the segments of an exam.
+    """Return the tables FRAMES and FEATURES of an exam from the segments of each head, in order.
 
-    Parameters
-    ----------
-    segments
-        For each head its segments in order, with the columns SEGMENT.
-
-    Returns
-    -------
-    frames : pyarrow.Table
-        With the columns FRAMES; no frame is flagged or a near-duplicate yet.
-    features : pyarrow.Table
-        With the columns FEATURES.
+    No frame is flagged or a near-duplicate yet.
     """
     ordered = [(head, table) for head in sorted(segments) for table in segments[head]]
     rows = pa.concat_tables([SEGMENT.empty_table(), *(table for _, table in ordered)])
@@ -80,20 +70,7 @@ def with_columns(table: pa.Table, **columns: ArrayLike | pa.Array) -> pa.Table:
 
 
 def group_events(frames: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Group the flagged frames of an exam into events.
-
-    Parameters
-    ----------
-    frames
-        With the columns FRAMES; `flagged` and `duplicate_of` are final.
-
-    Returns
-    -------
-    frames : pyarrow.Table
-        The same with the column `event`.
-    events : pyarrow.Table
-        With the columns EVENTS.
-    """
+    """Group flagged frames into events: return FRAMES with the column `event`, and EVENTS."""
     places = np.flatnonzero(frames["flagged"].to_numpy())
     columns = [*_KEY, "time_s", "score", "row", "col", "radius", "duplicate_of", "file"]
     rows = frames.select(columns).take(pa.array(places)).to_pylist()
@@ -107,30 +84,25 @@ def group_events(frames: pa.Table) -> tuple[pa.Table, pa.Table]:
         members = [place_of[member.head, member.frame] for member in event.members]
         ranks[places[members]] = rank
         first, last, best = event.members[0], event.members[-1], event.best
+        shared = {name: getattr(best, name) for name in ("head", "score", "row", "col", "radius")}
         events.append(
             {
+                **shared,
                 "event": rank,
-                "head": first.head,
                 "first_frame": first.frame,
                 "last_frame": last.frame,
                 "best_frame": best.frame,
-                "score": best.score,
                 "frames": len(members),
                 "first_time_s": first.time,
                 "last_time_s": last.time,
                 "best_time_s": best.time,
                 "best_file": files[place_of[best.head, best.frame]],
-                "row": best.row,
-                "col": best.col,
-                "radius": best.radius,
             }
         )
     frames = with_columns(frames, event=pa.array(ranks, mask=ranks == 0))
-    to_read = np.bincount(
-        ranks[frames["flagged"].to_numpy() & ~near_duplicates(frames)], minlength=len(events) + 1
-    )
-    table = pa.Table.from_pylist(events, EVENTS)
-    return frames, with_columns(table, to_read=to_read[1:])
+    read = ranks[frames["flagged"].to_numpy() & ~near_duplicates(frames)]
+    to_read = np.bincount(read, minlength=len(events) + 1)[1:]
+    return frames, with_columns(pa.Table.from_pylist(events, EVENTS), to_read=to_read)
 
 
 def near_duplicates(frames: pa.Table) -> NDArray[np.bool_]:
@@ -162,7 +134,7 @@ def frame_counts(
     declared: Mapping[int, int | None],
     rejections: Collection[str] = (),
 ) -> tuple[FrameCounts, dict[str, FrameCounts]]:
-    """Count the frames of an exam and of each head.
+    """Count the frames of an exam, and of each head by its number as text.
 
     Parameters
     ----------
@@ -172,13 +144,6 @@ def frame_counts(
         For each head the number of frames that its source declares; None if it declares nothing.
     rejections
         Reasons that are counted even if no frame has them.
-
-    Returns
-    -------
-    total : FrameCounts
-        `declared` is None if one of the heads declares nothing.
-    heads : dict
-        The counts of each head, by its number as text.
     """
     duplicates, column = near_duplicates(frames), frames["head"].to_numpy()
     heads: dict[str, FrameCounts] = {}
@@ -258,23 +223,9 @@ def packet_table(packets: Mapping[int, PacketTable | None]) -> pa.Table:
 
 
 def write_tables(folder: Path, exam: str, tables: Mapping[str, pa.Table]) -> dict[str, str]:
-    """Write the tables of an exam.
+    """Write every table of :data:`~capsieve.store.schema.TABLES`; return the SHA-256 by file name.
 
     The bytes depend on the rows alone, not on how the rows arrived.
-
-    Parameters
-    ----------
-    folder
-        The folder of the files.
-    exam
-        Name of the exam, for the metadata.
-    tables
-        Every table of :data:`~capsieve.store.schema.TABLES`.
-
-    Returns
-    -------
-    dict
-        The SHA-256 of each file, by its name.
     """
     hashes: dict[str, str] = {}
     for name, schema in TABLES.items():
