@@ -19,7 +19,8 @@ ROWS = check_rows(FRAMES, np.arange(len(FRAMES)))
 NEW = made_values(FRAMES, seed=1)
 
 
-def scores(fits, graph, values, calibration=None):
+def scores(fitted, values, calibration=None):
+    fits, graph = fitted
     runner = Runner(graph.SerializeToString(), fits.spec(0.5, calibration))
     inputs = [ClassicalFits(fits.model, FRAMES, values, 0).model_input(row) for row in ROWS]
     return np.array([answer.score for answer in runner.run(inputs)])
@@ -32,15 +33,15 @@ def fitted(request):
 
 
 def test_a_model_separates_new_frames_with_and_without_a_polyp(fitted):
-    found = scores(*fitted, NEW)
+    found = scores(fitted, NEW)
     truth = FRAMES.truth[ROWS]
     polyps, normal = found[truth == POLYP], found[truth == NORMAL]
     assert (polyps[:, None] > normal).mean() > 0.8
 
 
 def test_the_calibration_is_part_of_the_spec(fitted):
-    raw = scores(*fitted, NEW)
-    calibrated = scores(*fitted, NEW, Platt(2.0, 1.0))
+    raw = scores(fitted, NEW)
+    calibrated = scores(fitted, NEW, calibration=Platt(2.0, 1.0))
     inner = (raw > 1e-4) & (raw < 1 - 1e-4)
     logit = np.log(raw / (1 - raw))[inner]
     assert np.allclose(calibrated[inner], 1 / (1 + np.exp(-(2 * logit + 1))), atol=1e-5)
