@@ -61,7 +61,8 @@ reference: .venv/.dev ## measure again the range of inputs that the paper's dete
 learned: .venv/.torch ## train the shipped detector again: make learned CAPSULE=folder of the frames
 	@mkdir -p build
 	.venv/bin/capsieve screen $(CAPSULE) -o build/capsule
-	.venv/bin/capsieve train build/capsule --labels $(CAPSULE)/frames.csv --model cnn \
+	.venv/bin/capsieve splits $(CAPSULE)/frames.csv --folds 5 --in-order -o build/fifths.csv
+	.venv/bin/capsieve train build/capsule --labels $(CAPSULE)/frames.csv --splits build/fifths.csv --model cnn \
 		--card tools/learned_card.toml -o build/shipped.onnx
 	cp build/shipped.onnx src/capsieve/learned/shipped.onnx
 

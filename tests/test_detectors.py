@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import capsieve
 from capsieve import FieldOfView, FrameError, ParameterError, Parameters, load_detector
-from capsieve.detectors import as_detector, same_detector, screens_with
+from capsieve.detectors import as_detector, same_detector
 from support.polyp_frames import polyp_frame
 
 MINE = Parameters(radius_threshold=40, channel="red")
@@ -223,32 +223,18 @@ def test_an_object_without_a_threshold_flags_nothing_by_itself():
 # Detectors of results
 
 MODEL = {"name": "model.onnx", "model": "a" * 64, "spec": "b" * 64}
-FITS = {"name": "svm", "out of fold": True, "fits": "svm-aa", "nested": True}
 
 
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         (MODEL, MODEL | {"name": "copy.onnx"}, True),
-        (FITS, FITS, True),
         ({"name": "paper"}, {"name": "paper", "parameters": {}}, True),
         (MODEL, MODEL | {"model": "c" * 64}, False),
         (MODEL, MODEL | {"spec": "c" * 64}, False),
         (MODEL, {"name": "paper"}, False),
-        (FITS, FITS | {"fits": "svm-bb"}, False),
-        (FITS, FITS | {"nested": False}, False),
         ({"name": "paper"}, {"name": "curvature"}, False),
     ],
 )
 def test_a_model_is_identified_by_its_hash_and_others_by_their_name(one, other, same):
     assert same_detector(one, other) == same_detector(other, one) == same
-
-
-def test_out_of_fold_scores_lead_to_the_file_of_the_trained_model(tmp_path):
-    results = tmp_path / "mine.onnx.work" / "out-of-fold"
-    detector = FITS | {"trained model": "mine.onnx"}
-    assert screens_with(detector, results) == "mine.onnx"
-    (tmp_path / "mine.onnx").touch()
-    assert screens_with(detector, results) == str(tmp_path / "mine.onnx")
-    assert screens_with(detector, results / "exam") == str(tmp_path / "mine.onnx")
-    assert screens_with(MODEL, results) == "model.onnx"

@@ -16,16 +16,14 @@ from capsieve.results import FrameResult
 __all__ = [
     "ENTRY_POINTS",
     "as_detector",
-    "is_out_of_fold",
     "load_detector",
     "same_detector",
-    "screens_with",
 ]
 
 ENTRY_POINTS = "capsieve.detectors"
 """Group of entry points by which other packages offer detectors."""
 
-_SCORE_KEYS = ("model", "spec", "fits", "nested", "constants")
+_SCORE_KEYS = ("model", "spec", "constants")
 """Keys of a detector's identity that determine its scores."""
 
 
@@ -192,28 +190,3 @@ def same_detector(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     known = [key for key in _SCORE_KEYS if key in one and key in other]
     alike = all(one[key] == other[key] for key in known)
     return alike and ("model" in known or one.get("name") == other.get("name"))
-
-
-def is_out_of_fold(detector: Mapping[str, Any]) -> bool:
-    """Return whether the scores are those of the folds of a training, which have no model file."""
-    return detector.get("out of fold") is True
-
-
-def screens_with(detector: Mapping[str, Any], results: Path) -> str:
-    """Return the value of ``capsieve screen --detector`` that gives scores of the same scale.
-
-    For out-of-fold results it is the file of the model that was trained with them, next to the
-    folder of the results.
-
-    Parameters
-    ----------
-    detector
-        Its identity in the record.
-    results
-        The folder of the record: OUT or OUT/EXAM.
-    """
-    if not is_out_of_fold(detector):
-        return str(detector.get("name", "unknown"))
-    name = str(detector.get("trained model", "MODEL.onnx"))
-    nearby = (folder / name for folder in results.absolute().parents[:3])
-    return next((str(path) for path in nearby if path.is_file()), name)

@@ -118,21 +118,3 @@ def test_scores_of_another_program_are_calibrated(run, tmp_path):
     result = run("calibrate", tmp_path / "scores.csv", *usual)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-1].endswith("--threshold 0.89")
-
-
-def test_out_of_fold_results_name_the_trained_model(run, tmp_path):
-    work = tmp_path / "mine.onnx.work"
-    (tmp_path / "mine.onnx").touch()
-    rows = ["exam,frame,label,polyp,patient"]
-    detector = {"name": "forest", "out of fold": True, "trained model": "mine.onnx"}
-    for exam in ("a", "b"):
-        score = np.array([0.9, *np.linspace(0.1, 0.6, 11)])
-        folder, record = work / "out-of-fold" / exam, {"detector": detector}
-        write_results(folder, score=score, threshold=0.5, record=record)
-        rows += [f"{exam},0,polyp,1,{exam}", *(f"{exam},{n},normal,,{exam}" for n in range(1, 12))]
-    (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
-    usual = ("--labels", tmp_path / "labels.csv", "-o", tmp_path / "out")
-    result = run("calibrate", work / "out-of-fold", *usual)
-    assert result.exit_code == 0, result.output
-    assert f"--detector {tmp_path / 'mine.onnx'} --threshold 0." in result.stdout.splitlines()[-1]
-    assert "--detector forest" not in result.output

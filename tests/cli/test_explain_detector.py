@@ -66,15 +66,6 @@ def test_the_same_model_in_another_place_is_the_same(run, exam, tmp_path):
     assert "Note" not in result.stderr
 
 
-def test_out_of_fold_results_name_the_model_to_explain_by(run, exam, tmp_path):
-    record = json.loads((exam / "exam.json").read_text())
-    record["detector"] = {"name": "cnn", "out of fold": True, "trained model": "model.onnx"}
-    (exam / "exam.json").write_text(json.dumps(record))
-    result = run("explain", exam, "--frame", "0")
-    assert result.exit_code == 1
-    assert f"--detector {tmp_path / 'model.onnx'}" in result.stderr
-
-
 def test_the_figure_of_a_model_is_written_and_the_same_again(run, frame_file, exam, tmp_path):
     for name in ("one.png", "two.png"):
         result = run("explain", frame_file, "--detector", "model.onnx", "-o", tmp_path / name)

@@ -216,18 +216,13 @@ def _detector(name: str | None, exam: "Exam | None", parameters: "Parameters") -
     A named detector may be another one; a note says so.
     """
     import capsieve
-    from capsieve.detectors import is_out_of_fold, same_detector, screens_with
+    from capsieve.detectors import same_detector
     from capsieve.errors import FileError
 
     if exam is None:
         return capsieve.load_detector(name or "paper", parameters=parameters)
     scored, folder = exam.record["detector"], exam.folder
     usual = str(scored.get("name", "paper"))
-    if name is None and is_out_of_fold(scored):
-        raise FileError(
-            f"{folder} has out-of-fold results, scored by models that are not kept; use the model "
-            f"that was trained on all frames: --detector {screens_with(scored, folder)}"
-        )
     if name is None and usual.endswith(".onnx") and not Path(usual).is_file():
         raise FileError(
             f"{folder} was screened with the model {usual}, which is missing; give its path with "

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
-from capsieve.detectors import is_out_of_fold, screens_with
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import LabelledResults, as_labels, read_results
 from capsieve.evaluation.scores import Scores
@@ -212,11 +211,6 @@ def calibrate(
             "All figures are of the frames that chose, so they are optimistic; --splits or "
             "--train-patient gives figures of other frames."
         )
-    if is_out_of_fold(read.detector):
-        warnings.append(
-            "These are out-of-fold scores. The choice is for screening with the model that was "
-            "trained on all frames."
-        )
     found = Calibration(
         results=read.scored.name,
         labels=read.labels.path,
@@ -238,7 +232,7 @@ def calibrate(
             for metric in _figures(frames, mask, flags, statistics, name)
         ),
         optimistic=(subset,),
-        detector=screens_with(read.detector, Path(read.scored.name)) if read.detector else "",
+        detector=str(read.detector.get("name", "")),
         parameters=None
         if scale.step is None
         else replace(Parameters.from_dict(read.parameters), radius_threshold=int(value)),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from capsieve.detector import Detector
-from capsieve.detectors import is_out_of_fold, load_detector, same_detector
+from capsieve.detectors import load_detector, same_detector
 from capsieve.errors import FileError
 from capsieve.parameters import Parameters
 from capsieve.store.record import Record
@@ -34,11 +34,6 @@ def screening_detector(folder: Path, record: Record) -> Detector:
         What it runs with is not installed.
     """
     screened, exam = record["detector"], record["exam"]
-    if is_out_of_fold(screened):
-        raise FileError(
-            f"the exam {exam} holds out-of-fold scores, of models that were not kept: there is no "
-            "evidence for its flags"
-        )
     name: str | Path = str(screened.get("name", "paper"))
     if "model" in screened and str(name).endswith(".onnx"):
         name = _model(folder, str(name), exam)

@@ -84,11 +84,6 @@ def test_another_model_of_the_same_name_is_not_used(open_app, own_exam):
     assert "own.onnx" in answer.json()["detail"]
 
 
-def test_out_of_fold_scores_have_no_evidence(open_app, own_exam):
-    set_detector(own_exam, {"name": "svm", "out of fold": True, "model": "a" * 64})
-    assert evidence(open_app, own_exam).status_code == 404
-
-
 @pytest.mark.slow
 def test_a_model_next_to_the_results_is_found_by_its_name(open_app, own_exam):
     pytest.importorskip("onnxruntime")
