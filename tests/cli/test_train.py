@@ -34,7 +34,7 @@ def test_it_prints_the_figures_and_what_to_do_next(run, study, tmp_path):
     first = [*arguments(study, out), "--folds", "4", "--card", texts]
     result = run(*first)
     assert result.exit_code == 0, result.output
-    assert "Area under the ROC curve per frame" in result.stdout
+    assert "AUC per frame" in result.stdout
     assert "Sensitivity per polyp, for 90 %" in result.stdout
     assert f"--detector {out}" in result.stdout
     assert "Fold 4 (4 of 4): fitting: 1 of 1" in result.stderr
