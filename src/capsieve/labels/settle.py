@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from capsieve.errors import FileError
@@ -70,16 +71,15 @@ def settle(
     if lost:
         names = ", ".join(map(repr, lost[:EXAMPLES])) + ", ..." * (len(lost) > EXAMPLES)
         cautions.append(f"polyps that share all frames with other polyps are not counted: {names}")
-    owners = [rows.cells[name] for name in ("patient", "block", "exam")]
-    if alone := sum(all(cells[row] is None for cells in owners) for row in rows.used):
+    used = pa.array(rows.used, pa.int64())
+    cells = [pa.array(rows.cells[field.name], field.type).take(used) for field in LABELS]
+    table = pa.table(cells, schema=LABELS)
+    unknown = [table[name].is_null().to_numpy() for name in ("patient", "block", "exam")]
+    if alone := int(np.logical_and.reduce(unknown).sum()):
         cautions.append(
             f"{alone:,} rows name no patient, block or exam; blocks of consecutive frames replace "
             "them"
         )
-    table = pa.table(
-        [pa.array([rows.cells[f.name][row] for row in rows.used], f.type) for f in LABELS],
-        schema=LABELS,
-    )
     found = (*problems, *rows.problems.result())
     return LabelSet(table, found, warnings=tuple(cautions), **about)
 
@@ -139,11 +139,15 @@ class _Rows:
         exams, heads, frames, files = (
             self.cells[name] for name in ("exam", "head", "frame", "file")
         )
-        found: dict[tuple[Any, ...], list[int]] = {}
+        first: dict[tuple[Any, ...], int] = {}
+        found: dict[int, list[int]] = {}
         for row in self.used:
-            number = (heads[row] or 0, frames[row]) if files[row] is None else ()
-            found.setdefault((exams[row], files[row], *number), []).append(row)
-        return [rows for rows in found.values() if len(rows) > 1]
+            file = files[row]
+            key = (exams[row], file) if file else (exams[row], heads[row] or 0, frames[row])
+            one = first.setdefault(key, row)
+            if one != row:
+                found.setdefault(one, [one]).append(row)
+        return [found[one] for one in sorted(found)]
 
 
 def _check_cells(rows: _Rows) -> None:
