@@ -17,7 +17,10 @@ from capsieve.labels.label_set import (
     whole_column,
 )
 
-__all__ = ["KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
+__all__ = ["KEYS", "KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
+
+KEYS = ["exam", "head", "frame", "file"]
+"""Columns that name a frame."""
 
 
 class FrameKeys:

@@ -1,6 +1,8 @@
 """Labels of screened frames: truth, polyps, patients, units, groups and parts of a split."""
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.labels.groups import KINDS, group_rows
-from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, Places, Why, find_frames
+from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Places, Why, find_frames
 from capsieve.labels.label_set import (
     EXAMPLES,
     Codes,
@@ -24,7 +26,6 @@ from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, 
 __all__ = ["LabelRows", "Matched", "match"]
 
 _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
-_KEYS = ["exam", "head", "frame", "file"]
 
 Mask = NDArray[np.bool_]
 
@@ -132,9 +133,6 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     for name in ("patient", "unit", "source"):
         value[name] = _filled(known.exam, value[name], found.named)
     columns = {name: Coded(column.names, value[name]) for name, column in names.items()}
-    problems = Problems()
-    _note_keys(problems, table, places)
-    _note_frames(problems, known, table, found)
     parts = _parts(known, splits, labels, places, truth)
     # Blocks of the split replace blocks that were cut.
     cut = np.append(groups.cut, False)[value["group"]] & (parts.block.code >= 0)
@@ -153,7 +151,7 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
         group_kind=" or ".join(kind for kind in KINDS if kind in kinds),
         part=parts.part,
         polyp_word=labels.polyp_word,
-        problems=(*problems.result(), *parts.problems),
+        problems=(*_frame_problems(known, table, places, found), *parts.problems),
         contradicted=found.contradicted,
         in_two_parts=parts.in_two,
         rows=_count_rows(known, places, found),
@@ -253,7 +251,7 @@ def _parts(
     if splits is None:
         return _Parts(Coded((), code), Coded((), block), np.empty(0, np.int64), ())
     table = splits.table
-    if not table.select(_KEYS).equals(labels.table.select(_KEYS)):
+    if not table.select(KEYS).equals(labels.table.select(KEYS)):
         places = find_frames(known, table, what=splits.path, unique_names=labels.unique_names)
     part, group = coded(table["part"]), coded(table["group"])
     is_block = compute.equal(compute.fill_null(table["kind"], ""), "block").to_numpy()
@@ -265,73 +263,73 @@ def _parts(
     block[rows] = np.where(is_block[found], group.code[found], -1)
     listed = np.zeros(len(known), np.bool_)
     listed[rows] = True
-    problems = Problems()
-    _note_keys(problems, table, places)
-    _note(problems, known, "the frame is in two parts, and counts in none", in_two)
+    notes = _Notes(known, table)
+    notes.keys(places)
+    notes.frames("the frame is in two parts, and counts in none", in_two)
     missing = np.flatnonzero((truth >= 0) & ~listed)
-    _note(problems, known, "the labelled frame is in no part", missing)
-    bare = np.flatnonzero(listed & (truth < 0))
-    _note(problems, known, "the frame has no label", bare, used=True)
-    of_split = (LabelProblem(f"split: {p.what}", p.rows, p.examples, p.used) for p in problems)
-    return _Parts(
-        Coded(part.names, code), Coded(group.names, block), in_two, (*splits.problems, *of_split)
-    )
+    notes.frames("the labelled frame is in no part", missing)
+    notes.frames("the frame has no label", np.flatnonzero(listed & (truth < 0)), used=True)
+    of_split = (replace(one, what=f"split: {one.what}") for one in notes.problems)
+    problems = (*splits.problems, *of_split)
+    return _Parts(Coded(part.names, code), Coded(group.names, block), in_two, problems)
 
 
-def _note_keys(problems: Problems, keys: pa.Table, places: Places) -> None:
-    """Add the problems of rows that name no frame, or name it in an unusual way."""
-    for why, what in KEY_PROBLEMS.items():
-        rows = np.flatnonzero(places.why == why)
-        if why != Why.NO_EXAM:
-            names = _row_names(keys, rows)
-            problems.add(what, *names, rows=len(rows), used=why < Why.NO_EXAM)
-            continue
-        counts = keys["exam"].take(pa.array(rows)).value_counts().to_pylist()
-        _note_exams(problems, what, "row", [(one["values"], one["counts"]) for one in counts])
+class _Notes:
+    """Problems of rows and of frames, with the first few by name."""
 
+    def __init__(self, known: FrameKeys, table: pa.Table) -> None:
+        self.known = known
+        self.table = table
+        self.problems = Problems()
 
-def _note_frames(problems: Problems, known: FrameKeys, keys: pa.Table, found: _PerFrame) -> None:
-    """Add the problems of frames with several rows, and of frames without a label."""
-    contradicted = found.contradicted
+    def rows(self, what: str, rows: Codes, *, used: bool) -> None:
+        """Count rows of the table."""
+        names: list[str] = []
+        for row in self.table.select(KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():
+            shown = ["file"] if row["file"] is not None else ["head", "frame"]
+            parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
+            names.append(" ".join([row["exam"] or "", *parts]).strip())
+        self.problems.add(what, *names, rows=len(rows), used=used)
+
+    def frames(self, what: str, rows: Codes, *, used: bool = False) -> None:
+        """Count frames."""
+        names = [self.known.name(row) for row in rows[:EXAMPLES].tolist()]
+        self.problems.add(what, *names, rows=len(rows), used=used)
+
+    def exams(self, what: str, noun: str, exams: Iterable[str]) -> None:
+        """Count rows or frames by their exams."""
+        counts = Counter(exams)
+        names = [f"{exam}: {count} {noun}{'s' * (count != 1)}" for exam, count in counts.items()]
+        if len(names) > EXAMPLES:
+            names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
+        self.problems.add(what, *names, rows=counts.total())
+
+    def keys(self, places: Places) -> None:
+        """Count rows that name no frame, or name it in an unusual way."""
+        for why, what in KEY_PROBLEMS.items():
+            rows = np.flatnonzero(places.why == why)
+            if why == Why.NO_EXAM:
+                self.exams(what, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
+            else:
+                self.rows(what, rows, used=why < Why.NO_EXAM)
+
+def _frame_problems(known: FrameKeys, table: pa.Table, places: Places, found: _PerFrame) -> Problems:
+    """Return the problems of rows, of frames with several rows, and of frames without a label."""
+    notes, contradicted = _Notes(known, table), found.contradicted
+    notes.keys(places)
     what = "the frame has two labels or patients that contradict each other"
-    _note(problems, known, what, np.flatnonzero(contradicted))
+    notes.frames(what, np.flatnonzero(contradicted))
     details = found.differs["polyp"] | found.differs["group"] | found.differs["finding"]
     what = "the frame has one label, but polyps, groups or findings that differ and are left out"
-    _note(problems, known, what, np.flatnonzero(details & ~contradicted), used=True)
-    what = "the row labels the same frame as another row"
-    names = _row_names(keys, found.repeated)
-    problems.add(what, *names, rows=len(found.repeated), used=True)
+    notes.frames(what, np.flatnonzero(details & ~contradicted), used=True)
+    notes.rows("the row labels the same frame as another row", found.repeated, used=True)
     silent = np.ones(len(known.exams), np.bool_)
     silent[known.exam[found.named]] = False
     bare = ~found.named & ~silent[known.exam]
-    _note(problems, known, "the frame has no label", np.flatnonzero(bare))
-    sizes = np.bincount(known.exam, minlength=len(known.exams)).tolist()
-    exams = [(known.exams[exam], sizes[exam]) for exam in np.flatnonzero(silent)]
-    _note_exams(problems, "no frame of the exam has a label", "frame", exams)
-
-
-def _note(
-    problems: Problems, known: FrameKeys, what: str, rows: Codes, *, used: bool = False
-) -> None:
-    examples = [known.name(row) for row in rows[:EXAMPLES].tolist()]
-    problems.add(what, *examples, rows=len(rows), used=used)
-
-
-def _note_exams(problems: Problems, what: str, noun: str, exams: list[tuple[str, int]]) -> None:
-    """Add a problem of exams: the first ones by name, and the number of the others."""
-    names = [f"{exam}: {count} {noun}{'s' * (count != 1)}" for exam, count in exams]
-    if len(names) > EXAMPLES:
-        names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
-    problems.add(what, *names, rows=sum(count for _, count in exams))
-
-
-def _row_names(keys: pa.Table, rows: Codes) -> list[str]:
-    names: list[str] = []
-    for row in keys.select(_KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():
-        shown = ["file"] if row["file"] is not None else ["head", "frame"]
-        parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
-        names.append(" ".join([*([row["exam"]] if row["exam"] else []), *parts]))
-    return names
+    notes.frames("the frame has no label", np.flatnonzero(bare))
+    exams = (known.exams[exam] for exam in known.exam[silent[known.exam]])
+    notes.exams("no frame of the exam has a label", "frame", exams)
+    return notes.problems
 
 
 def _count_rows(known: FrameKeys, places: Places, found: _PerFrame) -> LabelRows:
