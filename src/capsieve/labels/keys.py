@@ -24,18 +24,11 @@ KEYS = ["exam", "head", "frame", "file"]
 
 
 class FrameKeys:
-    """Frames by exam, head and number, and by the path of an image.
-
-    Parameters
-    ----------
-    frames
-        The columns exam, head, frame and path; see :func:`~capsieve.labels.match`.
-    """
+    """Frames by exam, head and number, and by the path of an image; see `match`."""
 
     def __init__(self, frames: pa.Table) -> None:
-        encoded = whole_column(compute.fill_null(frames["exam"], "")).dictionary_encode()
-        self.exams = tuple(encoded.dictionary.to_pylist())
-        self.exam = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        self.exam, names = text_codes(compute.fill_null(frames["exam"], ""))
+        self.exams = tuple(names.to_pylist())
         self.head, self.frame = _numbers(frames["head"]), _numbers(frames["frame"])
         self.path = tidy_paths(whole_column(frames["path"]).cast(pa.string()))
         self.has_files = np.zeros(len(self.exams), np.bool_)
@@ -87,21 +80,11 @@ KEY_PROBLEMS = {
 
 
 class Places(NamedTuple):
-    """The frames of rows.
+    """The frames of rows."""
 
-    Attributes
-    ----------
-    row
-        Row in the table of frames; -1 if there is none.
-    why
-        A :class:`Why` per row.
-    exam
-        Code of the exam of the frame, or else of the row; -1 if it was not screened.
-    """
-
-    row: Codes
-    why: NDArray[np.int8]
-    exam: Codes
+    row: Codes  # in the table of frames; -1 if there is none
+    why: NDArray[np.int8]  # a Why
+    exam: Codes  # of the frame, or else of the row; -1 if it was not screened
 
 
 def find_frames(

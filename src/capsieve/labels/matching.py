@@ -30,16 +30,13 @@ _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelRows:
+class LabelRows(NamedTuple):
     """Counts of the rows of the labels, per screened exam and last for rows of no screened exam.
 
     rows = first + repeated + contradicting + without_frame.
 
     Attributes
     ----------
-    exams
-        Names of the screened exams, in the order of the frames.
     rows, first
         All rows, and those that give a frame its label.
     repeated, contradicting
@@ -49,7 +46,6 @@ class LabelRows:
         Rows that fit no frame, or several.
     """
 
-    exams: tuple[str, ...]
     rows: Codes
     first: Codes
     repeated: Codes
@@ -121,7 +117,8 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     places = find_frames(known, table, what=labels.path, unique_names=labels.unique_names)
     groups = group_rows(labels)
     names = {name: coded(table[name]) for name in ("polyp", "patient", "source", "finding")}
-    names["unit"] = _units(labels, names["patient"])
+    exam = [("", coded(table["exam"]))] if labels.names_exams else []
+    names["unit"] = _first_known(*exam, ("patient ", names["patient"]))
     words = coded(table["label"])
     codes = {name: column.code for name, column in names.items()}
     codes["truth"] = np.array([*(_TRUTH[w] for w in words.names), UNLABELLED], np.int32)[words.code]
@@ -136,13 +133,14 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     parts = _parts(known, splits, labels, places, truth)
     # Blocks of the split replace blocks that were cut.
     cut = np.append(groups.cut, False)[value["group"]] & (parts.block.code >= 0)
-    own = [f"{kind} {name}" for kind, name in zip(groups.kinds, groups.names, strict=True)]
-    group = Coded(
-        (*own, *(f"block {name}" for name in parts.block.names)),
-        np.where(cut, parts.block.code + len(own), value["group"]).astype(np.int32),
+    own = tuple(f"{kind} {name}" for kind, name in zip(groups.kinds, groups.names, strict=True))
+    group = _first_known(
+        ("", Coded(own, np.where(cut, -1, value["group"]))),
+        ("block ", Coded(parts.block.names, np.where(cut, parts.block.code, -1))),
+        ("patient ", columns["patient"]),  # of frames without a label, as all that follow
+        ("exam ", columns["unit"]),
+        ("exam ", Coded(known.exams, known.exam.astype(np.int32))),
     )
-    screened = Coded(known.exams, known.exam.astype(np.int32))
-    group = _with_all_frames(group, columns["patient"], columns["unit"], screened)
     seen = np.unique(group.code[labelled] if labelled.any() else group.code)
     kinds = {group.names[code].partition(" ")[0] for code in seen}
     return Matched(
@@ -194,16 +192,17 @@ def _per_frame(row: Codes, columns: dict[str, NDArray[Any]], frames: int) -> _Pe
     return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
 
 
-def _units(labels: LabelSet, patient: Coded) -> Coded:
-    """Return the exam that a row names, else the patient."""
-    exam = coded(labels.table["exam"])
-    code = exam.code if labels.names_exams else np.full_like(exam.code, -1)
-    by_patient = np.where(patient.code < 0, -1, patient.code + len(exam.names))
-    names = (*exam.names, *(f"patient {name}" for name in patient.names))
-    code = np.where(code < 0, by_patient, code)
-    used, dense = np.unique(code, return_inverse=True)
-    kept = used[used >= 0]
-    return Coded(tuple(names[n] for n in kept), (dense - (len(used) - len(kept))).astype(np.int32))
+def _first_known(*columns: tuple[str, Coded]) -> Coded:
+    """Return of each row the first name that is known, with the prefix of its column."""
+    number: dict[str, int] = {}
+    code = np.full(len(columns[0][1].code), -1, np.int64)
+    for prefix, column in columns:
+        places = [number.setdefault(prefix + name, len(number)) for name in column.names]
+        code = np.where(code < 0, np.array([*places, -1])[column.code], code)
+    used = np.unique(code[code >= 0])
+    names = list(number)
+    dense = np.where(code < 0, -1, np.searchsorted(used, code)).astype(np.int32)
+    return Coded(tuple(names[place] for place in used), dense)
 
 
 def _filled(exam: Codes, code: NDArray[np.int32], named: Mask) -> NDArray[np.int32]:
@@ -217,18 +216,6 @@ def _filled(exam: Codes, code: NDArray[np.int32], named: Mask) -> NDArray[np.int
     np.minimum.at(low, exam[named], code[named])
     np.maximum.at(high, exam[named], code[named])
     return np.where(named, code, np.where(low == high, high, -1)[exam]).astype(np.int32)
-
-
-def _with_all_frames(group: Coded, patient: Coded, unit: Coded, screened: Coded) -> Coded:
-    """Return groups of all frames: of unlabelled ones the patient, else the exam."""
-    number = {name: place for place, name in enumerate(dict.fromkeys(group.names))}
-    code = np.append([number[name] for name in group.names], -1).astype(np.int64)[group.code]
-    for kind, column in (("patient", patient), ("exam", unit), ("exam", screened)):
-        places = [number.setdefault(f"{kind} {name}", len(number)) for name in column.names]
-        code = np.where(code < 0, np.array([*places, -1])[column.code], code)
-    used, dense = np.unique(code, return_inverse=True)
-    names = list(number)
-    return Coded(tuple(names[place] for place in used), dense.astype(np.int32))
 
 
 class _Parts(NamedTuple):
@@ -334,12 +321,8 @@ def _frame_problems(known: FrameKeys, table: pa.Table, places: Places, found: _P
 
 def _count_rows(known: FrameKeys, places: Places, found: _PerFrame) -> LabelRows:
     there, size = places.row >= 0, len(known.exams) + 1
-    contrary, repeated = np.zeros(len(there), np.bool_), np.zeros(len(there), np.bool_)
-    contrary[there] = found.contradicted[places.row[there]]
-    repeated[found.repeated] = True
-
-    def per_exam(chosen: Mask) -> Codes:
-        return np.bincount(places.exam[chosen] % size, minlength=size).astype(np.int64)
-
+    contrary = there & np.append(found.contradicted, False)[places.row]
+    repeated = np.isin(np.arange(len(there)), found.repeated)
     masks = (there | True, there & ~repeated & ~contrary, repeated, contrary, ~there)
-    return LabelRows(known.exams, *(per_exam(mask) for mask in masks))
+    counts = (np.bincount(places.exam[mask] % size, minlength=size) for mask in masks)
+    return LabelRows(*counts)
