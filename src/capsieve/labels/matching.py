@@ -300,7 +300,10 @@ class _Notes:
             else:
                 self.rows(what, rows, used=why < Why.NO_EXAM)
 
-def _frame_problems(known: FrameKeys, table: pa.Table, places: Places, found: _PerFrame) -> Problems:
+
+def _frame_problems(
+    known: FrameKeys, table: pa.Table, places: Places, found: _PerFrame
+) -> Problems:
     """Return the problems of rows, of frames with several rows, and of frames without a label."""
     notes, contradicted = _Notes(known, table), found.contradicted
     notes.keys(places)

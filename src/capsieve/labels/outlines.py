@@ -251,7 +251,12 @@ class Outlines:
             chosen = [one for one in self.outlines if by_stem != is_image_name(one.file or "x.png")]
             if not chosen:
                 continue
-            kinds = {"exam": pa.string(), "head": pa.int64(), "frame": pa.int64(), "file": pa.string()}
+            kinds = {
+                "exam": pa.string(),
+                "head": pa.int64(),
+                "frame": pa.int64(),
+                "file": pa.string(),
+            }
             keys = pa.table(
                 {name: pa.array([getattr(o, name) for o in chosen], t) for name, t in kinds.items()}
             )

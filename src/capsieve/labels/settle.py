@@ -183,9 +183,7 @@ def _check_labels(rows: _Rows) -> None:
         if len({label[row] for row in frame}) > 1:
             several += frame
             pairs = combinations([row for row in frame if reader[row] is not None], 2)
-            apart = (
-                (a, b) for a, b in pairs if label[a] != label[b] and reader[a] != reader[b]
-            )
+            apart = ((a, b) for a, b in pairs if label[a] != label[b] and reader[a] != reader[b])
             disagree += [pair] if (pair := next(apart, None)) else []
     if disagree:
         named = zip(disagree[0], rows.name_rows(disagree[0]), strict=True)
