@@ -52,11 +52,8 @@ class Box:
     col1: float
     relative: bool = False
 
-    @property
-    def corners(self) -> list[tuple[float, float]]:
-        return [(self.row0, self.col0), (self.row1, self.col1)]
-
     def contains(self, row: Floats, col: Floats) -> Mask:
+        """Return which points are inside."""
         return (self.row0 <= row) & (row <= self.row1) & (self.col0 <= col) & (col <= self.col1)
 
 
@@ -66,11 +63,8 @@ class Polygon:
 
     rings: tuple[tuple[tuple[float, float], ...], ...]
 
-    @property
-    def corners(self) -> list[tuple[float, float]]:
-        return [corner for ring in self.rings for corner in ring]
-
     def contains(self, row: Floats, col: Floats) -> Mask:
+        """Return which points are inside."""
         found = np.zeros(row.shape, np.bool_)
         for ring in self.rings:
             odd = np.zeros(row.shape, np.bool_)  # crossings of a ray along the row
@@ -286,17 +280,18 @@ def _fitted(outline: Outline, row: int, frame: Size | None) -> FrameOutline:
             raise _Misfit("the mask covers the whole image")
         drawn = (mask.shape[0], mask.shape[1])
         return FrameOutline(row, outline.polyp, _Pixels(mask), _scale(drawn, frame or drawn))
-    if isinstance(shape, Box) and shape.relative:
-        if frame is None or not all(frame):
-            raise _Misfit("the size of the frame is not known")
-        (top, left), (bottom, right) = (
-            (row * frame[0] - EDGE, col * frame[1] - EDGE) for row, col in shape.corners
-        )
-        shape, drawn = Box(top, left, bottom, right), frame
+    if isinstance(shape, Polygon):
+        corners = np.array([corner for ring in shape.rings for corner in ring])
+    else:
+        corners = np.array([(shape.row0, shape.col0), (shape.row1, shape.col1)])
+        if shape.relative:
+            if frame is None or not all(frame):
+                raise _Misfit("the size of the frame is not known")
+            corners, drawn = corners * frame - EDGE, frame
+            shape = Box(*corners.ravel().tolist())
     scale = (1.0, 1.0) if drawn is None else _scale(drawn, frame or drawn)
     if frame is not None and all(frame):
         low, high = -EDGE - _STRAY, np.divide(frame, scale) - EDGE + _STRAY
-        corners = np.array(shape.corners)
         if (corners < low).any() or (corners > high).any():
             raise _Misfit("the outline reaches beyond the frame by more than a pixel")
     return FrameOutline(row, outline.polyp, shape, scale)
