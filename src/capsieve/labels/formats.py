@@ -72,13 +72,7 @@ def read_labels(path: str | os.PathLike[str], *, label_format: str | None = None
 
 
 def read_own(raw: RawTable) -> LabelSet:
-    """Read labels in capsieve's own format.
-
-    Raises
-    ------
-    FileError
-        Columns are missing; or see :func:`~capsieve.labels.settle.settle`.
-    """
+    """Read labels in capsieve's own format."""
     chosen = {name: name for name in (*LABELS.names, "reader") if name in raw.columns}
     for alias, name in _ALIASES.items():
         if alias in raw.columns:

@@ -102,22 +102,10 @@ def find_frames(
     another exam is another frame. If rows with different keys fit a frame only in part (by file and
     folder, or with another exam), none of them counts, and a row that fits fully wins.
 
-    Parameters
-    ----------
-    known
-        All frames.
-    keys
-        The columns exam, head, frame and file.
-    what
-        For messages: where the rows were read.
-    unique_names
-        See :class:`~capsieve.labels.LabelSet`: the name of a file is enough for rows with an exam,
-        and of several copies the best or else the first one counts.
-
-    Raises
-    ------
-    FileError
-        Rows have a frame number and no exam, and there are several exams.
+    With `unique_names` (see :class:`~capsieve.labels.LabelSet`) the name of a file is enough for
+    rows with an exam, and of several copies the best or else the first one counts. Messages name
+    `what` as the place where rows were read; it is an error if rows have a frame number and no
+    exam, and there are several exams.
     """
     exams = pa.array(known.exams, pa.string())
     exam = _numbers(compute.index_in(whole_column(keys["exam"]), value_set=exams))

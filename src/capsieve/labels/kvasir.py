@@ -85,13 +85,7 @@ _SPLIT_FINDINGS = _FINDINGS | {
 
 
 def video_and_frame(file: str) -> tuple[str, int] | None:
-    """Return the video and the frame number that the name of a file shows, or None.
-
-    Examples
-    --------
-    >>> video_and_frame("Polyp/04a78ef00c5245e0_887.jpg")
-    ('04a78ef00c5245e0', 887)
-    """
+    """Return the video and the frame number of Polyp/04a78ef00c5245e0_887.jpg; None without."""
     match = _NAME.fullmatch(PureWindowsPath(file).name)
     return (match[1].lower(), int(match[2])) if match else None
 

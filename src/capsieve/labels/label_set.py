@@ -151,11 +151,6 @@ def clean_text(column: Any, *, name: str) -> pa.StringArray:
     """Return a column as texts without surrounding blanks; null if nothing is left.
 
     Numbers become texts as people write them: 3.0 is "3", and NaN is null.
-
-    Raises
-    ------
-    FileError
-        The column contains lists or other values that are not text.
     """
     column = whole_column(column)
     if pa.types.is_dictionary(column.type):
@@ -205,13 +200,7 @@ def joint_codes(*columns: NDArray[np.integer]) -> Codes:
 def whole_numbers(
     text: pa.StringArray, *, largest: int = 10**18
 ) -> tuple[Codes, NDArray[np.bool_]]:
-    """Read whole numbers from 0.
-
-    Returns
-    -------
-    values, wrong
-        -1 if there is none; and cells that are neither empty nor a number from 0 to `largest`.
-    """
+    """Return whole numbers from 0, -1 if there is none, and which cells are something else."""
     fits = compute.match_substring_regex(text, _WHOLE)
     digits = compute.replace_substring_regex(compute.if_else(fits, text, None), r"\..*$", "")
     values = digits.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)

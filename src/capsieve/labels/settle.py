@@ -38,19 +38,9 @@ def settle(
 ) -> LabelSet:
     """Check the rows of a source and keep one row per frame.
 
-    Every row that is not used is counted in exactly one problem: the first that applies.
-
-    Parameters
-    ----------
-    columns
-        Some of the columns of :data:`~capsieve.labels.LABELS`, most often texts; and `reader`, if
-        the source names who labelled a frame.
-    name_rows
-        For messages.
-    problems, warnings
-        Those of reading.
-    **about
-        label_format, path and further fields of :class:`~capsieve.labels.LabelSet`.
+    Every row that is not used is counted in exactly one problem: the first that applies. Columns
+    are some of :data:`~capsieve.labels.LABELS`, most often texts, and `reader`, if the source names
+    who labelled a frame. `about` has further fields of the set: label_format, path and so on.
 
     Raises
     ------

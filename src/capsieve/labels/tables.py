@@ -41,25 +41,12 @@ class _Ragged(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawTable:
-    """An unchanged table of a file.
+    """An unchanged table of a file; the names of its columns are in small letters."""
 
-    Attributes
-    ----------
-    table
-        Names of columns in small letters. CSV: every cell is text, "" if it is empty. Parquet: as
-        stored.
-    path
-        Where it was read.
-    lines
-        CSV: the line on which each row begins.
-    ragged
-        CSV: the records that are not in the table.
-    """
-
-    table: pa.Table
+    table: pa.Table  # CSV: every cell is text, "" if it is empty
     path: str
-    lines: Sequence[int] | None = None
-    ragged: Sequence[_Ragged] = ()
+    lines: Sequence[int] | None = None  # CSV: on which each row begins
+    ragged: Sequence[_Ragged] = ()  # CSV: records that are not in the table
 
     @property
     def columns(self) -> list[str]:
