@@ -149,7 +149,7 @@ def read_table_labels(raw: RawTable) -> LabelSet:
                 "the name of the image shows another video or frame than the columns",
                 f"{where}: {name!r}, video {video!r}, frame {frame!r}",
             )
-    known = (*raw.problems, *problems.result())
+    known = (*raw.problems, *problems)
     return _labels(rows, _FINDINGS, path=raw.path, problems=known)
 
 
@@ -196,7 +196,7 @@ def picture_labels(
     return settle(
         {name: pa.array(values) for name, values in columns.items()},
         name_rows=lambda places: [rows[place][2].where for place in places],
-        problems=(*problems, *noted.result()),
+        problems=(*problems, *noted),
         unique_names=True,
         **about,
     )
@@ -241,11 +241,11 @@ def _labels(
             what = "the name is not VIDEO_FRAME.jpg, so its exam and patient are not known"
             noted.add(what, f"{where}: {file!r}", used=True)
         same = file if shown is None else PureWindowsPath(file).name.lower()
-        pictures.append(Picture(where, file, finding, same, *(shown or ())))
+        pictures.append(Picture(where, file, finding, same, *(shown or (None, None))))
     return picture_labels(
         pictures,
         known,
-        problems=(*problems, *noted.result()),
+        problems=(*problems, *noted),
         warnings=_WARNINGS,
         label_format="Kvasir-Capsule",
         path=path,

@@ -102,14 +102,8 @@ class Problems:
         self._found[what, used] = (count + (len(examples) if rows is None else rows), named)
 
     def __iter__(self) -> Iterator[LabelProblem]:
-        return iter(self.result())
-
-    def result(self) -> tuple[LabelProblem, ...]:
-        """Return all problems."""
-        return tuple(
-            LabelProblem(what, rows, tuple(examples), used)
-            for (what, used), (rows, examples) in self._found.items()
-        )
+        for (what, used), (rows, examples) in self._found.items():
+            yield LabelProblem(what, rows, tuple(examples), used)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = Non
         name, outlines = _recognised(path, number, problems)
         found = tuple(outlines)
     unique_names = name in ("Kvasir-Capsule", "SEE-AI")
-    return Outlines(found, problems.result(), name, str(path), unique_names=unique_names)
+    return Outlines(found, tuple(problems), name, str(path), unique_names=unique_names)
 
 
 def _recognised(

@@ -110,50 +110,26 @@ class RunLength:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One polyp on one frame, as the source has it.
+    """One polyp on one frame, as the source has it; exam, head, frame and file as in labels."""
 
-    Attributes
-    ----------
-    file, exam, head, frame
-        The frame, as in labels. A file without the ending of an image fits any image of this stem.
-    shape
-        The outline.
-    size
-        Rows and columns of the image that it was drawn on, or None.
-    polyp
-        Its name, or None.
-    where
-        Where it was read, for messages.
-    """
-
-    file: str | None
+    file: str | None  # without the ending of an image it fits any image of this stem
     shape: Box | Polygon | MaskFile | RunLength
     exam: str | None = None
     head: int | None = None
     frame: int | None = None
-    size: Size | None = None
+    size: Size | None = None  # rows and columns of the image that it was drawn on
     polyp: str | None = None
-    where: str = ""
+    where: str = ""  # for messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameOutline:
-    """One polyp on one frame, in pixels of the frame.
+    """One polyp on one frame, in pixels of the frame."""
 
-    Attributes
-    ----------
-    row
-        Row of the frame in the table of frames.
-    polyp
-        The name that the source gives it, or None.
-    shape, scale
-        The outline in its own pixels, and pixels of the frame per pixel of the outline.
-    """
-
-    row: int
-    polyp: str | None
-    shape: Box | Polygon | _Pixels
-    scale: tuple[float, float]
+    row: int  # of the frame in the table of frames
+    polyp: str | None  # the name that the source gives it
+    shape: Box | Polygon | _Pixels  # in its own pixels
+    scale: tuple[float, float]  # pixels of the frame per pixel of the outline
 
     def hit(self, row: Floats, col: Floats) -> Mask:
         """Return which points are inside; NaN never is."""
@@ -164,25 +140,13 @@ class FrameOutline:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlines:
-    """All outlines of a study.
-
-    Attributes
-    ----------
-    outlines, problems
-        What was read, and what is not clear.
-    outline_format
-        "COCO", "text boxes", "masks", ...
-    path
-        Where it was read.
-    unique_names
-        Whether names of files identify frames in all folders.
-    """
+    """All outlines of a study, and what is not clear."""
 
     outlines: tuple[Outline, ...]
     problems: tuple[LabelProblem, ...]
-    outline_format: str
+    outline_format: str  # "COCO", "text boxes", "masks", ...
     path: str
-    unique_names: bool = False
+    unique_names: bool = False  # whether names of files identify frames in all folders
 
     def find(
         self, frames: pa.Table, *, polyp_frames: Mask
@@ -226,7 +190,7 @@ class Outlines:
         for one, outline in found:
             if one.row in spoiled:
                 problems.add("another outline of the same frame cannot be used", outline.where)
-        return [one for one, _ in found if one.row not in spoiled], problems.result()
+        return [one for one, _ in found if one.row not in spoiled], tuple(problems)
 
     def _places(
         self, frames: pa.Table, polyp_frames: Mask, problems: Problems
@@ -288,7 +252,8 @@ def _fitted(outline: Outline, row: int, frame: Size | None) -> FrameOutline:
             if frame is None or not all(frame):
                 raise _Misfit("the size of the frame is not known")
             corners, drawn = corners * frame - EDGE, frame
-            shape = Box(*corners.ravel().tolist())
+            (top, left), (bottom, right) = corners.tolist()
+            shape = Box(top, left, bottom, right)
     scale = (1.0, 1.0) if drawn is None else _scale(drawn, frame or drawn)
     if frame is not None and all(frame):
         low, high = -EDGE - _STRAY, np.divide(frame, scale) - EDGE + _STRAY

@@ -70,7 +70,7 @@ def settle(
             f"{alone:,} rows name no patient, block or exam; blocks of consecutive frames replace "
             "them"
         )
-    found = (*problems, *rows.problems.result())
+    found = (*problems, *rows.problems)
     return LabelSet(table, found, warnings=tuple(cautions), **about)
 
 

@@ -58,21 +58,11 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
-    """A split.
-
-    Attributes
-    ----------
-    table
-        :data:`SPLITS`, in the order of the file. Frames that are there twice are kept.
-    path
-        Where it was read, or "".
-    problems
-        Frames that are there twice.
-    """
+    """A split: :data:`SPLITS` in the order of the file."""
 
     table: pa.Table
     path: str = ""
-    problems: tuple[LabelProblem, ...] = ()
+    problems: tuple[LabelProblem, ...] = ()  # frames that are there twice; they are kept
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -121,24 +111,12 @@ class SplitOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitPlan:
-    """A planned split.
-
-    Attributes
-    ----------
-    splits
-        To be written.
-    table
-        What each part contains.
-    warnings
-        Texts without a final stop.
-    kind
-        What stays together: "patient", "block", "patient or block", ...
-    """
+    """A planned split, to be written."""
 
     splits: Splits
-    table: Table
+    table: Table  # what each part contains
     warnings: tuple[str, ...]
-    kind: str
+    kind: str  # what stays together: "patient", "block", "patient or block", ...
 
 
 def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitPlan:
@@ -265,7 +243,7 @@ def _repeated(table: pa.Table) -> tuple[LabelProblem, ...]:
     for row in counted.filter(compute.greater(counted["count_all"], 1)).to_pylist():
         name = row["file"] or f"{row['exam'] or ''} frame {row['frame']}".strip()
         problems.add("the frame is in the split more than once", name)
-    return problems.result()
+    return tuple(problems)
 
 
 def _assign(

@@ -70,7 +70,7 @@ class RawTable:
             noun = "cell" if len(cells) == 1 else "cells"
             what = "the row has too few or too many cells"
             problems.add(what, f"{where}: {len(cells)} {noun} instead of {len(self.columns)}")
-        return problems.result()
+        return tuple(problems)
 
     def padded(self) -> "RawTable":
         """Return the table with short records completed by empty cells."""
