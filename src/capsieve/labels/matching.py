@@ -174,22 +174,26 @@ class _PerFrame(NamedTuple):
 
 def _per_frame(row: Codes, columns: dict[str, NDArray[Any]], frames: int) -> _PerFrame:
     used = np.flatnonzero(row >= 0)
-    order = used[np.argsort(row[used], kind="stable")]
-    place, starts = np.unique(row[order], return_index=True)
-    value = {name: np.full(frames, -1, np.int32) for name in columns}
-    differs = {name: np.zeros(frames, np.bool_) for name in columns}
-    for name, code in columns.items() if len(order) else ():
-        given = code[order].astype(np.int32)
-        high = np.maximum.reduceat(given, starts)
-        low = np.minimum.reduceat(np.where(given < 0, np.iinfo(np.int32).max, given), starts)
-        several = (high >= 0) & (low != high)
-        value[name][place] = np.where(several, -1, high)
-        differs[name][place] = several
+    value: dict[str, NDArray[np.int32]] = {}
+    differs: dict[str, Mask] = {}
+    for name, code in columns.items():
+        given = used[code[used] >= 0]
+        low, high = _range(row[given], code[given], frames)
+        differs[name] = low < high
+        value[name] = np.where(low < high, -1, high).astype(np.int32)
     named = np.zeros(frames, np.bool_)
-    named[place] = True
+    named[row[used]] = True
     contradicted = differs["truth"] | differs["patient"]
-    again = np.delete(order, starts)
+    again = np.delete(used, np.unique(row[used], return_index=True)[1])
     return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
+
+
+def _range(place: Codes, code: NDArray[Any], count: int) -> tuple[Codes, Codes]:
+    """Return the lowest and the highest code of each place; the highest is -1 without any."""
+    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    np.minimum.at(low, place, code)
+    np.maximum.at(high, place, code)
+    return low, high
 
 
 def _first_known(*columns: tuple[str, Coded]) -> Coded:
@@ -210,11 +214,7 @@ def _filled(exam: Codes, code: NDArray[np.int32], named: Mask) -> NDArray[np.int
 
     A folder with frames of many patients is screened as if it were an exam.
     """
-    count = int(exam.max(initial=-1)) + 1
-    low = np.full(count, np.iinfo(np.int32).max, np.int32)
-    high = np.full(count, -1, np.int32)
-    np.minimum.at(low, exam[named], code[named])
-    np.maximum.at(high, exam[named], code[named])
+    low, high = _range(exam[named], code[named], int(exam.max(initial=-1)) + 1)
     return np.where(named, code, np.where(low == high, high, -1)[exam]).astype(np.int32)
 
 
@@ -245,20 +245,20 @@ def _parts(
     found = np.flatnonzero(places.row >= 0)
     rows = places.row[found]
     code[rows] = part.code[found]  # the last row wins; if that matters, it is in two parts
-    in_two = np.unique(rows[code[rows] != part.code[found]])
+    in_two, listed = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
+    in_two[rows[code[rows] != part.code[found]]] = True
+    listed[rows] = True
     code[in_two] = -1
     block[rows] = np.where(is_block[found], group.code[found], -1)
-    listed = np.zeros(len(known), np.bool_)
-    listed[rows] = True
     notes = _Notes(known, table)
     notes.keys(places)
     notes.frames("the frame is in two parts, and counts in none", in_two)
-    missing = np.flatnonzero((truth >= 0) & ~listed)
-    notes.frames("the labelled frame is in no part", missing)
-    notes.frames("the frame has no label", np.flatnonzero(listed & (truth < 0)), used=True)
+    notes.frames("the labelled frame is in no part", (truth >= 0) & ~listed)
+    notes.frames("the frame has no label", listed & (truth < 0), used=True)
     of_split = (replace(one, what=f"split: {one.what}") for one in notes.problems)
     problems = (*splits.problems, *of_split)
-    return _Parts(Coded(part.names, code), Coded(group.names, block), in_two, problems)
+    part, group = Coded(part.names, code), Coded(group.names, block)
+    return _Parts(part, group, np.flatnonzero(in_two), problems)
 
 
 class _Notes:
@@ -278,9 +278,10 @@ class _Notes:
             names.append(" ".join([row["exam"] or "", *parts]).strip())
         self.problems.add(what, *names, rows=len(rows), used=used)
 
-    def frames(self, what: str, rows: Codes, *, used: bool = False) -> None:
+    def frames(self, what: str, chosen: Mask, *, used: bool = False) -> None:
         """Count frames."""
-        names = [self.known.name(row) for row in rows[:EXAMPLES].tolist()]
+        rows = np.flatnonzero(chosen).tolist()
+        names = [self.known.name(row) for row in rows[:EXAMPLES]]
         self.problems.add(what, *names, rows=len(rows), used=used)
 
     def exams(self, what: str, noun: str, exams: Iterable[str]) -> None:
@@ -308,15 +309,14 @@ def _frame_problems(
     notes, contradicted = _Notes(known, table), found.contradicted
     notes.keys(places)
     what = "the frame has two labels or patients that contradict each other"
-    notes.frames(what, np.flatnonzero(contradicted))
+    notes.frames(what, contradicted)
     details = found.differs["polyp"] | found.differs["group"] | found.differs["finding"]
     what = "the frame has one label, but polyps, groups or findings that differ and are left out"
-    notes.frames(what, np.flatnonzero(details & ~contradicted), used=True)
+    notes.frames(what, details & ~contradicted, used=True)
     notes.rows("the row labels the same frame as another row", found.repeated, used=True)
     silent = np.ones(len(known.exams), np.bool_)
     silent[known.exam[found.named]] = False
-    bare = ~found.named & ~silent[known.exam]
-    notes.frames("the frame has no label", np.flatnonzero(bare))
+    notes.frames("the frame has no label", ~found.named & ~silent[known.exam])
     exams = (known.exams[exam] for exam in known.exam[silent[known.exam]])
     notes.exams("no frame of the exam has a label", "frame", exams)
     return notes.problems
