@@ -64,11 +64,6 @@ class Splits:
     path: str = ""
     problems: tuple[LabelProblem, ...] = ()  # frames that are there twice; they are kept
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the parts, in the order in which they first occur."""
-        return tuple(self.table["part"].unique().to_pylist())
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
