@@ -171,7 +171,7 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
     rows: list[list[str]] = []
     lines: list[int] = []
     ragged: list[_Ragged] = []
-    csv.field_size_limit(_LONGEST_CELL)
+    csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     try:
         with file_errors("read", path), path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, delimiter=delimiter)
