@@ -3,16 +3,12 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from capsieve.cli.options import json_option, label_format_option
 from capsieve.cli.settings_options import PathType, settings_options
 from capsieve.labels.splits import SplitOptions
-
-if TYPE_CHECKING:
-    from capsieve.labels import LabelSet, SplitPlan
 
 __all__ = ["command"]
 
@@ -61,7 +57,16 @@ def command(
     plan = plan_splits(labels, settings)
     write_splits(plan.splits, out)
     if as_json:
-        click.echo(json.dumps(_outcome(plan, labels, out), indent=2, allow_nan=False))
+        keys = [column.key for column in plan.table.columns]
+        outcome = {
+            "schema": SCHEMA,
+            "splits": str(out),
+            "kind": plan.kind,
+            "parts": [dict(zip(keys, row, strict=True)) for row in plan.table.rows],
+            "warnings": [*labels.warnings, *plan.warnings],
+            "problems": [asdict(problem) for problem in labels.problems],
+        }
+        click.echo(json.dumps(outcome, indent=2, allow_nan=False))
         return
     say_cautions((), (*labels.warnings, *plan.warnings), labels.problems)
     click.echo(tables.terminal(plan.table, title=False))
@@ -81,15 +86,3 @@ def _check_out(out: Path) -> None:
         raise FileError(
             f"{out} exists and is not a split; give another name with -o, or remove it"
         ) from error
-
-
-def _outcome(plan: "SplitPlan", labels: "LabelSet", out: Path) -> dict[str, object]:
-    keys = [column.key for column in plan.table.columns]
-    return {
-        "schema": SCHEMA,
-        "splits": str(out),
-        "kind": plan.kind,
-        "parts": [dict(zip(keys, row, strict=True)) for row in plan.table.rows],
-        "warnings": [*labels.warnings, *plan.warnings],
-        "problems": [asdict(problem) for problem in labels.problems],
-    }

@@ -27,7 +27,8 @@ from capsieve.labels import (
     read_labels,
     read_splits,
 )
-from capsieve.labels.tables import RawTable, read_own
+from capsieve.labels.formats import read_own
+from capsieve.labels.tables import RawTable
 from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.statistics.operating_point import with_training_patients
 from capsieve.statistics.rates import class_warnings

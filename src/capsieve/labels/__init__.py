@@ -1,12 +1,12 @@
 """Labels of frames: formats, matching with screened frames, splits, outlines.
 
 Modules in reading order: label_set (labels after reading), settle (checks that all formats share),
-tables (the reader of delimited files, and capsieve's own format), kvasir and capsule_vision
-(published data sets), formats (read_labels), groups (what stays together), splits, keys (which
+tables (the reader of delimited files), kvasir and capsule_vision (published data sets), formats
+(read_labels, and capsieve's own format), groups (what stays together), splits, keys (which
 frame a row names), matching (labels of frames), outlines (places of polyps), outline_files.
 """
 
-from capsieve.labels.formats import LABEL_FORMATS, read_labels
+from capsieve.labels.formats import LABEL_FORMATS, read_labels, write_labels
 from capsieve.labels.label_set import LABELS, WORDS, LabelProblem, LabelSet
 from capsieve.labels.matching import LabelRows, Matched, match
 from capsieve.labels.outline_files import read_outlines
@@ -19,7 +19,6 @@ from capsieve.labels.splits import (
     read_splits,
     write_splits,
 )
-from capsieve.labels.tables import write_labels
 
 __all__ = [
     "LABELS",

@@ -75,7 +75,7 @@ def read_folder(path: Path) -> LabelSet:
     return picture_labels(
         pictures,
         _CLASSES,
-        problems=problems.result(),
+        problems=tuple(problems),
         warnings=_WARNINGS,
         label_format="Capsule Vision 2024",
         path=os.fspath(path),
@@ -94,16 +94,12 @@ def _picture(file: str, finding: str, source: str, name: str) -> Picture:
 
 def _class_folders(path: Path) -> list[Path]:
     """Return the folders of all classes, known or not; [] if it is another folder."""
-    parts = [path / name for name in _PARTS if _has_classes(path / name)]
-    if not parts and _has_classes(path):
-        parts = [path]
-    if parts:
-        return [part / name for part in parts for name in subfolders(part)]
+    for parts in ([path / name for name in _PARTS], [path]):
+        classes = [[part / name for name in subfolders(part)] for part in parts]
+        found = [folder for some in classes if any(map(_is_class, some)) for folder in some]
+        if found:
+            return found
     return [path] if _is_class(path) else []
-
-
-def _has_classes(part: Path) -> bool:
-    return any(_is_class(part / name) for name in subfolders(part))
 
 
 def _is_class(folder: Path) -> bool:

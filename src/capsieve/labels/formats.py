@@ -1,14 +1,17 @@
-"""The known label formats: read_labels recognises them by their content."""
+"""The known label formats, recognised by their content; capsieve's own format."""
 
 import os
 from pathlib import Path
 
+import pyarrow as pa
+
 from capsieve.errors import FileError, ParameterError
 from capsieve.labels import capsule_vision, kvasir
-from capsieve.labels.label_set import LabelSet
-from capsieve.labels.tables import is_own, read_own, read_table
+from capsieve.labels.label_set import LABELS, LabelSet
+from capsieve.labels.settle import settle
+from capsieve.labels.tables import RawTable, read_table, write_table
 
-__all__ = ["LABEL_FORMATS", "read_labels"]
+__all__ = ["LABEL_FORMATS", "read_labels", "read_own", "write_labels"]
 
 LABEL_FORMATS = {
     "capsieve": "a CSV or Parquet table with the column label, and file or exam and frame",
@@ -18,6 +21,7 @@ LABEL_FORMATS = {
 """Names for `label_format`, and what each one is."""
 
 _TABLES = ("labels.csv", "labels.parquet", "metadata.csv", "frames.csv")
+_ALIASES = {"video": "exam", "run": "polyp", "findings": "finding", "filename": "file"}
 _NEEDED = "a label table has the column label, and file or exam and frame"
 
 
@@ -62,13 +66,75 @@ def read_labels(path: str | os.PathLike[str], *, label_format: str | None = None
     raw = read_table(path)
     if label_format in (None, "kvasir") and kvasir.is_kvasir_table(raw):
         return kvasir.read_table_labels(raw)
-    if label_format in (None, "capsieve") and is_own(raw.columns):
+    if label_format in (None, "capsieve"):
         return read_own(raw)
+    raise _unknown(raw, LABEL_FORMATS[label_format])
+
+
+def read_own(raw: RawTable) -> LabelSet:
+    """Read labels in capsieve's own format."""
+    chosen = {name: name for name in (*LABELS.names, "reader") if name in raw.columns}
+    for alias, name in _ALIASES.items():
+        if alias in raw.columns:
+            chosen.setdefault(name, alias)
+    if "label" not in chosen or not chosen.keys() & {"file", "frame"}:
+        raise _unknown(raw, _NEEDED)
+    warnings = []
+    if unused := [name for name in raw.columns if name and name not in chosen.values()]:
+        warnings.append(f"columns that are not used: {', '.join(map(repr, unused))}")
+    runs = chosen.get("polyp") == "run"
+    if runs:
+        warnings.append("runs of polyp frames replace polyps: results are per run")
+    return settle(
+        {name: raw.table[column] for name, column in chosen.items()},
+        name_rows=raw.name_rows,
+        problems=raw.problems,
+        warnings=warnings,
+        label_format="capsieve labels",
+        path=raw.path,
+        polyp_word="run" if runs else "polyp",
+    )
+
+
+def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write labels as CSV or Parquet, by the ending of the path.
+
+    Parameters
+    ----------
+    table
+        Columns of :data:`~capsieve.labels.LABELS`; missing ones are written without content.
+    path
+        Ends in .csv or .parquet. The file appears complete or not at all.
+
+    Raises
+    ------
+    ParameterError
+        The table has other columns or types.
+    FileError
+        The path has another ending, or cannot be written.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise FileError(f"cannot write {path}: the name of a label file ends in .csv or .parquet")
+    strange = [name for name in table.column_names if name not in LABELS.names]
+    if strange:
+        raise ParameterError("table", f"labels have no column {strange[0]!r}")
+    columns = [
+        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+        for field in LABELS
+    ]
+    try:
+        complete = pa.table(columns, names=LABELS.names).cast(LABELS)
+    except pa.ArrowException as error:
+        raise ParameterError("table", f"the columns are not those of labels: {error}") from error
+    write_table(complete, path, name="labels")
+
+
+def _unknown(raw: RawTable, needed: str) -> FileError:
     some = ", ".join(repr(name[:40]) for name in raw.columns[:6])
     more = ", ..." if len(raw.columns) > 6 else ""
-    wanted = _NEEDED if label_format in (None, "capsieve") else LABEL_FORMATS[label_format]
-    raise FileError(
-        f"cannot read labels from {path}: its columns are {some}{more}; needed: {wanted}"
+    return FileError(
+        f"cannot read labels from {raw.path}: its columns are {some}{more}; needed: {needed}"
     )
 
 

@@ -29,22 +29,12 @@ Floats = NDArray[np.float64]
 
 
 class RowGroups(NamedTuple):
-    """The group of every row of labels.
-
-    Attributes
-    ----------
-    names, kinds
-        Of the groups; kinds are those of :data:`KINDS`.
-    code
-        The group of each row.
-    cut
-        Whether each group is a block that was cut, so that its neighbours may be of the same exam.
-    """
+    """The group of every row of labels, and the names and kinds of the groups."""
 
     names: list[str]
     kinds: list[str]
     code: Codes
-    cut: NDArray[np.bool_]
+    cut: NDArray[np.bool_]  # blocks that were cut: their neighbours may be of the same exam
 
 
 def group_rows(labels: LabelSet, *, block_size: int = BLOCK_SIZE) -> RowGroups:

@@ -17,22 +17,18 @@ from capsieve.labels.label_set import (
     whole_column,
 )
 
-__all__ = ["KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
+__all__ = ["KEYS", "KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
+
+KEYS = ["exam", "head", "frame", "file"]
+"""Columns that name a frame."""
 
 
 class FrameKeys:
-    """Frames by exam, head and number, and by the path of an image.
-
-    Parameters
-    ----------
-    frames
-        The columns exam, head, frame and path; see :func:`~capsieve.labels.match`.
-    """
+    """Frames by exam, head and number, and by the path of an image; see `match`."""
 
     def __init__(self, frames: pa.Table) -> None:
-        encoded = whole_column(compute.fill_null(frames["exam"], "")).dictionary_encode()
-        self.exams = tuple(encoded.dictionary.to_pylist())
-        self.exam = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        self.exam, names = text_codes(compute.fill_null(frames["exam"], ""))
+        self.exams = tuple(names.to_pylist())
         self.head, self.frame = _numbers(frames["head"]), _numbers(frames["frame"])
         self.path = tidy_paths(whole_column(frames["path"]).cast(pa.string()))
         self.has_files = np.zeros(len(self.exams), np.bool_)
@@ -84,21 +80,11 @@ KEY_PROBLEMS = {
 
 
 class Places(NamedTuple):
-    """The frames of rows.
+    """The frames of rows."""
 
-    Attributes
-    ----------
-    row
-        Row in the table of frames; -1 if there is none.
-    why
-        A :class:`Why` per row.
-    exam
-        Code of the exam of the frame, or else of the row; -1 if it was not screened.
-    """
-
-    row: Codes
-    why: NDArray[np.int8]
-    exam: Codes
+    row: Codes  # in the table of frames; -1 if there is none
+    why: NDArray[np.int8]  # a Why
+    exam: Codes  # of the frame, or else of the row; -1 if it was not screened
 
 
 def find_frames(
@@ -116,22 +102,10 @@ def find_frames(
     another exam is another frame. If rows with different keys fit a frame only in part (by file and
     folder, or with another exam), none of them counts, and a row that fits fully wins.
 
-    Parameters
-    ----------
-    known
-        All frames.
-    keys
-        The columns exam, head, frame and file.
-    what
-        For messages: where the rows were read.
-    unique_names
-        See :class:`~capsieve.labels.LabelSet`: the name of a file is enough for rows with an exam,
-        and of several copies the best or else the first one counts.
-
-    Raises
-    ------
-    FileError
-        Rows have a frame number and no exam, and there are several exams.
+    With `unique_names` (see :class:`~capsieve.labels.LabelSet`) the name of a file is enough for
+    rows with an exam, and of several copies the best or else the first one counts. Messages name
+    `what` as the place where rows were read; it is an error if rows have a frame number and no
+    exam, and there are several exams.
     """
     exams = pa.array(known.exams, pa.string())
     exam = _numbers(compute.index_in(whole_column(keys["exam"]), value_set=exams))
@@ -149,63 +123,54 @@ def find_frames(
     row = np.full(len(keys), -1, np.int64)
     why = np.full(len(keys), Why.NO_NUMBER, np.int8)
     why[~by_number & ~by_file & named & (exam < 0)] = Why.NO_EXAM
-    _find_numbers(known, keys, exam, np.flatnonzero(by_number), row, why)
-    _find_files(known, keys, exam, np.flatnonzero(by_file), unique_names, row, why)
+    rows = np.flatnonzero(by_number)
+    row[rows], why[rows] = _find_numbers(known, keys, exam, rows)
+    rows = np.flatnonzero(by_file)
+    row[rows], why[rows] = _find_files(known, keys, exam, rows, unique_names)
     _settle_weak(keys, row, why)
     exam[row >= 0] = known.exam[row[row >= 0]]
     return Places(row, why, exam)
 
 
 def _find_numbers(
-    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes, row: Codes, why: NDArray[np.int8]
-) -> None:
-    """Set row and why of rows with a frame number."""
+    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes
+) -> tuple[Codes, NDArray[np.int_]]:
     wanted, given, frame = exam[rows], _numbers(keys["head"])[rows], _numbers(keys["frame"])[rows]
     head = np.where(given < 0, np.append(known.only_head, -1)[wanted], given)
     pairs = ((known.exam, wanted), (known.head, head), (known.frame, frame))
     code = joint_codes(*(np.concatenate(pair) for pair in pairs))
     place, count = _lookup(code[: len(known)], code[len(known) :])
-    row[rows] = np.where(count > 0, place, -1)
-    why[rows] = np.select(
-        [count > 0, wanted < 0, head < 0], [Why.FOUND, Why.NO_EXAM, Why.TWO_HEADS], Why.NO_FRAME
-    )
+    cases = [count > 0, wanted < 0, head < 0]
+    why = np.select(cases, [Why.FOUND, Why.NO_EXAM, Why.TWO_HEADS], Why.NO_FRAME)
+    return np.where(count > 0, place, -1), why
 
 
 def _find_files(
-    known: FrameKeys,
-    keys: pa.Table,
-    exam: Codes,
-    rows: Codes,
-    unique_names: bool,
-    row: Codes,
-    why: NDArray[np.int8],
-) -> None:
-    """Set row and why of rows with a file."""
-    if not len(rows):
-        return
+    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes, unique_names: bool
+) -> tuple[Codes, NDArray[np.int_]]:
     path = tidy_paths(whole_column(keys["file"]).take(pa.array(rows)))
     scope, named = exam[rows], _valid(keys["exam"])[rows]
-    unique = named if unique_names else np.zeros(len(rows), np.bool_)
+    unique = named & unique_names
     found, depth, several = _by_path(known, path, scope, unique)
-    length = _components(path)
     # If the exam is not a screened one, the path of the frame should name it.
     elsewhere = np.flatnonzero((found >= 0) & named & (scope < 0) & ~unique)
     exams = keys["exam"].take(pa.array(rows[elsewhere])).to_pylist()
     paths = known.path.take(pa.array(found[elsewhere])).to_pylist()
     stray = np.zeros(len(rows), np.bool_)
     stray[elsewhere] = [not _names(file, exam) for file, exam in zip(paths, exams, strict=True)]
-    if (exam >= 0).any():  # names of exams are those of screened exams
+    names_screened = bool((exam >= 0).any())
+    if names_screened:
         found[stray] = -1
-        why_stray = Why.NO_EXAM
-    else:
-        why_stray = Why.BY_FILE
-    row[rows] = found
-    hit, whole = found >= 0, unique | (depth == length)
-    why[rows] = np.select(
+    hit, whole = found >= 0, unique | (depth == _components(path))
+    why = np.select(
         [stray, hit & whole, hit, several, named & (scope < 0)],
-        [why_stray, Why.FOUND, Why.BY_FOLDER, Why.AMBIGUOUS, Why.NO_EXAM],
+        [
+            Why.NO_EXAM if names_screened else Why.BY_FILE,
+            *(Why.FOUND, Why.BY_FOLDER, Why.AMBIGUOUS, Why.NO_EXAM),
+        ],
         Why.NO_FILE,
     )
+    return found, why
 
 
 def _names(path: str, exam: str) -> bool:
@@ -228,25 +193,24 @@ def _by_path(
     pending = np.ones(len(path), np.bool_)
     for depth in range(int(min(longest.max(initial=0), length.max(initial=0))), 0, -1):
         allowed = (length >= depth) & ((depth > 1) | (length == 1) | unique)
-        for scoped in (False, True):
-            asked = np.flatnonzero(pending & allowed & ((scope >= 0) == scoped))
-            there = np.flatnonzero(longest >= depth)
-            if not len(asked) or not len(there):
-                continue
-            endings = pa.concat_arrays([_ending(whole, there, depth), _ending(path, asked, depth)])
-            code, _ = text_codes(endings)
-            left, right = code[: len(there)], code[len(there) :]
-            if scoped:
-                exams = len(known.exams)
-                left = left * exams + known.exam[files[there]]
-                right = right * exams + scope[asked]
-            place, count = _lookup(left, right)
-            fits = count > 0
-            one = (count == 1) | (fits & unique[asked])
-            found[asked[one]] = files[there[place[one]]]
-            agreed[asked[one]] = depth
-            several[asked[fits & ~one]] = True
-            pending[asked[fits]] = False
+        asked, there = np.flatnonzero(pending & allowed), np.flatnonzero(longest >= depth)
+        if not len(asked):
+            continue
+        endings = pa.concat_arrays([_ending(whole, there, depth), _ending(path, asked, depth)])
+        code, _ = text_codes(endings)
+        # Every frame is there twice: for rows of any exam, and for rows of its own.
+        any_exam, own = np.full(len(there), -1), known.exam[files[there]]
+        left, right = code[: len(there)], code[len(there) :]
+        joint = joint_codes(
+            np.concatenate([left, left, right]), np.concatenate([any_exam, own, scope[asked]])
+        )
+        place, count = _lookup(joint[: 2 * len(there)], joint[2 * len(there) :])
+        fits = count > 0
+        one = (count == 1) | (fits & unique[asked])
+        found[asked[one]] = files[there[place[one] % len(there)]]
+        agreed[asked[one]] = depth
+        several[asked[fits & ~one]] = True
+        pending[asked[fits]] = False
     return found, agreed, several
 
 

@@ -9,7 +9,7 @@ P. H. Smedsrud et al., "Kvasir-Capsule, a video capsule endoscopy dataset", Scie
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -47,25 +47,13 @@ _WARNINGS = (
 
 
 class Picture(NamedTuple):
-    """One finding on one image file, as the source has it.
+    """One finding on one image file, as the source has it."""
 
-    Attributes
-    ----------
-    where
-        How a person finds the row: "line 12", or the file itself.
-    file, finding
-        Path and the word of the source; "" if there is none.
-    same
-        Equal for files of the same frame in all folders.
-    exam, frame, source
-        As in :data:`~capsieve.labels.LABELS`. The patient is the exam.
-    """
-
-    where: str
+    where: str  # how a person finds the row: "line 12", or the file itself
     file: str
-    finding: str
-    same: str
-    exam: str | None = None
+    finding: str  # "" if there is none
+    same: str  # equal for files of the same frame in all folders
+    exam: str | None = None  # also the patient
     frame: int | None = None
     source: str | None = None
 
@@ -97,14 +85,8 @@ _SPLIT_FINDINGS = _FINDINGS | {
 
 
 def video_and_frame(file: str) -> tuple[str, int] | None:
-    """Return the video and the frame number that the name of a file shows, or None.
-
-    Examples
-    --------
-    >>> video_and_frame("Polyp/04a78ef00c5245e0_887.jpg")
-    ('04a78ef00c5245e0', 887)
-    """
-    match = _NAME.fullmatch(_last(file))
+    """Return the video and the frame number of Polyp/04a78ef00c5245e0_887.jpg; None without."""
+    match = _NAME.fullmatch(PureWindowsPath(file).name)
     return (match[1].lower(), int(match[2])) if match else None
 
 
@@ -167,7 +149,7 @@ def read_table_labels(raw: RawTable) -> LabelSet:
                 "the name of the image shows another video or frame than the columns",
                 f"{where}: {name!r}, video {video!r}, frame {frame!r}",
             )
-    known = (*raw.problems, *problems.result())
+    known = (*raw.problems, *problems)
     return _labels(rows, _FINDINGS, path=raw.path, problems=known)
 
 
@@ -178,25 +160,14 @@ def picture_labels(
     problems: Sequence[LabelProblem] = (),
     **about: Any,
 ) -> LabelSet:
-    """Return labels of images with findings: one row per frame.
+    """Return labels of images with findings, by :func:`meanings`: one row per frame.
 
     A frame with several findings, in several rows or folders, has them all, and is a polyp frame if
     one of them is a polyp. Normal beside another finding is a contradiction: such frames are not
     used. Findings are compared without regard to case.
-
-    Parameters
-    ----------
-    pictures
-        In the order of the source.
-    known
-        See :func:`meanings`.
-    problems
-        What is known already.
-    **about
-        For :func:`~capsieve.labels.label_set.settle`.
     """
     noted = Problems()
-    frames: dict[str, list[tuple[Picture, str, str]]] = {}
+    frames: dict[str, list[tuple[str, str, Picture]]] = {}
     for picture in pictures:
         finding = picture.finding.strip()
         if not finding:
@@ -205,40 +176,27 @@ def picture_labels(
             what = "the finding is not one of the published ones"
             noted.add(what, f"{picture.where}: finding {finding!r}")
         else:
-            entry = (picture, *known[finding.lower()])
-            frames.setdefault(picture.same, []).append(entry)
-    rows: list[tuple[Picture, str, str]] = []
-    for entries in frames.values():
-        labels = {label for _, label, _ in entries}
-        if "normal" in labels and len(labels) > 1:
-            for picture, _, finding in entries:
-                what = "the frame has two different labels"
-                noted.add(what, f"{picture.where}: {picture.file} is {finding}")
-            continue
-        findings = sorted({finding for _, _, finding in entries})
-        label = "polyp" if "polyp" in labels else entries[0][1]
-        rows.append((entries[0][0], label, ";".join(findings)))
-        if len(entries) > 1:
-            noted.add(
-                "the frame is there more than once; it counts once, with all of its findings",
-                f"{entries[1][0].where}: {', '.join(findings)}",
-                rows=len(entries) - 1,
-                used=True,
-            )
-    first = [picture for picture, _, _ in rows]
+            label, word = known[finding.lower()]
+            frames.setdefault(picture.same, []).append((word, label, picture))
+    rows: list[tuple[str, str, Picture]] = []
+    for some in frames.values():
+        is_polyp = {label for _, label, _ in some} == {"polyp", "other"}
+        file = some[0][2].file
+        for word, label, picture in sorted(some, key=lambda one: one[0]):
+            rows.append((word, "polyp" if is_polyp else label, picture._replace(file=file)))
     columns = {
-        "exam": [picture.exam for picture in first],
-        "frame": [None if p.frame is None else str(p.frame) for p in first],
-        "file": [picture.file for picture in first],
+        name: [getattr(picture, name) for _, _, picture in rows]
+        for name in ("exam", "frame", "file", "source")
+    }
+    columns |= {
+        "patient": columns["exam"],
         "label": [label for _, label, _ in rows],
-        "patient": [picture.exam for picture in first],
-        "source": [picture.source for picture in first],
-        "finding": [findings for _, _, findings in rows],
+        "finding": [word for word, _, _ in rows],
     }
     return settle(
-        {name: pa.array(values, pa.string()) for name, values in columns.items()},
-        name_rows=lambda places: [first[place].where for place in places],
-        problems=(*problems, *noted.result()),
+        {name: pa.array(values) for name, values in columns.items()},
+        name_rows=lambda places: [rows[place][2].where for place in places],
+        problems=(*problems, *noted),
         unique_names=True,
         **about,
     )
@@ -275,19 +233,19 @@ def _labels(
     noted = Problems()
     pictures: list[Picture] = []
     for where, file, finding in rows:
-        name, shown = _last(file), video_and_frame(file)
-        if not name:
+        shown = video_and_frame(file)
+        if not file:
             noted.add("the row names no image", f"{where}: finding {finding!r}")
-        elif shown is None:
+            continue
+        if shown is None:
             what = "the name is not VIDEO_FRAME.jpg, so its exam and patient are not known"
             noted.add(what, f"{where}: {file!r}", used=True)
-            pictures.append(Picture(where, file, finding, file))
-        else:
-            pictures.append(Picture(where, file, finding, name.lower(), *shown))
+        same = file if shown is None else PureWindowsPath(file).name.lower()
+        pictures.append(Picture(where, file, finding, same, *(shown or (None, None))))
     return picture_labels(
         pictures,
         known,
-        problems=(*problems, *noted.result()),
+        problems=(*problems, *noted),
         warnings=_WARNINGS,
         label_format="Kvasir-Capsule",
         path=path,
@@ -297,10 +255,6 @@ def _labels(
 def _top(path: Path) -> Path:
     inside = path / "labelled_images"
     return inside if inside.is_dir() else path
-
-
-def _last(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _cells(raw: RawTable, column: str) -> list[str]:

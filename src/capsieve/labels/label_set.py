@@ -61,14 +61,6 @@ NameRows = Callable[[Sequence[int]], list[str]]
 """Returns how a person finds rows, by their numbers: "line 12"."""
 
 _WHOLE = r"^[0-9]{1,18}(\.0*)?$"  # spreadsheets and data frames write 12.0 beside empty cells
-_TEXTUAL = (
-    pa.types.is_boolean,
-    pa.types.is_floating,
-    pa.types.is_integer,
-    pa.types.is_large_string,
-    pa.types.is_null,
-    pa.types.is_string_view,
-)
 
 Codes = NDArray[np.int64]
 
@@ -110,14 +102,8 @@ class Problems:
         self._found[what, used] = (count + (len(examples) if rows is None else rows), named)
 
     def __iter__(self) -> Iterator[LabelProblem]:
-        return iter(self.result())
-
-    def result(self) -> tuple[LabelProblem, ...]:
-        """Return all problems."""
-        return tuple(
-            LabelProblem(what, rows, tuple(examples), used)
-            for (what, used), (rows, examples) in self._found.items()
-        )
+        for (what, used), (rows, examples) in self._found.items():
+            yield LabelProblem(what, rows, tuple(examples), used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,31 +145,23 @@ def clean_text(column: Any, *, name: str) -> pa.StringArray:
     """Return a column as texts without surrounding blanks; null if nothing is left.
 
     Numbers become texts as people write them: 3.0 is "3", and NaN is null.
-
-    Raises
-    ------
-    FileError
-        The column contains lists, bytes or other values that are not text.
     """
     column = whole_column(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    kind = column.type
-    if pa.types.is_floating(kind):
+    if pa.types.is_floating(column.type):
         column = compute.if_else(compute.is_nan(column), None, column)
-    if not pa.types.is_string(kind):
-        if not any(fits(kind) for fits in _TEXTUAL):
-            raise FileError(f"the column {name!r} contains {kind}, not texts or numbers")
-        column = column.cast(pa.string())
-    column = compute.utf8_trim_whitespace(column)
+    try:
+        column = compute.utf8_trim_whitespace(column.cast(pa.string()))
+    except pa.ArrowException as error:
+        what = f"the column {name!r} contains {column.type}, not texts or numbers"
+        raise FileError(what) from error
     return compute.if_else(compute.equal(column, ""), None, column)
 
 
 def whole_column(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column as one array."""
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def text_codes(column: pa.Array | pa.ChunkedArray) -> tuple[Codes, pa.StringArray]:
@@ -216,19 +194,9 @@ def joint_codes(*columns: NDArray[np.integer]) -> Codes:
 def whole_numbers(
     text: pa.StringArray, *, largest: int = 10**18
 ) -> tuple[Codes, NDArray[np.bool_]]:
-    """Read whole numbers from 0.
-
-    Returns
-    -------
-    values
-        -1 if there is none.
-    wrong
-        Cells that are neither empty nor a whole number from 0 to `largest`.
-    """
+    """Return whole numbers from 0, -1 if there is none, and which cells are something else."""
     fits = compute.match_substring_regex(text, _WHOLE)
-    digits = compute.if_else(fits, text, None)
-    if compute.any(compute.match_substring(digits, ".")).as_py():
-        digits = compute.replace_substring_regex(digits, r"\..*$", "")
+    digits = compute.replace_substring_regex(compute.if_else(fits, text, None), r"\..*$", "")
     values = digits.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     wrong = text.is_valid().to_numpy(zero_copy_only=False) & ((values < 0) | (values > largest))
     return np.where(wrong, -1, values), wrong
@@ -236,13 +204,5 @@ def whole_numbers(
 
 def tidy_paths(path: pa.Array) -> pa.Array:
     r"""Return paths with / instead of \, without a leading slash, ``./`` and doubled slashes."""
-    for sign, pattern, instead in (
-        ("\\", r"\\", "/"),
-        ("./", r"(^|/)(\./)+", r"\1"),
-        ("//", r"//+", "/"),
-        ("/", r"^/+", ""),
-    ):
-        test = compute.starts_with if sign == "/" else compute.match_substring
-        if compute.any(test(path, sign)).as_py():  # searching is much faster than replacing
-            path = compute.replace_substring_regex(path, pattern=pattern, replacement=instead)
-    return path
+    path = compute.replace_substring(path, "\\", "/")
+    return compute.replace_substring_regex(path, r"(^|/)(?:\.?/)+", r"\1")

@@ -1,6 +1,8 @@
 """Labels of screened frames: truth, polyps, patients, units, groups and parts of a split."""
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.labels.groups import KINDS, group_rows
-from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, Places, Why, find_frames
+from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Places, Why, find_frames
 from capsieve.labels.label_set import (
     EXAMPLES,
     Codes,
@@ -24,21 +26,17 @@ from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, 
 __all__ = ["LabelRows", "Matched", "match"]
 
 _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
-_KEYS = ["exam", "head", "frame", "file"]
 
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelRows:
+class LabelRows(NamedTuple):
     """Counts of the rows of the labels, per screened exam and last for rows of no screened exam.
 
     rows = first + repeated + contradicting + without_frame.
 
     Attributes
     ----------
-    exams
-        Names of the screened exams, in the order of the frames.
     rows, first
         All rows, and those that give a frame its label.
     repeated, contradicting
@@ -48,7 +46,6 @@ class LabelRows:
         Rows that fit no frame, or several.
     """
 
-    exams: tuple[str, ...]
     rows: Codes
     first: Codes
     repeated: Codes
@@ -120,7 +117,8 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     places = find_frames(known, table, what=labels.path, unique_names=labels.unique_names)
     groups = group_rows(labels)
     names = {name: coded(table[name]) for name in ("polyp", "patient", "source", "finding")}
-    names["unit"] = _units(labels, names["patient"])
+    exam = [("", coded(table["exam"]))] if labels.names_exams else []
+    names["unit"] = _first_known(*exam, ("patient ", names["patient"]))
     words = coded(table["label"])
     codes = {name: column.code for name, column in names.items()}
     codes["truth"] = np.array([*(_TRUTH[w] for w in words.names), UNLABELLED], np.int32)[words.code]
@@ -132,19 +130,17 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     for name in ("patient", "unit", "source"):
         value[name] = _filled(known.exam, value[name], found.named)
     columns = {name: Coded(column.names, value[name]) for name, column in names.items()}
-    problems = Problems()
-    _note_keys(problems, table, places)
-    _note_frames(problems, known, table, found)
     parts = _parts(known, splits, labels, places, truth)
     # Blocks of the split replace blocks that were cut.
     cut = np.append(groups.cut, False)[value["group"]] & (parts.block.code >= 0)
-    own = [f"{kind} {name}" for kind, name in zip(groups.kinds, groups.names, strict=True)]
-    group = Coded(
-        (*own, *(f"block {name}" for name in parts.block.names)),
-        np.where(cut, parts.block.code + len(own), value["group"]).astype(np.int32),
+    own = tuple(f"{kind} {name}" for kind, name in zip(groups.kinds, groups.names, strict=True))
+    group = _first_known(
+        ("", Coded(own, np.where(cut, -1, value["group"]))),
+        ("block ", Coded(parts.block.names, np.where(cut, parts.block.code, -1))),
+        ("patient ", columns["patient"]),  # of frames without a label, as all that follow
+        ("exam ", columns["unit"]),
+        ("exam ", Coded(known.exams, known.exam.astype(np.int32))),
     )
-    screened = Coded(known.exams, known.exam.astype(np.int32))
-    group = _with_all_frames(group, columns["patient"], columns["unit"], screened)
     seen = np.unique(group.code[labelled] if labelled.any() else group.code)
     kinds = {group.names[code].partition(" ")[0] for code in seen}
     return Matched(
@@ -153,7 +149,7 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
         group_kind=" or ".join(kind for kind in KINDS if kind in kinds),
         part=parts.part,
         polyp_word=labels.polyp_word,
-        problems=(*problems.result(), *parts.problems),
+        problems=(*_frame_problems(known, table, places, found), *parts.problems),
         contradicted=found.contradicted,
         in_two_parts=parts.in_two,
         rows=_count_rows(known, places, found),
@@ -178,34 +174,39 @@ class _PerFrame(NamedTuple):
 
 def _per_frame(row: Codes, columns: dict[str, NDArray[Any]], frames: int) -> _PerFrame:
     used = np.flatnonzero(row >= 0)
-    order = used[np.argsort(row[used], kind="stable")]
-    place, starts = np.unique(row[order], return_index=True)
-    value = {name: np.full(frames, -1, np.int32) for name in columns}
-    differs = {name: np.zeros(frames, np.bool_) for name in columns}
-    for name, code in columns.items() if len(order) else ():
-        given = code[order].astype(np.int32)
-        high = np.maximum.reduceat(given, starts)
-        low = np.minimum.reduceat(np.where(given < 0, np.iinfo(np.int32).max, given), starts)
-        several = (high >= 0) & (low != high)
-        value[name][place] = np.where(several, -1, high)
-        differs[name][place] = several
+    value: dict[str, NDArray[np.int32]] = {}
+    differs: dict[str, Mask] = {}
+    for name, code in columns.items():
+        given = used[code[used] >= 0]
+        low, high = _range(row[given], code[given], frames)
+        differs[name] = low < high
+        value[name] = np.where(low < high, -1, high).astype(np.int32)
     named = np.zeros(frames, np.bool_)
-    named[place] = True
+    named[row[used]] = True
     contradicted = differs["truth"] | differs["patient"]
-    again = np.delete(order, starts)
+    again = np.delete(used, np.unique(row[used], return_index=True)[1])
     return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
 
 
-def _units(labels: LabelSet, patient: Coded) -> Coded:
-    """Return the exam that a row names, else the patient."""
-    exam = coded(labels.table["exam"])
-    code = exam.code if labels.names_exams else np.full_like(exam.code, -1)
-    by_patient = np.where(patient.code < 0, -1, patient.code + len(exam.names))
-    names = (*exam.names, *(f"patient {name}" for name in patient.names))
-    code = np.where(code < 0, by_patient, code)
-    used, dense = np.unique(code, return_inverse=True)
-    kept = used[used >= 0]
-    return Coded(tuple(names[n] for n in kept), (dense - (len(used) - len(kept))).astype(np.int32))
+def _range(place: Codes, code: NDArray[Any], count: int) -> tuple[Codes, Codes]:
+    """Return the lowest and the highest code of each place; the highest is -1 without any."""
+    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    np.minimum.at(low, place, code)
+    np.maximum.at(high, place, code)
+    return low, high
+
+
+def _first_known(*columns: tuple[str, Coded]) -> Coded:
+    """Return of each row the first name that is known, with the prefix of its column."""
+    number: dict[str, int] = {}
+    code = np.full(len(columns[0][1].code), -1, np.int64)
+    for prefix, column in columns:
+        places = [number.setdefault(prefix + name, len(number)) for name in column.names]
+        code = np.where(code < 0, np.array([*places, -1])[column.code], code)
+    used = np.unique(code[code >= 0])
+    names = list(number)
+    dense = np.where(code < 0, -1, np.searchsorted(used, code)).astype(np.int32)
+    return Coded(tuple(names[place] for place in used), dense)
 
 
 def _filled(exam: Codes, code: NDArray[np.int32], named: Mask) -> NDArray[np.int32]:
@@ -213,24 +214,8 @@ def _filled(exam: Codes, code: NDArray[np.int32], named: Mask) -> NDArray[np.int
 
     A folder with frames of many patients is screened as if it were an exam.
     """
-    count = int(exam.max(initial=-1)) + 1
-    low = np.full(count, np.iinfo(np.int32).max, np.int32)
-    high = np.full(count, -1, np.int32)
-    np.minimum.at(low, exam[named], code[named])
-    np.maximum.at(high, exam[named], code[named])
+    low, high = _range(exam[named], code[named], int(exam.max(initial=-1)) + 1)
     return np.where(named, code, np.where(low == high, high, -1)[exam]).astype(np.int32)
-
-
-def _with_all_frames(group: Coded, patient: Coded, unit: Coded, screened: Coded) -> Coded:
-    """Return groups of all frames: of unlabelled ones the patient, else the exam."""
-    number = {name: place for place, name in enumerate(dict.fromkeys(group.names))}
-    code = np.append([number[name] for name in group.names], -1).astype(np.int64)[group.code]
-    for kind, column in (("patient", patient), ("exam", unit), ("exam", screened)):
-        places = [number.setdefault(f"{kind} {name}", len(number)) for name in column.names]
-        code = np.where(code < 0, np.array([*places, -1])[column.code], code)
-    used, dense = np.unique(code, return_inverse=True)
-    names = list(number)
-    return Coded(tuple(names[place] for place in used), dense.astype(np.int32))
 
 
 class _Parts(NamedTuple):
@@ -253,95 +238,94 @@ def _parts(
     if splits is None:
         return _Parts(Coded((), code), Coded((), block), np.empty(0, np.int64), ())
     table = splits.table
-    if not table.select(_KEYS).equals(labels.table.select(_KEYS)):
+    if not table.select(KEYS).equals(labels.table.select(KEYS)):
         places = find_frames(known, table, what=splits.path, unique_names=labels.unique_names)
     part, group = coded(table["part"]), coded(table["group"])
     is_block = compute.equal(compute.fill_null(table["kind"], ""), "block").to_numpy()
     found = np.flatnonzero(places.row >= 0)
     rows = places.row[found]
     code[rows] = part.code[found]  # the last row wins; if that matters, it is in two parts
-    in_two = np.unique(rows[code[rows] != part.code[found]])
+    in_two, listed = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
+    in_two[rows[code[rows] != part.code[found]]] = True
+    listed[rows] = True
     code[in_two] = -1
     block[rows] = np.where(is_block[found], group.code[found], -1)
-    listed = np.zeros(len(known), np.bool_)
-    listed[rows] = True
-    problems = Problems()
-    _note_keys(problems, table, places)
-    _note(problems, known, "the frame is in two parts, and counts in none", in_two)
-    missing = np.flatnonzero((truth >= 0) & ~listed)
-    _note(problems, known, "the labelled frame is in no part", missing)
-    bare = np.flatnonzero(listed & (truth < 0))
-    _note(problems, known, "the frame has no label", bare, used=True)
-    of_split = (LabelProblem(f"split: {p.what}", p.rows, p.examples, p.used) for p in problems)
-    return _Parts(
-        Coded(part.names, code), Coded(group.names, block), in_two, (*splits.problems, *of_split)
-    )
+    notes = _Notes(known, table)
+    notes.keys(places)
+    notes.frames("the frame is in two parts, and counts in none", in_two)
+    notes.frames("the labelled frame is in no part", (truth >= 0) & ~listed)
+    notes.frames("the frame has no label", listed & (truth < 0), used=True)
+    of_split = (replace(one, what=f"split: {one.what}") for one in notes.problems)
+    problems = (*splits.problems, *of_split)
+    part, group = Coded(part.names, code), Coded(group.names, block)
+    return _Parts(part, group, np.flatnonzero(in_two), problems)
 
 
-def _note_keys(problems: Problems, keys: pa.Table, places: Places) -> None:
-    """Add the problems of rows that name no frame, or name it in an unusual way."""
-    for why, what in KEY_PROBLEMS.items():
-        rows = np.flatnonzero(places.why == why)
-        if why != Why.NO_EXAM:
-            names = _row_names(keys, rows)
-            problems.add(what, *names, rows=len(rows), used=why < Why.NO_EXAM)
-            continue
-        counts = keys["exam"].take(pa.array(rows)).value_counts().to_pylist()
-        _note_exams(problems, what, "row", [(one["values"], one["counts"]) for one in counts])
+class _Notes:
+    """Problems of rows and of frames, with the first few by name."""
+
+    def __init__(self, known: FrameKeys, table: pa.Table) -> None:
+        self.known = known
+        self.table = table
+        self.problems = Problems()
+
+    def rows(self, what: str, rows: Codes, *, used: bool) -> None:
+        """Count rows of the table."""
+        names: list[str] = []
+        for row in self.table.select(KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():
+            shown = ["file"] if row["file"] is not None else ["head", "frame"]
+            parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
+            names.append(" ".join([row["exam"] or "", *parts]).strip())
+        self.problems.add(what, *names, rows=len(rows), used=used)
+
+    def frames(self, what: str, chosen: Mask, *, used: bool = False) -> None:
+        """Count frames."""
+        rows = np.flatnonzero(chosen).tolist()
+        names = [self.known.name(row) for row in rows[:EXAMPLES]]
+        self.problems.add(what, *names, rows=len(rows), used=used)
+
+    def exams(self, what: str, noun: str, exams: Iterable[str]) -> None:
+        """Count rows or frames by their exams."""
+        counts = Counter(exams)
+        names = [f"{exam}: {count} {noun}{'s' * (count != 1)}" for exam, count in counts.items()]
+        if len(names) > EXAMPLES:
+            names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
+        self.problems.add(what, *names, rows=counts.total())
+
+    def keys(self, places: Places) -> None:
+        """Count rows that name no frame, or name it in an unusual way."""
+        for why, what in KEY_PROBLEMS.items():
+            rows = np.flatnonzero(places.why == why)
+            if why == Why.NO_EXAM:
+                self.exams(what, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
+            else:
+                self.rows(what, rows, used=why < Why.NO_EXAM)
 
 
-def _note_frames(problems: Problems, known: FrameKeys, keys: pa.Table, found: _PerFrame) -> None:
-    """Add the problems of frames with several rows, and of frames without a label."""
-    contradicted = found.contradicted
+def _frame_problems(
+    known: FrameKeys, table: pa.Table, places: Places, found: _PerFrame
+) -> Problems:
+    """Return the problems of rows, of frames with several rows, and of frames without a label."""
+    notes, contradicted = _Notes(known, table), found.contradicted
+    notes.keys(places)
     what = "the frame has two labels or patients that contradict each other"
-    _note(problems, known, what, np.flatnonzero(contradicted))
+    notes.frames(what, contradicted)
     details = found.differs["polyp"] | found.differs["group"] | found.differs["finding"]
     what = "the frame has one label, but polyps, groups or findings that differ and are left out"
-    _note(problems, known, what, np.flatnonzero(details & ~contradicted), used=True)
-    what = "the row labels the same frame as another row"
-    names = _row_names(keys, found.repeated)
-    problems.add(what, *names, rows=len(found.repeated), used=True)
+    notes.frames(what, details & ~contradicted, used=True)
+    notes.rows("the row labels the same frame as another row", found.repeated, used=True)
     silent = np.ones(len(known.exams), np.bool_)
     silent[known.exam[found.named]] = False
-    bare = ~found.named & ~silent[known.exam]
-    _note(problems, known, "the frame has no label", np.flatnonzero(bare))
-    sizes = np.bincount(known.exam, minlength=len(known.exams)).tolist()
-    exams = [(known.exams[exam], sizes[exam]) for exam in np.flatnonzero(silent)]
-    _note_exams(problems, "no frame of the exam has a label", "frame", exams)
-
-
-def _note(
-    problems: Problems, known: FrameKeys, what: str, rows: Codes, *, used: bool = False
-) -> None:
-    examples = [known.name(row) for row in rows[:EXAMPLES].tolist()]
-    problems.add(what, *examples, rows=len(rows), used=used)
-
-
-def _note_exams(problems: Problems, what: str, noun: str, exams: list[tuple[str, int]]) -> None:
-    """Add a problem of exams: the first ones by name, and the number of the others."""
-    names = [f"{exam}: {count} {noun}{'s' * (count != 1)}" for exam, count in exams]
-    if len(names) > EXAMPLES:
-        names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
-    problems.add(what, *names, rows=sum(count for _, count in exams))
-
-
-def _row_names(keys: pa.Table, rows: Codes) -> list[str]:
-    names: list[str] = []
-    for row in keys.select(_KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():
-        shown = ["file"] if row["file"] is not None else ["head", "frame"]
-        parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
-        names.append(" ".join([*([row["exam"]] if row["exam"] else []), *parts]))
-    return names
+    notes.frames("the frame has no label", ~found.named & ~silent[known.exam])
+    exams = (known.exams[exam] for exam in known.exam[silent[known.exam]])
+    notes.exams("no frame of the exam has a label", "frame", exams)
+    return notes.problems
 
 
 def _count_rows(known: FrameKeys, places: Places, found: _PerFrame) -> LabelRows:
     there, size = places.row >= 0, len(known.exams) + 1
-    contrary, repeated = np.zeros(len(there), np.bool_), np.zeros(len(there), np.bool_)
-    contrary[there] = found.contradicted[places.row[there]]
-    repeated[found.repeated] = True
-
-    def per_exam(chosen: Mask) -> Codes:
-        return np.bincount(places.exam[chosen] % size, minlength=size).astype(np.int64)
-
+    contrary = there & np.append(found.contradicted, False)[places.row]
+    repeated = np.isin(np.arange(len(there)), found.repeated)
     masks = (there | True, there & ~repeated & ~contrary, repeated, contrary, ~there)
-    return LabelRows(known.exams, *(per_exam(mask) for mask in masks))
+    counts = (np.bincount(places.exam[mask] % size, minlength=size) for mask in masks)
+    return LabelRows(*counts)

@@ -59,30 +59,41 @@ def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = Non
     number = _class_number(polyp_class)
     if not path.exists():
         raise FileError(f"cannot read {path}: there is no such file or folder")
+    problems = Problems()
     with file_errors("read", path):
-        for name in ("masks.csv", "frames.csv", "metadata.csv") if path.is_dir() else ("",):
-            table = path / name if name else path
-            if table.suffix.lower() == ".csv" and table.is_file():
-                raw = read_table(table)
-                if {"file", "mask"} <= set(raw.columns):
-                    return _read_mask_table(raw)
-                if {"filename", "finding_class", *_CORNERS} <= set(raw.columns):
-                    return _read_kvasir(raw)
-        if path.is_dir() and (path / _SEE_AI).is_file():
-            return _read_see_ai(path)
-        files = [path] if path.is_file() else _visible(path, "*")
-        found = {
-            "COCO": [one for one in files if one.suffix.lower() == ".json"],
-            "text boxes": [] if path.is_file() else _box_files(path),
-            "masks": [] if path.is_file() else _mask_files(path),
-        }
-        possible = [name for name, some in found.items() if some]
-        if possible == ["COCO"] and len(found["COCO"]) == 1:
-            return _read_coco(found["COCO"][0], number)
-        if possible == ["text boxes"]:
-            return _read_boxes(path, found["text boxes"], number)
-        if possible == ["masks"]:
-            return _read_masks(path, found["masks"])
+        name, outlines = _recognised(path, number, problems)
+        found = tuple(outlines)
+    unique_names = name in ("Kvasir-Capsule", "SEE-AI")
+    return Outlines(found, tuple(problems), name, str(path), unique_names=unique_names)
+
+
+def _recognised(
+    path: Path, number: int | None, problems: Problems
+) -> tuple[str, Iterator[Outline]]:
+    """Return the format and its outlines; problems are added while these are read."""
+    for name in ("masks.csv", "frames.csv", "metadata.csv") if path.is_dir() else ("",):
+        table = path / name if name else path
+        if table.suffix.lower() == ".csv" and table.is_file():
+            raw = read_table(table)
+            if {"file", "mask"} <= set(raw.columns):
+                return "table of masks", _mask_table(raw, problems)
+            if {"filename", "finding_class", *_CORNERS} <= set(raw.columns):
+                return "Kvasir-Capsule", _kvasir_boxes(raw.padded(), problems)
+    if (path / _SEE_AI).is_file():
+        return "SEE-AI", _see_ai_boxes(path, problems)
+    files = [path] if path.is_file() else _visible(path, "*")
+    found = {
+        "COCO": [one for one in files if one.suffix.lower() == ".json"],
+        "text boxes": [] if path.is_file() else _box_files(path),
+        "masks": [] if path.is_file() else _mask_files(path),
+    }
+    possible = [name for name, some in found.items() if some]
+    if possible == ["COCO"] and len(found["COCO"]) == 1:
+        return "COCO", _coco(found["COCO"][0], number, problems)
+    if possible == ["text boxes"]:
+        return "text boxes", _text_boxes(path, found["text boxes"], number, problems)
+    if possible == ["masks"]:
+        return "masks", _masks(path, found["masks"])
     raise FileError(
         f"cannot read outlines from {path}: "
         + (f"it may be {' or '.join(possible)}; give one" if possible else "unknown format; give")
@@ -121,27 +132,27 @@ def _numbers(values: Any, count: int | None = None) -> list[float] | None:
     return numbers if fits and all(abs(v) <= _LARGEST for v in numbers) else None
 
 
-def _rows(raw: RawTable) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(raw: RawTable, problems: Problems) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield rows of a table: where they are, and their cells without blanks."""
+    for one in raw.problems:
+        problems.add(one.what, *one.examples, rows=one.rows)
     lines = raw.name_rows(range(len(raw.table)))
     for line, row in zip(lines, raw.table.to_pylist(), strict=True):
         yield line, {key: str("" if v is None else v).strip() for key, v in row.items()}
 
 
-def _read_mask_table(raw: RawTable) -> Outlines:
+def _mask_table(raw: RawTable, problems: Problems) -> Iterator[Outline]:
     """Read file and mask, and optionally exam, head, frame, polyp (or sequence) and value.
 
     Paths of masks start at the table's folder. A row without a mask is a frame without an outline.
     """
-    problems = Problems()
-    outlines: list[Outline] = []
     folder = Path(raw.path).parent
-    for where, cells in _rows(raw):
+    for where, cells in _rows(raw, problems):
         mask, file = cells["mask"].replace("\\", "/"), cells["file"]
         numbers = [cells.get(key, "") for key in ("head", "frame", "value")]
         if not mask:
             continue
-        if not all(number == "" or re.fullmatch(r"\d{1,9}", number) for number in numbers):
+        if not all(re.fullmatch(r"\d{0,9}", number) for number in numbers):
             problems.add("head, frame or value is not a whole number", where)
             continue
         head, frame, value = (int(number) if number else None for number in numbers)
@@ -149,27 +160,20 @@ def _read_mask_table(raw: RawTable) -> Outlines:
             problems.add("the mask has no frame", where)
             continue
         sequence = cells.get("sequence")
-        outlines.append(
-            Outline(
-                file or None,
-                MaskFile(str(folder / mask), value),
-                exam=cells.get("exam") or None,
-                head=head,
-                frame=frame,
-                polyp=cells.get("polyp") or (f"sequence {sequence}" if sequence else None),
-                where=where,
-            )
+        yield Outline(
+            file or None,
+            MaskFile(str(folder / mask), value),
+            exam=cells.get("exam") or None,
+            head=head,
+            frame=frame,
+            polyp=cells.get("polyp") or (f"sequence {sequence}" if sequence else None),
+            where=where,
         )
-    known = (*raw.problems, *problems.result())
-    return Outlines(tuple(outlines), known, "table of masks", raw.path)
 
 
-def _read_kvasir(raw: RawTable) -> Outlines:
+def _kvasir_boxes(raw: RawTable, problems: Problems) -> Iterator[Outline]:
     """Read the boxes of polyps; their corners are pixels that belong to the finding."""
-    raw = raw.padded()
-    problems = Problems()
-    outlines: list[Outline] = []
-    for where, cells in _rows(raw):
+    for where, cells in _rows(raw, problems):
         corners = [cells[key] for key in _CORNERS]
         if cells["finding_class"].lower() not in _POLYPS:
             if any(corners):
@@ -183,22 +187,17 @@ def _read_kvasir(raw: RawTable) -> Outlines:
             problems.add("the row lacks a file name or numbers for its corners", where)
         else:
             x, y = values[:4], values[4:]
-            box = Box(min(y) - EDGE, min(x) - EDGE, max(y) + EDGE, max(x) + EDGE)
-            outlines.append(
-                Outline(
-                    cells["filename"],
-                    box,
-                    exam=cells.get("video_id", "").lower() or None,
-                    frame=int(number) if re.fullmatch(r"\d{1,18}", number) else None,
-                    size=_KVASIR_SIZE,
-                    where=where,
-                )
+            yield Outline(
+                cells["filename"],
+                Box(min(y) - EDGE, min(x) - EDGE, max(y) + EDGE, max(x) + EDGE),
+                exam=cells.get("video_id", "").lower() or None,
+                frame=int(number) if re.fullmatch(r"\d{1,18}", number) else None,
+                size=_KVASIR_SIZE,
+                where=where,
             )
-    known = (*raw.problems, *problems.result())
-    return Outlines(tuple(outlines), known, "Kvasir-Capsule", raw.path, unique_names=True)
 
 
-def _read_see_ai(path: Path) -> Outlines:
+def _see_ai_boxes(path: Path, problems: Problems) -> Iterator[Outline]:
     """Read SEE-AI as downloaded: images, text boxes, and a table that names the classes.
 
     The first row of the table has the names of the classes, the second one their numbers.
@@ -213,12 +212,9 @@ def _read_see_ai(path: Path) -> Outlines:
     ]
     if len(numbers) != 1:
         raise FileError(f"{table} does not name the class of polyps in its first two rows")
-    found = _read_boxes(path, _box_files(path), numbers[0])
-    # Its folders of boxes and of images have different names; names of images are unique.
-    outlines = tuple(
-        replace(one, file=str(one.file).rpartition("/")[2], exam="SEE-AI") for one in found.outlines
-    )
-    return Outlines(outlines, found.problems, "SEE-AI", str(path), unique_names=True)
+    for one in _text_boxes(path, _box_files(path), numbers[0], problems):
+        # Its folders of boxes and of images have different names; names of images are unique.
+        yield replace(one, file=str(one.file).rpartition("/")[2], exam="SEE-AI")
 
 
 def _box_files(path: Path) -> list[Path]:
@@ -229,9 +225,10 @@ def _box_files(path: Path) -> list[Path]:
     ]
 
 
-def _read_boxes(path: Path, files: Sequence[Path], number: int | None) -> Outlines:
+def _text_boxes(
+    path: Path, files: Sequence[Path], number: int | None, problems: Problems
+) -> Iterator[Outline]:
     """Read text boxes; the file of an image has its name, up to the ending."""
-    problems = Problems()
     found: list[tuple[int, Outline]] = []
     for file in files:
         name = file.relative_to(path)
@@ -259,10 +256,10 @@ def _read_boxes(path: Path, files: Sequence[Path], number: int | None) -> Outlin
             "of polyps with --class polyp=ID"
         )
     for one, outline in found:
-        if one != (number or 0):
+        if one == (number or 0):
+            yield outline
+        else:
             problems.add("the class is not polyp", f"{outline.where}: class {one}")
-    outlines = tuple(outline for one, outline in found if one == (number or 0))
-    return Outlines(outlines, problems.result(), "text boxes", str(path))
 
 
 def _mask_files(path: Path) -> list[Path]:
@@ -272,33 +269,28 @@ def _mask_files(path: Path) -> list[Path]:
     return inside or found
 
 
-def _read_masks(path: Path, files: Sequence[Path]) -> Outlines:
+def _masks(path: Path, files: Sequence[Path]) -> Iterator[Outline]:
     """Return masks that have the names of their images; none is opened.
 
     Of EXAM/masks/000123.png the exam is EXAM, and the frame is 123 if the exam is a video.
     """
-    outlines: list[Outline] = []
     for file in files:
         name = file.relative_to(path)
         stem = "/".join(part for part in name.with_suffix("").parts if part != "masks")
-        number = _MASK_NUMBER.fullmatch(file.stem) if file.parent.name == "masks" else None
         outline = Outline(stem, MaskFile(str(file)), where=name.as_posix())
+        number = _MASK_NUMBER.fullmatch(file.stem) if file.parent.name == "masks" else None
         if number is not None:
             head = None if number[2] is None else int(number[2])
             exam = file.parent.parent.name
             outline = replace(outline, exam=exam, frame=int(number[1]), head=head)
-        outlines.append(outline)
-    return Outlines(tuple(outlines), (), "masks", str(path))
+        yield outline
 
 
-def _read_coco(path: Path, number: int | None) -> Outlines:
+def _coco(path: Path, number: int | None, problems: Problems) -> Iterator[Outline]:
     """Read polyps from images, annotations and categories; a mask or polygon wins over its box.
 
-    Only the category named polyp counts, or the only one.
-
-    References
-    ----------
-    COCO data format, object detection, https://cocodataset.org/#format-data
+    Only the category named polyp counts, or the only one. The format is described at
+    https://cocodataset.org/#format-data (object detection).
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -307,12 +299,12 @@ def _read_coco(path: Path, number: int | None) -> Outlines:
     lists = ("images", "annotations")
     if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in lists):
         raise FileError(f"{path} is not in the format of COCO: it lacks images or annotations")
-    problems = Problems()
-    images = _coco_images(content["images"], problems)
-    polyps = _coco_polyps(content) if number is None else {number}
-    outlines: list[Outline] = []
-    for place, entry in enumerate(content["annotations"]):
-        entry = entry if isinstance(entry, dict) else {}  # noqa: PLW2901
+    images = _coco_images(_dicts(content["images"]), problems)
+    annotations = _dicts(content["annotations"])
+    polyps = {number}
+    if number is None:
+        polyps = _coco_polyps(_dicts(content.get("categories")), annotations)
+    for place, entry in enumerate(annotations):
         identity = _key(entry.get("id"))
         where = f"annotation {place if identity is None else identity}"
         category, image = _key(entry.get("category_id")), _key(entry.get("image_id"))
@@ -326,8 +318,13 @@ def _read_coco(path: Path, number: int | None) -> Outlines:
             name, size = images[image]
             shape, drawn = _coco_shape(entry, where, problems)
             if shape is not None:
-                outlines.append(Outline(name, shape, size=drawn or size, where=where))
-    return Outlines(tuple(outlines), problems.result(), "COCO", str(path))
+                yield Outline(name, shape, size=drawn or size, where=where)
+
+
+def _dicts(entries: Any) -> list[dict[str, Any]]:
+    """Return the entries of a list; {} instead of something else."""
+    entries = entries if isinstance(entries, list) else []
+    return [entry if isinstance(entry, dict) else {} for entry in entries]
 
 
 def _key(value: Any) -> int | str | None:
@@ -338,12 +335,11 @@ def _key(value: Any) -> int | str | None:
 
 
 def _coco_images(
-    entries: list[Any], problems: Problems
+    entries: list[dict[str, Any]], problems: Problems
 ) -> dict[int | str, tuple[str, Size | None]]:
     images: dict[int | str, tuple[str, Size | None]] = {}
     twice: set[int | str] = set()
-    for place, given in enumerate(entries):
-        entry = given if isinstance(given, dict) else {}
+    for place, entry in enumerate(entries):
         name, number = entry.get("file_name"), _key(entry.get("id"))
         if not isinstance(name, str) or not name or number is None:
             problems.add("an image has no valid id or file_name", f"image {place}")
@@ -362,19 +358,15 @@ def _coco_size(values: Any) -> Size | None:
     return int(sides[0]), int(sides[1])
 
 
-def _coco_polyps(content: dict[str, Any]) -> set[int | str]:
-    listed = content.get("categories")
-    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    names = {
-        key: str(one.get("name")) for one in entries if (key := _key(one.get("id"))) is not None
-    }
-    if not names:
-        annotations = (one for one in content["annotations"] if isinstance(one, dict))
-        used = {_key(one.get("category_id")) for one in annotations} - {None}
-        names = {key: "" for key in used if key is not None}
-    if len(names) == 1:
-        return set(names)
-    return {key for key, name in names.items() if name.strip().lower() in _POLYPS}
+def _coco_polyps(
+    categories: list[dict[str, Any]], annotations: list[dict[str, Any]]
+) -> set[int | str | None]:
+    names = {_key(one.get("id")): str(one.get("name")) for one in categories}
+    if not names.keys() - {None}:
+        names = {_key(one.get("category_id")): "" for one in annotations}
+    names.pop(None, None)
+    polyps = {key for key, name in names.items() if name.strip().lower() in _POLYPS}
+    return set(names) if len(names) == 1 else polyps
 
 
 def _coco_shape(

@@ -4,7 +4,6 @@ Positions are in pixels, rows first; whole numbers are centres of pixels. COCO a
 from the outer edge of the first pixel, so they are shifted by half a pixel.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, find_frames
-from capsieve.labels.label_set import LabelProblem, Problems, compute, tidy_paths
+from capsieve.labels.label_set import LabelProblem, Problems, compute
 
 __all__ = [
     "EDGE",
@@ -36,6 +35,7 @@ EDGE = 0.5
 
 Size = tuple[int, int]
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 class _Misfit(Exception):  # noqa: N818 - it is counted here and never leaves this module
@@ -52,12 +52,45 @@ class Box:
     col1: float
     relative: bool = False
 
+    def contains(self, row: Floats, col: Floats) -> Mask:
+        """Return which points are inside."""
+        return (self.row0 <= row) & (row <= self.row1) & (self.col0 <= col) & (col <= self.col1)
+
 
 @dataclass(frozen=True, slots=True)
 class Polygon:
     """Closed lines of corners (row, column); a point is inside if any of them encloses it."""
 
     rings: tuple[tuple[tuple[float, float], ...], ...]
+
+    def contains(self, row: Floats, col: Floats) -> Mask:
+        """Return which points are inside."""
+        found = np.zeros(row.shape, np.bool_)
+        for ring in self.rings:
+            odd = np.zeros(row.shape, np.bool_)  # crossings of a ray along the row
+            for (row0, col0), (row1, col1) in zip(ring, (*ring[1:], ring[0]), strict=True):
+                if row0 != row1:
+                    crosses = (row0 > row) != (row1 > row)
+                    odd ^= crosses & (col < col0 + (row - row0) * (col1 - col0) / (row1 - row0))
+            found |= odd
+        return found & ~np.isnan(col) & ~np.isnan(row)
+
+
+class _Pixels:
+    """The pixels of a mask; only the part with the polyp, because all of a study are in memory."""
+
+    def __init__(self, mask: Mask) -> None:
+        rows, cols = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+        self.top, self.left = int(rows[0]), int(cols[0])
+        self.part = mask[self.top : int(rows[-1]) + 1, self.left : int(cols[-1]) + 1].copy()
+
+    def contains(self, row: Floats, col: Floats) -> Mask:
+        down, right = np.floor(row + EDGE) - self.top, np.floor(col + EDGE) - self.left
+        rows, cols = self.part.shape
+        near = (down >= 0) & (down < rows) & (right >= 0) & (right < cols)
+        found = np.zeros(row.shape, np.bool_)
+        found[near] = self.part[down[near].astype(int), right[near].astype(int)]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,82 +110,46 @@ class RunLength:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One polyp on one frame, as the source has it.
+    """One polyp on one frame, as the source has it; exam, head, frame and file as in labels."""
 
-    Attributes
-    ----------
-    file, exam, head, frame
-        The frame, as in labels. A file without the ending of an image fits any image of this stem.
-    shape
-        The outline.
-    size
-        Rows and columns of the image that it was drawn on, or None.
-    polyp
-        Its name, or None.
-    where
-        Where it was read, for messages.
-    """
-
-    file: str | None
+    file: str | None  # without the ending of an image it fits any image of this stem
     shape: Box | Polygon | MaskFile | RunLength
     exam: str | None = None
     head: int | None = None
     frame: int | None = None
-    size: Size | None = None
+    size: Size | None = None  # rows and columns of the image that it was drawn on
     polyp: str | None = None
-    where: str = ""
+    where: str = ""  # for messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameOutline:
-    """One polyp on one frame, in pixels of the frame.
+    """One polyp on one frame, in pixels of the frame."""
 
-    Attributes
-    ----------
-    row
-        Row of the frame in the table of frames.
-    polyp
-        The name that the source gives it, or None.
-    inside, scale
-        The hit test in pixels of the outline, and pixels of the frame per pixel of the outline.
-    """
+    row: int  # of the frame in the table of frames
+    polyp: str | None  # the name that the source gives it
+    shape: Box | Polygon | _Pixels  # in its own pixels
+    scale: tuple[float, float]  # pixels of the frame per pixel of the outline
 
-    row: int
-    polyp: str | None
-    inside: Callable[[Floats, Floats], NDArray[np.bool_]]
-    scale: tuple[float, float] = (1.0, 1.0)
-
-    def hit(self, row: Floats, col: Floats) -> NDArray[np.bool_]:
+    def hit(self, row: Floats, col: Floats) -> Mask:
         """Return which points are inside; NaN never is."""
         row = (np.asarray(row, np.float64) + EDGE) / self.scale[0] - EDGE
         col = (np.asarray(col, np.float64) + EDGE) / self.scale[1] - EDGE
-        return self.inside(row, col)
+        return self.shape.contains(row, col)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlines:
-    """All outlines of a study.
-
-    Attributes
-    ----------
-    outlines, problems
-        What was read, and what is not clear.
-    outline_format
-        "COCO", "text boxes", "masks", ...
-    path
-        Where it was read.
-    unique_names
-        Whether names of files identify frames in all folders.
-    """
+    """All outlines of a study, and what is not clear."""
 
     outlines: tuple[Outline, ...]
     problems: tuple[LabelProblem, ...]
-    outline_format: str
+    outline_format: str  # "COCO", "text boxes", "masks", ...
     path: str
-    unique_names: bool = False
+    unique_names: bool = False  # whether names of files identify frames in all folders
 
     def find(
-        self, frames: pa.Table, *, polyp_frames: NDArray[np.bool_]
+        self, frames: pa.Table, *, polyp_frames: Mask
     ) -> tuple[list[FrameOutline], tuple[LabelProblem, ...]]:
         """Return the outlines of polyp frames, sorted by frame, and what cannot be used.
 
@@ -171,8 +168,8 @@ class Outlines:
         """
         problems = Problems()
         places = self._places(frames, polyp_frames, problems)
-        columns = [name for name in ("rows", "cols") if name in frames.column_names]
-        sizes = [compute.fill_null(frames[name], 0).to_numpy() for name in columns]
+        sides = ("rows", "cols") if "rows" in frames.column_names else ()
+        sizes = [compute.fill_null(frames[name], 0).to_numpy() for name in sides]
         found: list[tuple[FrameOutline, Outline]] = []
         spoiled: set[int] = set()
         seen: set[tuple[int, Any, str | None]] = set()
@@ -185,7 +182,7 @@ class Outlines:
                 continue
             seen.add((row, outline.shape, outline.polyp))
             try:
-                size = (int(sizes[0][row]), int(sizes[1][row])) if columns else None
+                size = (int(sizes[0][row]), int(sizes[1][row])) if sizes else None
                 found.append((_fitted(outline, row, size), outline))
             except _Misfit as error:
                 problems.add(str(error), outline.where)
@@ -193,10 +190,10 @@ class Outlines:
         for one, outline in found:
             if one.row in spoiled:
                 problems.add("another outline of the same frame cannot be used", outline.where)
-        return [one for one, _ in found if one.row not in spoiled], problems.result()
+        return [one for one, _ in found if one.row not in spoiled], tuple(problems)
 
     def _places(
-        self, frames: pa.Table, polyp_frames: NDArray[np.bool_], problems: Problems
+        self, frames: pa.Table, polyp_frames: Mask, problems: Problems
     ) -> list[tuple[Outline, int]]:
         """Return outlines with the rows of their frames."""
         from capsieve.sources.image_source import is_image_name  # here: it imports decoders
@@ -212,14 +209,14 @@ class Outlines:
             chosen = [one for one in self.outlines if by_stem != is_image_name(one.file or "x.png")]
             if not chosen:
                 continue
-            files = pa.array([one.file for one in chosen], pa.string())
+            kinds = {
+                "exam": pa.string(),
+                "head": pa.int64(),
+                "frame": pa.int64(),
+                "file": pa.string(),
+            }
             keys = pa.table(
-                {
-                    "exam": pa.array([one.exam for one in chosen], pa.string()),
-                    "head": pa.array([one.head for one in chosen], pa.int64()),
-                    "frame": pa.array([one.frame for one in chosen], pa.int64()),
-                    "file": tidy_paths(files),
-                }
+                {name: pa.array([getattr(o, name) for o in chosen], t) for name, t in kinds.items()}
             )
             found = find_frames(
                 FrameKeys(known), keys, what=self.path, unique_names=self.unique_names
@@ -238,37 +235,31 @@ def _fitted(outline: Outline, row: int, frame: Size | None) -> FrameOutline:
     Sizes that differ by at most a pixel are equal. An outline that was drawn on an image of another
     size but the same proportions is scaled.
     """
-    shape = outline.shape
+    shape, drawn, frame = outline.shape, outline.size, frame or outline.size
     if isinstance(shape, MaskFile | RunLength):
-        mask = _read_mask(shape) if isinstance(shape, MaskFile) else _decoded(shape, outline.size)
+        mask = _read_mask(shape) if isinstance(shape, MaskFile) else _decoded(shape, drawn)
         if not mask.any():
             raise _Misfit("the mask is empty, but the frame is labelled polyp")
         if mask.all():
             raise _Misfit("the mask covers the whole image")
         drawn = (mask.shape[0], mask.shape[1])
-        scale = _scale(drawn, frame or drawn)
-        return FrameOutline(row, outline.polyp, _mask_test(mask), scale)
-    frame = frame or outline.size or (0, 0)
-    if isinstance(shape, Box) and shape.relative:
-        if not all(frame):
-            raise _Misfit("the size of the frame is not known")
-        top, bottom = (share * frame[0] - EDGE for share in (shape.row0, shape.row1))
-        left, right = (share * frame[1] - EDGE for share in (shape.col0, shape.col1))
-        shape = Box(top, left, bottom, right)
-        scale = (1.0, 1.0)
+        return FrameOutline(row, outline.polyp, _Pixels(mask), _scale(drawn, frame or drawn))
+    if isinstance(shape, Polygon):
+        corners = np.array([corner for ring in shape.rings for corner in ring])
     else:
-        scale = (1.0, 1.0) if outline.size is None else _scale(outline.size, frame)
-    if isinstance(shape, Box):
-        points = [(shape.row0, shape.col0), (shape.row1, shape.col1)]
-        test = _box_test(shape)
-    else:
-        points = [corner for ring in shape.rings for corner in ring]
-        test = _polygon_test(shape)
-    for place in (0, 1) if all(frame) else ():
-        low, high = -EDGE - _STRAY, frame[place] / scale[place] - EDGE + _STRAY
-        if not all(low <= point[place] <= high for point in points):
+        corners = np.array([(shape.row0, shape.col0), (shape.row1, shape.col1)])
+        if shape.relative:
+            if frame is None or not all(frame):
+                raise _Misfit("the size of the frame is not known")
+            corners, drawn = corners * frame - EDGE, frame
+            (top, left), (bottom, right) = corners.tolist()
+            shape = Box(top, left, bottom, right)
+    scale = (1.0, 1.0) if drawn is None else _scale(drawn, frame or drawn)
+    if frame is not None and all(frame):
+        low, high = -EDGE - _STRAY, np.divide(frame, scale) - EDGE + _STRAY
+        if (corners < low).any() or (corners > high).any():
             raise _Misfit("the outline reaches beyond the frame by more than a pixel")
-    return FrameOutline(row, outline.polyp, test, scale)
+    return FrameOutline(row, outline.polyp, shape, scale)
 
 
 def _scale(drawn: Size, frame: Size) -> tuple[float, float]:
@@ -283,51 +274,13 @@ def _scale(drawn: Size, frame: Size) -> tuple[float, float]:
     return rows / drawn[0], factor
 
 
-def _box_test(box: Box) -> Callable[[Floats, Floats], NDArray[np.bool_]]:
-    def inside(row: Floats, col: Floats) -> NDArray[np.bool_]:
-        return (box.row0 <= row) & (row <= box.row1) & (box.col0 <= col) & (col <= box.col1)
-
-    return inside
-
-
-def _polygon_test(polygon: Polygon) -> Callable[[Floats, Floats], NDArray[np.bool_]]:
-    def inside(row: Floats, col: Floats) -> NDArray[np.bool_]:
-        found = np.zeros(row.shape, np.bool_)
-        for ring in polygon.rings:
-            odd = np.zeros(row.shape, np.bool_)  # crossings of a ray along the row
-            for (row0, col0), (row1, col1) in zip(ring, (*ring[1:], ring[0]), strict=True):
-                if row0 != row1:
-                    crosses = (row0 > row) != (row1 > row)
-                    odd ^= crosses & (col < col0 + (row - row0) * (col1 - col0) / (row1 - row0))
-            found |= odd
-        return found & ~np.isnan(col) & ~np.isnan(row)
-
-    return inside
-
-
-def _mask_test(mask: NDArray[np.bool_]) -> Callable[[Floats, Floats], NDArray[np.bool_]]:
-    # Only the part with the polyp is kept, because all masks of a study are in memory.
-    rows, cols = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    top, left = int(rows[0]), int(cols[0])
-    part = mask[top : int(rows[-1]) + 1, left : int(cols[-1]) + 1].copy()
-
-    def inside(row: Floats, col: Floats) -> NDArray[np.bool_]:
-        down, right = np.floor(row + EDGE) - top, np.floor(col + EDGE) - left
-        near = (down >= 0) & (down < part.shape[0]) & (right >= 0) & (right < part.shape[1])
-        found = np.zeros(row.shape, np.bool_)
-        found[near] = part[down[near].astype(int), right[near].astype(int)]
-        return found
-
-    return inside
-
-
-def _decoded(mask: RunLength, size: Size | None) -> NDArray[np.bool_]:
+def _decoded(mask: RunLength, size: Size | None) -> Mask:
     assert size is not None
     values = np.arange(len(mask.counts)) % 2 == 1
     return np.repeat(values, mask.counts).reshape(size[1], size[0]).T
 
 
-def _read_mask(mask: MaskFile) -> NDArray[np.bool_]:
+def _read_mask(mask: MaskFile) -> Mask:
     from capsieve.sources.image_file import read_image  # here: it imports decoders
 
     try:

@@ -1,27 +1,22 @@
 """From rows of any format to one row per frame: the checks that all label formats share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.labels.label_set import (
     EXAMPLES,
     LABELS,
     WORDS,
-    Codes,
     LabelProblem,
     LabelSet,
     NameRows,
     Problems,
     clean_text,
-    compute,
-    joint_codes,
-    text_codes,
     tidy_paths,
     whole_numbers,
 )
@@ -31,8 +26,6 @@ __all__ = ["settle"]
 
 _TWO_PATIENTS = "statistics over patients would be wrong; correct the labels first"
 _LONGEST_NAME = 60  # an unclosed quotation mark makes a name of half the file
-
-Describe = Callable[[int], str]
 
 
 def settle(
@@ -45,19 +38,9 @@ def settle(
 ) -> LabelSet:
     """Check the rows of a source and keep one row per frame.
 
-    Every row that is not used is counted in exactly one problem: the first that applies.
-
-    Parameters
-    ----------
-    columns
-        Some of the columns of :data:`~capsieve.labels.LABELS`, most often texts; and `reader`, if
-        the source names who labelled a frame.
-    name_rows
-        For messages.
-    problems, warnings
-        Those of reading.
-    **about
-        label_format, path and further fields of :class:`~capsieve.labels.LabelSet`.
+    Every row that is not used is counted in exactly one problem: the first that applies. Columns
+    are some of :data:`~capsieve.labels.LABELS`, most often texts, and `reader`, if the source names
+    who labelled a frame. `about` has further fields of the set: label_format, path and so on.
 
     Raises
     ------
@@ -68,145 +51,133 @@ def settle(
     try:
         rows = _Rows(columns, name_rows)
         _check_cells(rows)
-        _check_labels(rows, columns.get("reader"))
+        _check_labels(rows)
         _check_patients(rows)
         lost = _unite(rows)
-        table = rows.table(_qualified_polyps(rows))
+        _qualify_polyps(rows)
     except FileError as error:
         raise FileError(f"{about['path']}: {error}") from None
     cautions = list(warnings)
     if lost:
         names = ", ".join(map(repr, lost[:EXAMPLES])) + ", ..." * (len(lost) > EXAMPLES)
         cautions.append(f"polyps that share all frames with other polyps are not counted: {names}")
+    used = pa.array(rows.used, pa.int64())
+    cells = [pa.array(rows.cells[field.name], field.type).take(used) for field in LABELS]
+    table = pa.table(cells, schema=LABELS)
     unknown = [table[name].is_null().to_numpy() for name in ("patient", "block", "exam")]
     if alone := int(np.logical_and.reduce(unknown).sum()):
         cautions.append(
             f"{alone:,} rows name no patient, block or exam; blocks of consecutive frames replace "
             "them"
         )
-    found = (*problems, *rows.problems.result())
+    found = (*problems, *rows.problems)
     return LabelSet(table, found, warnings=tuple(cautions), **about)
 
 
 class _Rows:
-    """The rows of a source: codes per column, which rows are in use, and problems so far."""
+    """The cells of a source by column, None if empty; the rows in use; and problems so far."""
 
     def __init__(self, columns: Mapping[str, Any], name_rows: NameRows) -> None:
         count = len(next(iter(columns.values())))
-        self.text: dict[str, pa.Array] = {
-            name: clean_text(columns[name], name=name)
-            if name in columns
-            else pa.nulls(count, pa.string())
-            for name in LABELS.names
+        self.text = {name: clean_text(column, name=name) for name, column in columns.items()}
+        if "file" in self.text:
+            self.text["file"] = tidy_paths(self.text["file"])
+        self.cells: dict[str, list[Any]] = {
+            name: self.text[name].to_pylist() if name in self.text else [None] * count
+            for name in (*LABELS.names, "reader")
         }
-        self.text["file"] = tidy_paths(self.text["file"])
         self.name_rows = name_rows
-        self.used = np.ones(count, np.bool_)
+        self.used = list(range(count))
         self.problems = Problems()
-        self.code: dict[str, Codes] = {}
-        self.names: dict[str, pa.Array] = {}
-        for name in ("exam", "file", "polyp", "patient", "block", "source", "finding"):
-            self.code[name], self.names[name] = text_codes(self.text[name])
-
-    def named(self, column: str, row: int) -> str | None:
-        """Return the cell of a column of codes."""
-        code = int(self.code[column][row])
-        return None if code < 0 else self.names[column][code].as_py()
 
     def frame_name(self, row: int) -> str:
         """Name the frame of a row."""
-        if (file := self.text["file"][row].as_py()) is not None:
+        if (file := self.cells["file"][row]) is not None:
             return f"file {file!r}"
-        cells = {name: self.text[name][row].as_py() for name in ("exam", "head", "frame")}
-        return ", ".join(f"{name} {cell}" for name, cell in cells.items() if cell) or "nothing"
+        cells = {name: self.cells[name][row] for name in ("exam", "head", "frame")}
+        named = [f"{name} {cell}" for name, cell in cells.items() if cell is not None]
+        return ", ".join(named) or "nothing"
 
     def note(
-        self, rows: Any, what: str, describe: Describe | None = None, *, used: bool = False
+        self,
+        rows: Sequence[int],
+        what: str,
+        describe: Callable[[int], str] | None = None,
+        *,
+        used: bool = False,
     ) -> None:
         """Count rows and name the first few."""
-        some = [int(row) for row in rows[:EXAMPLES]]
-        texts = zip(self.name_rows(some), map(describe or self.frame_name, some), strict=True)
-        examples = [f"{where}: {text}" for where, text in texts]
+        texts = map(describe or self.frame_name, rows[:EXAMPLES])
+        named = zip(self.name_rows(rows[:EXAMPLES]), texts, strict=True)
+        examples = [f"{where}: {text}" for where, text in named]
         self.problems.add(what, *examples, rows=len(rows), used=used)
 
-    def drop(self, mask: NDArray[np.bool_], what: str, describe: Describe | None = None) -> None:
+    def drop(
+        self, wrong: Collection[int], what: str, describe: Callable[[int], str] | None = None
+    ) -> None:
         """Stop using rows; those that are not in use already are not counted again."""
-        mask = mask & self.used
-        self.note(np.flatnonzero(mask), what, describe)
-        self.used &= ~mask
+        wrong = set(wrong)
+        self.note([row for row in self.used if row in wrong], what, describe)
+        self.used = [row for row in self.used if row not in wrong]
 
-    def frames(self) -> list[list[int]]:
+    def repeated_frames(self) -> list[list[int]]:
         """Return the rows in use of each frame that has several.
 
         A frame is the file within its exam; without a file, exam, head and number. A row without a
         head means the only head, which is head 0.
         """
-        by_file = self.code["file"] >= 0
-        which = np.where(by_file, self.code["file"], self.code["frame"])
-        head = np.where(by_file, -1, np.maximum(self.code["head"], 0))
-        keep = np.flatnonzero(self.used)
-        frame = joint_codes(*(code[keep] for code in (self.code["exam"], head, which)))
-        keep, frame = (each[np.bincount(frame, minlength=1)[frame] > 1] for each in (keep, frame))
-        order = np.argsort(frame, kind="stable")
-        ends = np.flatnonzero(np.diff(frame[order])) + 1
-        groups = [rows.tolist() for rows in np.split(keep[order], ends) if len(rows)]
-        return sorted(groups)
-
-    def table(self, polyp: NDArray[np.object_]) -> pa.Table:
-        """Return the rows in use."""
-        columns: list[pa.Array] = []
-        for field in LABELS:
-            code = self.code[field.name][self.used]
-            if field.name == "polyp":
-                columns.append(pa.array(polyp[self.used], pa.string()))
-            elif field.name in self.names:
-                columns.append(self.names[field.name].take(pa.array(code, mask=code < 0)))
-            else:
-                columns.append(pa.array(code, field.type, mask=code < 0))
-        return pa.table(columns, schema=LABELS)
+        exams, heads, frames, files = (
+            self.cells[name] for name in ("exam", "head", "frame", "file")
+        )
+        first: dict[tuple[Any, ...], int] = {}
+        found: dict[int, list[int]] = {}
+        for row in self.used:
+            file = files[row]
+            key = (exams[row], file) if file else (exams[row], heads[row] or 0, frames[row])
+            one = first.setdefault(key, row)
+            if one != row:
+                found.setdefault(one, [one]).append(row)
+        return [found[one] for one in sorted(found)]
 
 
 def _check_cells(rows: _Rows) -> None:
     """Read numbers and labels; drop rows if they are wrong or missing."""
-
-    def cell(name: str) -> Describe:
-        return lambda row: f"{name} {rows.text[name][row].as_py()!r}"
-
+    cells = rows.cells
     for name, largest in (("frame", 10**18), ("head", 32_767)):
-        rows.code[name], wrong = whole_numbers(rows.text[name], largest=largest)
-        rows.drop(wrong, f"the {name} is not a whole number from 0", cell(name))
-    nameless = (rows.code["file"] < 0) & (rows.code["frame"] < 0)
+        if name in rows.text:
+            texts = cells[name]
+            values, wrong = whole_numbers(rows.text[name], largest=largest)
+            cells[name] = [None if value < 0 else value for value in values.tolist()]
+            what = f"the {name} is not a whole number from 0"
+            rows.drop(wrong.nonzero()[0].tolist(), what, lambda row: f"{name} {texts[row]!r}")  # noqa: B023
+    nameless = [row for row in rows.used if cells["file"][row] is cells["frame"][row] is None]
     rows.drop(nameless, "the row names neither a file nor a frame")
-    text = rows.text["label"]
-    rows.drop(text.is_null().to_numpy(zero_copy_only=False), "the label is empty")
-    code, words = text_codes(compute.utf8_lower(text))
-    known = [WORDS.index(word) if word in WORDS else -1 for word in words.to_pylist()]
-    rows.code["label"] = np.array([*known, -1], np.int64)[code]
-    rows.names["label"] = pa.array(WORDS, pa.string())
-    unknown = rows.code["label"] < 0
-    rows.drop(unknown, "the label is not one of polyp, normal, other", cell("label"))
+    texts = cells["label"]
+    rows.drop([row for row in rows.used if texts[row] is None], "the label is empty")
+    label = cells["label"] = [text and text.lower() for text in texts]
+    unknown = [row for row in rows.used if label[row] not in WORDS]
+    what = f"the label is not one of {', '.join(WORDS)}"
+    rows.drop(unknown, what, lambda row: f"label {texts[row]!r}")
 
 
-def _check_labels(rows: _Rows, readers: Any) -> None:
+def _check_labels(rows: _Rows) -> None:
     """Drop frames with two labels, and polyps named on other frames; readers must agree.
 
     Leaving out frames on which readers disagree would leave out the difficult ones, and every
     figure would be too good. One reader with two labels for a frame made a slip.
     """
-    label = rows.code["label"]
-    reader = None if readers is None else clean_text(readers, name="reader").to_pylist()
-    several = np.zeros(len(label), np.bool_)
+    label, reader, polyp = (rows.cells[name] for name in ("label", "reader", "polyp"))
+    several: list[int] = []
     disagree: list[tuple[int, int]] = []
-    for frame in rows.frames():
-        if len({int(label[row]) for row in frame}) == 1:
-            continue
-        several[frame] = True
-        pairs = combinations(frame, 2) if reader is not None else ()
-        apart = (p for p in pairs if label[p[0]] != label[p[1]] and _differ(reader, *p))
-        disagree.extend([pair] if (pair := next(apart, None)) else [])
-    if disagree and reader is not None:
+    for frame in rows.repeated_frames():
+        if len({label[row] for row in frame}) > 1:
+            several += frame
+            pairs = combinations([row for row in frame if reader[row] is not None], 2)
+            apart = ((a, b) for a, b in pairs if label[a] != label[b] and reader[a] != reader[b])
+            disagree += [pair] if (pair := next(apart, None)) else []
+    if disagree:
         named = zip(disagree[0], rows.name_rows(disagree[0]), strict=True)
-        first, second = (f"{reader[r]} says {WORDS[label[r]]} ({where})" for r, where in named)
+        first, second = (f"{reader[row]} says {label[row]} ({where})" for row, where in named)
         count = "a frame" if len(disagree) == 1 else f"{len(disagree):,} frames"
         raise FileError(
             f"readers disagree on {count}: for {rows.frame_name(disagree[0][0])}, {first} and "
@@ -215,45 +186,43 @@ def _check_labels(rows: _Rows, readers: Any) -> None:
     rows.drop(
         several,
         "the frame has two different labels",
-        lambda row: f"{rows.frame_name(row)} is {WORDS[label[row]]}",
+        lambda row: f"{rows.frame_name(row)} is {label[row]}",
     )
     rows.drop(
-        (rows.code["polyp"] >= 0) & (label != WORDS.index("polyp")),
+        [row for row in rows.used if polyp[row] is not None and label[row] != "polyp"],
         "a polyp is named on a frame that is not labelled polyp",
-        lambda row: f"polyp {rows.named('polyp', row)!r}, label {WORDS[label[row]]!r}",
+        lambda row: f"polyp {polyp[row]!r}, label {label[row]!r}",
     )
-
-
-def _differ(reader: Sequence[str | None] | None, one: int, two: int) -> bool:
-    assert reader is not None
-    return reader[one] is not None and reader[two] is not None and reader[one] != reader[two]
 
 
 def _check_patients(rows: _Rows) -> None:
     """Stop if an exam has two patients; fill in the patient of an exam."""
-    exam, patient = rows.code["exam"], rows.code["patient"]
-    known = np.flatnonzero(rows.used & (exam >= 0) & (patient >= 0))
-    of_exam = np.full(int(exam.max(initial=-1)) + 2, -1, np.int64)  # the last is for code -1
-    of_exam[exam[known[::-1]]] = patient[known[::-1]]
-    wrong = known[of_exam[exam[known]] != patient[known]]
-    if len(wrong):
-        row = int(wrong[0])
-        first = int(known[exam[known] == exam[row]][0])
-        _refuse_patients(rows, f"exam {_short(rows.named('exam', row))}", first, row)
-    filled = np.where(rows.used & (patient < 0), of_exam[exam], patient)
-    rows.code["patient"] = filled
+    exam, patient = rows.cells["exam"], rows.cells["patient"]
+    first: dict[str, int] = {}  # row of each exam
+    for row in rows.used:
+        if exam[row] is not None and patient[row] is not None:
+            one = first.setdefault(exam[row], row)
+            if patient[one] != patient[row]:
+                _refuse_patients(rows, f"exam {_short(exam[row])}", one, row)
+    filled = [row for row in rows.used if patient[row] is None and exam[row] in first]
+    for row in filled:
+        patient[row] = patient[first[exam[row]]]
     rows.note(
-        np.flatnonzero(filled != patient),
+        filled,
         "the row names no patient; the patient that other rows of its exam name is used",
-        lambda row: f"{rows.frame_name(row)}, patient {rows.named('patient', row)!r}",
+        lambda row: f"{rows.frame_name(row)}, patient {patient[row]!r}",
         used=True,
     )
 
 
 def _refuse_patients(rows: _Rows, what: str, *pair: int) -> None:
     named = zip(pair, rows.name_rows(pair), strict=True)
-    one, two = (f"{_short(rows.named('patient', row))} ({where})" for row, where in named)
+    one, two = (f"{_short(rows.cells['patient'][row])} ({where})" for row, where in named)
     raise FileError(f"{what} has the patients {one} and {two}: {_TWO_PATIENTS}")
+
+
+def _short(name: str) -> str:
+    return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
 
 
 def _unite(rows: _Rows) -> list[str]:
@@ -262,31 +231,31 @@ def _unite(rows: _Rows) -> list[str]:
     Their labels are equal by now. A value that only one row has counts, findings are joined, and
     values that differ are left out.
     """
+    cells = {name: rows.cells[name] for name in LABELS.names}
     notes: dict[str, list[int]] = {}
-    findings = rows.names["finding"].to_pylist()
-    known = {(code, int(rows.code["exam"][row])) for row, code in _polyps(rows)}
-    for frame in rows.frames():
+    before = {(cells["polyp"][row], cells["exam"][row]) for row in rows.used}
+    united: set[int] = set()
+    for frame in rows.repeated_frames():
         first, *others = frame
-        before = {row: [int(code[row]) for code in rows.code.values()] for row in frame}
+        contents = {row: [column[row] for column in cells.values()] for row in frame}
         differ: set[str] = set()
-        for name, code in rows.code.items():
-            values = dict.fromkeys(int(code[row]) for row in frame if code[row] >= 0)
+        for name, column in cells.items():
+            named = [row for row in frame if column[row] is not None]
+            values = list(dict.fromkeys(column[row] for row in named))
             if len(values) < 2:
-                code[first] = next(iter(values), -1)
+                column[first] = values[0] if values else None
             elif name == "patient":
-                two = next(row for row in frame if code[row] not in (-1, next(iter(values))))
-                one = next(row for row in frame if code[row] >= 0)
-                nameless = "" if rows.code["exam"][one] >= 0 else " of an exam without a name"
-                _refuse_patients(rows, rows.frame_name(one) + nameless, one, two)
+                two = next(row for row in named if column[row] != values[0])
+                nameless = "" if cells["exam"][first] else " of an exam without a name"
+                _refuse_patients(rows, rows.frame_name(first) + nameless, named[0], two)
             elif name == "finding":
-                words = [word for value in values for word in split_findings(findings[value])]
-                findings.append(";".join(dict.fromkeys(words)))
-                code[first] = len(findings) - 1
+                words = [word for value in values for word in split_findings(value)]
+                column[first] = ";".join(dict.fromkeys(words))
             else:
                 differ.add(name)
-                code[first] = -1
+                column[first] = None
         for row in others:
-            if before[row] == before[first]:
+            if contents[row] == contents[first]:
                 what = "the row is there more than once; it counts once"
             elif "polyp" in differ:
                 what = "the frame shows more than one polyp; it counts for none of them"
@@ -295,51 +264,37 @@ def _unite(rows: _Rows) -> list[str]:
                     "details that differ are left out" if differ else "its rows are joined"
                 )
             notes.setdefault(what, []).append(row)
-        rows.used[others] = False
+        united.update(others)
     for what, some in notes.items():
         rows.note(sorted(some), what, used=True)
-    rows.names["finding"] = pa.array(findings, pa.string())
-    left = {(code, int(rows.code["exam"][row])) for row, code in _polyps(rows)}
-    return sorted({rows.names["polyp"][code].as_py() for code, _ in known - left})
+    rows.used = [row for row in rows.used if row not in united]
+    after = {(cells["polyp"][row], cells["exam"][row]) for row in rows.used}
+    return sorted({polyp for polyp, _ in before - after if polyp is not None})
 
 
-def _polyps(rows: _Rows) -> list[tuple[int, int]]:
-    """Return the rows in use that name a polyp, and its code."""
-    shown = np.flatnonzero(rows.used & (rows.code["polyp"] >= 0))
-    return list(zip(shown.tolist(), rows.code["polyp"][shown].tolist(), strict=True))
-
-
-def _qualified_polyps(rows: _Rows) -> NDArray[np.object_]:
-    """Return the polyp of each row with its exam before it: "exam-3/1".
+def _qualify_polyps(rows: _Rows) -> None:
+    """Write the exam of each polyp before its name: "exam-3/1".
 
     A name that starts with its exam or patient stays. Without an exam the patient precedes it;
     without either, the name stays.
     """
-    names = np.full(len(rows.used), None, object)
-    owners: dict[tuple[int, int, int], list[int]] = {}
-    for row, code in _polyps(rows):
-        key = (code, int(rows.code["exam"][row]), int(rows.code["patient"][row]))
-        owners.setdefault(key, []).append(row)
-    cells = {
-        key: [rows.named(column, some[0]) for column in ("polyp", "exam", "patient")]
-        for key, some in owners.items()
+    polyp, exam, patient = (rows.cells[name] for name in ("polyp", "exam", "patient"))
+    shown = [row for row in rows.used if polyp[row] is not None]
+    owned = {
+        row
+        for row in shown
+        if any(owner and polyp[row].startswith(f"{owner}/") for owner in (exam[row], patient[row]))
     }
-    whole: dict[str | None, tuple[str | None, int]] = {}  # names that start with their owner
-    for key, (name, *owner) in cells.items():
-        if any(one is not None and str(name).startswith(f"{one}/") for one in owner):
-            whole.setdefault(name, (owner[1], owners[key][0]))
-    for key, (name, exam, patient) in cells.items():
-        prefix = exam or patient
-        own = [one for one in (exam, patient) if one and str(name).startswith(f"{one}/")]
-        if name in whole and not own and (patient is None or patient != whole[name][0]):
-            one, two = rows.name_rows([whole[name][1], owners[key][0]])
+    whole: dict[str, int] = {}  # names that start with their owner, with a row
+    for row in sorted(owned):
+        whole.setdefault(polyp[row], row)
+    for row in shown:
+        owner, first = exam[row] or patient[row], whole.get(polyp[row])
+        if first is None:
+            polyp[row] = f"{owner}/{polyp[row]}" if owner else polyp[row]
+        elif row not in owned and (patient[row] is None or patient[row] != patient[first]):
+            one, two = rows.name_rows([first, row])
             raise FileError(
-                f"polyp {name!r} has frames of two patients ({one} and {two}): {_TWO_PATIENTS}"
+                f"polyp {polyp[row]!r} has frames of two patients ({one} and {two}): "
+                f"{_TWO_PATIENTS}"
             )
-        names[owners[key]] = name if name in whole or prefix is None else f"{prefix}/{name}"
-    return names
-
-
-def _short(name: str | None) -> str:
-    name = str(name)
-    return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."

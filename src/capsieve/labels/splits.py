@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.labels.groups import BLOCK_SIZE, KINDS, RowGroups, group_rows, sequences, sources
+from capsieve.labels.keys import KEYS
 from capsieve.labels.label_set import (
+    WORDS,
     Codes,
     LabelProblem,
     LabelSet,
-    NameRows,
     Problems,
     clean_text,
     coded,
@@ -23,7 +24,6 @@ from capsieve.labels.label_set import (
     whole_numbers,
 )
 from capsieve.labels.tables import read_table, write_table
-from capsieve.statistics.frames import Coded
 from capsieve.statistics.results import Column, Table
 from capsieve.statistics.splitting import assign_in_order, assign_stratified
 
@@ -58,26 +58,11 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
-    """A split.
-
-    Attributes
-    ----------
-    table
-        :data:`SPLITS`, in the order of the file. Frames that are there twice are kept.
-    path
-        Where it was read, or "".
-    problems
-        Frames that are there twice.
-    """
+    """A split: :data:`SPLITS` in the order of the file."""
 
     table: pa.Table
     path: str = ""
-    problems: tuple[LabelProblem, ...] = ()
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the parts, in the order in which they first occur."""
-        return tuple(self.table["part"].unique().to_pylist())
+    problems: tuple[LabelProblem, ...] = ()  # frames that are there twice; they are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,24 +106,12 @@ class SplitOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitPlan:
-    """A planned split.
-
-    Attributes
-    ----------
-    splits
-        To be written.
-    table
-        What each part contains.
-    warnings
-        Texts without a final stop.
-    kind
-        What stays together: "patient", "block", "patient or block", ...
-    """
+    """A planned split, to be written."""
 
     splits: Splits
-    table: Table
+    table: Table  # what each part contains
     warnings: tuple[str, ...]
-    kind: str
+    kind: str  # what stays together: "patient", "block", "patient or block", ...
 
 
 def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitPlan:
@@ -161,28 +134,35 @@ def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitP
         There are fewer groups than parts, or a part would be empty.
     """
     options = options or SplitOptions()
-    names, shares = _parts(options)
+    if options.folds is not None:
+        names = [str(number + 1) for number in range(options.folds)]
+        shares = [1 / options.folds] * options.folds
+    else:
+        test = (_DEFAULT_TEST if options.test is None else options.test) / 100
+        names, shares = ["train", "test"], [1 - test, test]
     groups = group_rows(labels, block_size=options.block_size)
+    kind = " or ".join(kind for kind in KINDS if kind in groups.kinds)
     if len(groups.names) < len(names):
         raise ParameterError(
             "test" if options.folds is None else "folds",
             f"{len(names)} parts need as many groups, and there are {len(groups.names)} "
-            f"({_joined(groups.kinds)}); ask for fewer parts or smaller blocks, or label more "
+            f"({kind}); ask for fewer parts or smaller blocks, or label more "
             "patients",
         )
     assigned = _assign(labels, groups, shares, options)
     part = assigned[groups.code]
     texts = {"group": groups.names, "kind": groups.kinds, "part": [names[n] for n in assigned]}
     columns = [
-        *(labels.table[name] for name in ("exam", "head", "frame", "file")),
+        *(labels.table[name] for name in KEYS),
         *(pa.array(values, pa.string()).take(pa.array(groups.code)) for values in texts.values()),
         pa.array(np.full(len(part), _SCHEMA, np.int32)),
     ]
+    table = _part_table(names, part, assigned, labels)
     return SplitPlan(
         splits=Splits(pa.table(columns, schema=SPLITS)),
-        table=_count_parts(names, part, assigned, labels),
-        warnings=_warnings(names, part, labels),
-        kind=_joined(groups.kinds),
+        table=table,
+        warnings=_warnings(table, part, labels),
+        kind=kind,
     )
 
 
@@ -218,6 +198,12 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
         )
     if raw.problems:
         raise FileError(f"cannot read the split {path}: {raw.problems[0].examples[0]}")
+
+    def refuse(wrong: NDArray[np.bool_], what: str) -> None:
+        if wrong.any():
+            (where,) = raw.name_rows([int(wrong.argmax())])
+            raise FileError(f"{path}, {where}: {what}")
+
     columns: dict[str, pa.Array] = {}
     for entry in SPLITS:
         if entry.name not in raw.columns:
@@ -226,11 +212,11 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
         text = clean_text(raw.table[entry.name], name=entry.name)
         if not pa.types.is_string(entry.type):
             values, wrong = whole_numbers(text, largest=32_767 if entry.name == "head" else 10**18)
-            _refuse(raw.name_rows, wrong, path, f"the {entry.name} is not a whole number from 0")
+            refuse(wrong, f"the {entry.name} is not a whole number from 0")
             text = pa.array(values, mask=values < 0).cast(entry.type)
         columns[entry.name] = text
     empty = columns["part"].is_null().to_numpy(zero_copy_only=False)
-    _refuse(raw.name_rows, empty, path, "there is no part; name one, or remove the row")
+    refuse(empty, "there is no part; name one, or remove the row")
     usual = {name: name.lower() for name in columns["part"].unique().to_pylist()}
     parts = [usual[n] if usual[n] in ("train", "test") else n for n in columns["part"].to_pylist()]
     columns["part"] = pa.array(parts, pa.string())
@@ -245,30 +231,14 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
     return Splits(table, os.fspath(path), _repeated(table))
 
 
-def _refuse(
-    name_rows: NameRows, wrong: NDArray[np.bool_], path: str | os.PathLike[str], what: str
-) -> None:
-    if wrong.any():
-        (where,) = name_rows([int(np.flatnonzero(wrong)[0])])
-        raise FileError(f"{path}, {where}: {what}")
-
-
 def _repeated(table: pa.Table) -> tuple[LabelProblem, ...]:
     """Name the frames that are there twice."""
-    keys = ["exam", "head", "frame", "file"]
-    counted = table.group_by(keys, use_threads=False).aggregate([([], "count_all")])
+    counted = table.group_by(KEYS, use_threads=False).aggregate([([], "count_all")])
     problems = Problems()
     for row in counted.filter(compute.greater(counted["count_all"], 1)).to_pylist():
         name = row["file"] or f"{row['exam'] or ''} frame {row['frame']}".strip()
         problems.add("the frame is in the split more than once", name)
-    return problems.result()
-
-
-def _parts(options: SplitOptions) -> tuple[list[str], list[float]]:
-    if options.folds is not None:
-        return [str(n + 1) for n in range(options.folds)], [1 / options.folds] * options.folds
-    test = (_DEFAULT_TEST if options.test is None else options.test) / 100
-    return ["train", "test"], [1 - test, test]
+    return tuple(problems)
 
 
 def _assign(
@@ -287,7 +257,13 @@ def _assign(
         part = np.empty(len(size), np.int64)
         part[ordered] = assign_in_order(size[ordered], shares, source=group_source[ordered])
         return part
-    contents, weights = _contents(labels, groups.code, source)
+    by_source = [
+        np.bincount(groups.code[source.code == one], minlength=len(size))
+        for one in range(len(source.names))
+    ]
+    contents = np.column_stack([_counts(labels, groups.code, len(size)), *by_source])
+    # All sources together count as much as one of the others.
+    weights = [1.0] * 4 + [1 / max(len(by_source), 1)] * len(by_source)
     unit = np.arange(len(size))
     blocks = ordered[groups.cut[ordered]]
     if len(blocks) > len(shares):
@@ -306,53 +282,40 @@ def _assign(
     return assign_stratified(stacked, shares, weights=weights, seed=options.seed)[unit]
 
 
-def _contents(labels: LabelSet, code: Codes, source: Coded) -> tuple[Codes, list[float]]:
-    """Return what each group contains that parts should have their share of, and weights."""
+def _counts(labels: LabelSet, code: Codes, size: int) -> Codes:
+    """Return the polyp frames, polyps, normal frames and other frames of each group or part."""
     label, polyp = labels.table["label"].to_numpy(), coded(labels.table["polyp"]).code
-    groups = int(code.max()) + 1
-
-    def count(rows: NDArray[np.bool_]) -> Codes:
-        return np.bincount(code[rows], minlength=groups)
-
     polyps = np.unique(np.stack([code, polyp])[:, polyp >= 0], axis=1)[0]
-    columns = [
-        count(label == "polyp"),
-        np.bincount(polyps, minlength=groups),
-        count(label == "normal"),
-        count(label == "other"),
-        *(count(source.code == one) for one in range(len(source.names))),
-    ]
-    # All sources together count as much as one of the others.
-    weights = [1.0] * 4 + [1 / max(len(source.names), 1)] * len(source.names)
-    return np.stack(columns, axis=1), weights
+    words = [code[label == word] for word in WORDS]
+    return np.stack(
+        [np.bincount(one, minlength=size) for one in (words[0], polyps, *words[1:])], axis=1
+    )
 
 
-def _count_parts(names: list[str], part: Codes, assigned: Codes, labels: LabelSet) -> Table:
-    label, polyp = labels.table["label"].to_numpy(), coded(labels.table["polyp"]).code
-    rows = []
-    for place, name in enumerate(names):
-        own = part == place
-        counts = [int((label[own] == word).sum()) for word in ("polyp", "normal", "other")]
-        polyps = len(np.unique(polyp[own & (polyp >= 0)]))
-        rows.append((name, int((assigned == place).sum()), int(own.sum()), *counts, polyps))
-    keys = ("groups", "frames", "polyp", "normal", "other", "polyps")
-    labelled = {
-        **{key: key.capitalize() for key in keys},
-        "polyps": f"{labels.polyp_word}s".title(),
+def _part_table(names: list[str], part: Codes, assigned: Codes, labels: LabelSet) -> Table:
+    polyp, polyps, normal, other = _counts(labels, part, len(names)).T
+    counts = {
+        "groups": np.bincount(assigned, minlength=len(names)),
+        "frames": np.bincount(part, minlength=len(names)),
+        "polyp": polyp,
+        "normal": normal,
+        "other": other,
+        "polyps": polyps,
     }
-    columns = [Column(key, label, "count") for key, label in labelled.items()]
+    titles = {key: key.capitalize() for key in counts} | {"polyps": f"{labels.polyp_word}s".title()}
+    columns = [Column(key, title, "count") for key, title in titles.items()]
+    rows = zip(names, *(column.tolist() for column in counts.values()), strict=True)
     return Table("parts", "Parts of the split", (Column("part", "Part"), *columns), tuple(rows))
 
 
-def _warnings(names: list[str], part: Codes, labels: LabelSet) -> tuple[str, ...]:
+def _warnings(table: Table, part: Codes, labels: LabelSet) -> tuple[str, ...]:
     found: list[str] = []
-    label = labels.table["label"].to_numpy()
     for word in ("polyp", "normal"):
-        counts = np.bincount(part[label == word], minlength=len(names))
-        if not counts.any():
+        counts = dict(zip(table.column("part"), table.column(word), strict=True))
+        empty = [name for name, count in counts.items() if not count]
+        if len(empty) == len(counts):
             found.append(f"no frame is labelled {word}")
         else:
-            empty = [name for name, count in zip(names, counts, strict=True) if not count]
             found += [f"the part {name} has no frame labelled {word}" for name in empty]
     polyp = coded(labels.table["polyp"])
     pairs = np.unique(np.stack([polyp.code, part])[:, polyp.code >= 0], axis=1)[0]
@@ -364,7 +327,3 @@ def _warnings(names: list[str], part: Codes, labels: LabelSet) -> tuple[str, ...
             "because their frames have different patients, blocks or exams in the labels"
         )
     return tuple(found)
-
-
-def _joined(kinds: Sequence[str]) -> str:
-    return " or ".join(kind for kind in KINDS if kind in kinds)

@@ -1,4 +1,4 @@
-"""Delimited files and Parquet: one reader for labels, splits and scores; capsieve's own labels."""
+"""Delimited files and Parquet: one reader for labels, splits, scores and outlines."""
 
 import codecs
 import csv
@@ -6,33 +6,24 @@ import io
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
-from numpy.typing import NDArray
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError, ParameterError, file_errors
-from capsieve.labels.label_set import LABELS, LabelProblem, LabelSet, Problems
-from capsieve.labels.settle import settle
+from capsieve.errors import FileError, file_errors
+from capsieve.labels.label_set import LabelProblem, Problems, compute
 from capsieve.store.schema import SCHEMA
 
-__all__ = ["RawTable", "is_own", "read_own", "read_table", "write_labels", "write_table"]
+__all__ = ["RawTable", "read_table", "write_table"]
 
-compute: Any = pyarrow.compute
-
-ALIASES = {"video": "exam", "run": "polyp", "findings": "finding", "filename": "file"}
-"""Other names of columns of capsieve's own labels."""
-
-_COLUMNS = (*LABELS.names, "reader")
 _DELIMITERS = (",", ";", "\t")
 _HEADER_BYTES = 65_536
-_BLOCK_BYTES = 8_000_000
+_LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
 _BATCH_ROWS = 65_536
 _PARQUET = b"PAR1"
 # A spreadsheet would take such a text for a formula, so an apostrophe is written before it.
@@ -41,47 +32,21 @@ _DEFUSED = r"^'('*[=+\-@\t\r])"
 
 
 class _Ragged(NamedTuple):
-    """A record with too few or too many cells."""
+    """A record with too few or too many cells, and its first and last line."""
 
-    record: int
-    cells: int
-    text: str
+    first: int
+    last: int
+    cells: list[str]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RawTable:
-    """An unchanged table of a file.
+    """An unchanged table of a file; the names of its columns are in small letters."""
 
-    Parameters
-    ----------
-    table
-        Names of columns in small letters. CSV: every cell is text, "" if it is empty. Parquet: as
-        stored.
-    path
-        Where it was read.
-    records
-        CSV: the number of the record of each row, from 0 after the header.
-    header_lines
-        CSV: lines up to the end of the header.
-    delimiter, ragged
-        CSV: the delimiter, and the records that are not in the table.
-    """
-
-    def __init__(
-        self,
-        table: pa.Table,
-        path: str,
-        *,
-        records: NDArray[np.int64] | None = None,
-        header_lines: int = 0,
-        delimiter: str = ",",
-        ragged: Sequence[_Ragged] = (),
-    ) -> None:
-        self.table = table
-        self.path = path
-        self._records = records
-        self._header_lines = header_lines
-        self._delimiter = delimiter
-        self._ragged = ragged
+    table: pa.Table  # CSV: every cell is text, "" if it is empty
+    path: str
+    lines: Sequence[int] | None = None  # CSV: on which each row begins
+    ragged: Sequence[_Ragged] = ()  # CSV: records that are not in the table
 
     @property
     def columns(self) -> list[str]:
@@ -90,63 +55,38 @@ class RawTable:
 
     def name_rows(self, rows: Sequence[int]) -> list[str]:
         """Return how a person finds these rows: "line 12", or "row 11" in Parquet."""
-        if self._records is None:
+        if self.lines is None:
             return [f"row {row + 1}" for row in rows]
-        return [f"line {self._line(int(self._records[row]))}" for row in rows]
+        return [f"line {self.lines[row]}" for row in rows]
 
     @property
     def problems(self) -> tuple[LabelProblem, ...]:
         """Records with too few or too many cells; they are not in the table."""
         problems = Problems()
-        width = len(self.columns)
-        for record, cells, text in self._ragged:
-            first = self._line(record)
-            last = first + text.rstrip("\r\n").count("\n")
-            lines = f"line {first}" if first == last else f"lines {first} to {last}"
-            mark = " (is a quotation mark not closed?)" if first != last else ""
-            noun = "cell" if cells == 1 else "cells"
+        for first, last, cells in self.ragged:
+            where = f"line {first}"
+            if first != last:
+                where = f"lines {first} to {last} (is a quotation mark not closed?)"
+            noun = "cell" if len(cells) == 1 else "cells"
             what = "the row has too few or too many cells"
-            problems.add(what, f"{lines}{mark}: {cells} {noun} instead of {width}")
-        return problems.result()
+            problems.add(what, f"{where}: {len(cells)} {noun} instead of {len(self.columns)}")
+        return tuple(problems)
 
     def padded(self) -> "RawTable":
         """Return the table with short records completed by empty cells."""
         width = len(self.columns)
-        short = [one for one in self._ragged if one.cells < width and "\n" not in one.text.strip()]
-        if not short or self._records is None:
+        short = [one for one in self.ragged if len(one.cells) < width and one.first == one.last]
+        if not short or self.lines is None:
             return self
-        completed = set(short)
-        cells = [_split(one.text, self._delimiter) for one in short]
-        added = zip(*((row + [""] * width)[:width] for row in cells), strict=True)
-        names = self.columns
-        more = pa.table([pa.array(column, pa.string()) for column in added], names=names)
-        records = np.concatenate([self._records, [one.record for one in short]]).astype(np.int64)
-        order = np.argsort(records, kind="stable")
-        return RawTable(
-            pa.concat_tables([self.table, more]).take(pa.array(order)),
-            self.path,
-            records=records[order],
-            header_lines=self._header_lines,
-            delimiter=self._delimiter,
-            ragged=[one for one in self._ragged if one not in completed],
+        rows = [one.cells + [""] * (width - len(one.cells)) for one in short]
+        lines = np.array([*self.lines, *(one.first for one in short)])
+        order = np.argsort(lines)
+        return replace(
+            self,
+            table=pa.concat_tables([self.table, _texts(rows, self.columns)]).take(pa.array(order)),
+            lines=lines[order].tolist(),
+            ragged=[one for one in self.ragged if one not in short],
         )
-
-    def _line(self, record: int) -> int:
-        """Return the line of the file on which a record begins."""
-        return self._header_lines + 1 + record + int(self._breaks[record])
-
-    @cached_property
-    def _breaks(self) -> NDArray[np.int64]:
-        """Line breaks inside the cells of all records before each record."""
-        assert self._records is not None
-        last = max([int(self._records.max(initial=-1)), *(one.record for one in self._ragged)])
-        breaks = np.zeros(last + 2, np.int64)
-        for column in self.table.columns:
-            counts = compute.count_substring(column, "\n").to_numpy()
-            np.add.at(breaks, self._records + 1, counts)
-        for one in self._ragged:
-            breaks[one.record + 1] += one.text.rstrip("\r\n").count("\n")
-        return np.cumsum(breaks)
 
 
 def read_table(path: str | os.PathLike[str]) -> RawTable:
@@ -163,83 +103,10 @@ def read_table(path: str | os.PathLike[str]) -> RawTable:
     path = Path(path)
     with file_errors("read", path), path.open("rb") as file:
         beginning = file.read(_HEADER_BYTES)
-    if beginning.startswith(_PARQUET):
-        return _read_parquet(path)
-    return _read_delimited(path, beginning)
-
-
-def is_own(columns: Sequence[str]) -> bool:
-    """Return whether a table with these columns is in capsieve's own format."""
-    return "label" in columns and any(name in columns for name in ("file", "frame", "filename"))
-
-
-def read_own(raw: RawTable) -> LabelSet:
-    """Read labels in capsieve's own format.
-
-    Raises
-    ------
-    FileError
-        See :func:`~capsieve.labels.label_set.settle`.
-    """
-    if not is_own(raw.columns):
-        raise FileError(
-            f"{raw.path} is not a label table: it needs the column label, and file or exam and "
-            "frame"
-        )
-    chosen = {name: name for name in raw.columns if name in _COLUMNS}
-    for alias, name in ALIASES.items():
-        if alias in raw.columns and name not in chosen:
-            chosen[name] = alias
-    unused = [name for name in raw.columns if name and name not in chosen.values()]
-    warnings = []
-    if unused:
-        warnings.append(f"columns that are not used: {', '.join(map(repr, unused))}")
-    runs = chosen.get("polyp") == "run"
-    if runs:
-        warnings.append("runs of polyp frames replace polyps: results are per run")
-    return settle(
-        {name: raw.table[column] for name, column in chosen.items()},
-        name_rows=raw.name_rows,
-        problems=raw.problems,
-        warnings=warnings,
-        label_format="capsieve labels",
-        path=raw.path,
-        polyp_word="run" if runs else "polyp",
-    )
-
-
-def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write labels as CSV or Parquet, by the ending of the path.
-
-    Parameters
-    ----------
-    table
-        Columns of :data:`~capsieve.labels.LABELS`; missing ones are written without content.
-    path
-        Ends in .csv or .parquet. The file appears complete or not at all.
-
-    Raises
-    ------
-    ParameterError
-        The table has other columns or types.
-    FileError
-        The path has another ending, or cannot be written.
-    """
-    path = Path(path)
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise FileError(f"cannot write {path}: the name of a label file ends in .csv or .parquet")
-    strange = [name for name in table.column_names if name not in LABELS.names]
-    if strange:
-        raise ParameterError("table", f"labels have no column {strange[0]!r}")
-    columns = [
-        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
-        for field in LABELS
-    ]
-    try:
-        complete = pa.table(columns, names=LABELS.names).cast(LABELS)
-    except pa.ArrowException as error:
-        raise ParameterError("table", f"the columns are not those of labels: {error}") from error
-    write_table(complete, path, name="labels")
+    raw = _read_parquet(path) if beginning.startswith(_PARQUET) else _read_csv(path, beginning)
+    if not len(raw.table) and not raw.ragged:
+        raise FileError(f"{path} has no rows")
+    return raw
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> None:
@@ -277,23 +144,16 @@ def _read_parquet(path: Path) -> RawTable:
         table = pq.ParquetFile(path).read()
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"cannot read {path}: the Parquet file is damaged ({error})") from error
-    _refuse_newer(table.schema.metadata or {}, path)
-    names = [name.strip().lower() for name in table.column_names]
-    _refuse_repeated(names, path)
-    if not len(table):
-        raise FileError(f"{path} has no rows")
-    return RawTable(table.rename_columns(names), os.fspath(path))
-
-
-def _refuse_newer(metadata: Mapping[bytes, bytes], path: Path) -> None:
-    if b"capsieve" not in metadata:
-        return
     try:
-        version = json.loads(metadata[b"capsieve"])["schema"]
+        about = (table.schema.metadata or {}).get(b"capsieve")
+        version = SCHEMA if about is None else int(json.loads(about)["schema"])
     except (ValueError, KeyError, TypeError) as error:
         raise FileError(f"{path}: the description of the table is damaged") from error
-    if not isinstance(version, int) or version > SCHEMA:
+    if version > SCHEMA:
         raise FileError(f"{path} was written by a newer version of capsieve; update this one")
+    names = [name.strip().lower() for name in table.column_names]
+    _refuse_repeated(names, path)
+    return RawTable(table.rename_columns(names), os.fspath(path))
 
 
 def _refuse_repeated(names: Sequence[str], path: Path) -> None:
@@ -302,67 +162,42 @@ def _refuse_repeated(names: Sequence[str], path: Path) -> None:
             raise FileError(f"{path} has more than one column {name!r}; keep one of them")
 
 
-def _read_delimited(path: Path, beginning: bytes) -> RawTable:
-    from pyarrow import csv as arrow_csv
-
-    header, delimiter, lines = _header(path, beginning)
+def _read_csv(path: Path, beginning: bytes) -> RawTable:
+    header, delimiter, last = _header(path, beginning)
     _refuse_repeated(header, path)
     # Columns without a name are numbered; nobody asks for them.
     names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    parts: list[pa.Table] = []
+    rows: list[list[str]] = []
+    lines: list[int] = []
     ragged: list[_Ragged] = []
-
-    def skip(row: Any) -> str:
-        ragged.append(_Ragged(row.number - lines - 1, row.actual_columns, row.text))
-        return "skip"
-
+    csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     try:
-        table = arrow_csv.read_csv(
-            os.fspath(path),
-            # One thread: only then are invalid rows numbered.
-            read_options=arrow_csv.ReadOptions(
-                use_threads=False, block_size=_BLOCK_BYTES, column_names=names, skip_rows=lines
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,  # so that records can be counted
-                invalid_row_handler=skip,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        if "could not skip" not in str(error).lower():
-            why = "it is not UTF-8; save it as UTF-8" if "UTF8" in str(error) else str(error)
-            if "straddling" in why:
-                why = "a row has more than 8 MB; is a quotation mark not closed?"
-            raise FileError(f"cannot read {path}: {why}") from error
-        table = pa.table({name: pa.array([], pa.string()) for name in names})
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
-    records = np.arange(len(table) + len(ragged))
-    records = np.delete(records, [one.record for one in ragged])
-    ragged = [one for one in ragged if one.text.strip()]
-    filled = np.zeros(len(table), np.bool_)
-    for column in table.columns:
-        if not filled.all():
-            filled |= compute.not_equal(column, "").to_numpy()
-    table = table if filled.all() else table.filter(pa.array(filled))
-    if not len(table) and not ragged:
-        raise FileError(f"{path} has no rows: nothing follows its first line")
-    return RawTable(
-        pa.table([_without_apostrophes(column) for column in table.columns], names=names),
-        os.fspath(path),
-        records=records[filled],
-        header_lines=lines,
-        delimiter=delimiter,
-        ragged=ragged,
-    )
+        with file_errors("read", path), path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file, delimiter=delimiter)
+            while reader.line_num < last:
+                next(reader)
+            for cells in reader:
+                first, last = last + 1, reader.line_num
+                if not any(cells):
+                    continue
+                if len(cells) != len(names):
+                    ragged.append(_Ragged(first, last, cells))
+                    continue
+                rows.append(cells)
+                lines.append(first)
+                if len(rows) == _BATCH_ROWS:
+                    parts.append(_texts(rows, names))
+                    rows = []
+    except csv.Error as error:
+        what = f"a cell has more than {_LONGEST_CELL:,} characters; is a quotation mark not closed?"
+        raise FileError(f"cannot read {path}: {what}") from error
+    table = pa.concat_tables([*parts, _texts(rows, names)])
+    return RawTable(table, os.fspath(path), lines, ragged)
 
 
 def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
-    """Return the names of the columns, the delimiter that makes most of them, and their lines."""
+    """Return the names of the columns, the delimiter that makes most of them, and their line."""
     if not beginning.strip():
         raise FileError(f"cannot read {path}: the file is empty")
     try:
@@ -378,27 +213,16 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     found: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        try:
-            record = next((record for record in reader if record), None)
-        except csv.Error:
-            record = None
-        if record is not None:
-            names = [cell.strip().lower() for cell in record]
-            found.append((names, delimiter, reader.line_num))
-    if not found:
-        raise FileError(f"cannot read {path}: its first line does not name columns")
+        names = [cell.strip().lower() for cell in next(filter(None, reader), [])]
+        found.append((names, delimiter, reader.line_num))
     return max(found, key=lambda header: len(header[0]))
 
 
-def _split(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line."""
-    try:
-        return next(csv.reader([line], delimiter=delimiter))
-    except csv.Error:  # a cell of more than 131,072 characters
-        return line.split(delimiter)
-
-
-def _without_apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not compute.any(compute.starts_with(column, "'")).as_py():
-        return column
-    return compute.replace_substring_regex(column, _DEFUSED, r"\1")
+def _texts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:
+    """Return a table of texts without the apostrophes before formulas."""
+    cells = zip(*rows, strict=True) if rows else [()] * len(names)
+    columns = [pa.array(column, pa.string()) for column in cells]
+    for place, column in enumerate(columns):
+        if compute.any(compute.starts_with(column, "'")).as_py():
+            columns[place] = compute.replace_substring_regex(column, _DEFUSED, r"\1")
+    return pa.table(columns, names=list(names))
