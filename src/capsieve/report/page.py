@@ -49,23 +49,19 @@ def render(template: str, *, script: str = "", files: bool = False, **values: An
         The names that the template uses.
     """
     style, code = _part("style.css"), _part(script) if script else ""
-    values = {"made_with": __version__} | values
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            style=style,
-            style_digest=digest(style),
-            script=code,
-            script_digest=digest(code),
-            images="data: 'self' file:" if files else "data:",
-            **values,
-        )
-    )
+    common = {
+        "made_with": __version__,
+        "style": style,
+        "style_digest": digest(style),
+        "script": code,
+        "script_digest": digest(code),
+        "images": "data: 'self' file:" if files else "data:",
+    }
+    return _environment().get_template(template).render(common | values)
 
 
-def write(html: str, path: Path) -> None:
-    """Write a page, complete or not at all.
+def write(content: str | bytes, path: Path) -> None:
+    """Write a page or another file, complete or not at all.
 
     Raises
     ------
@@ -73,7 +69,8 @@ def write(html: str, path: Path) -> None:
         It cannot be written.
     """
     with atomic_write(path) as temporary:
-        temporary.write_bytes(html.encode("utf-8", "replace"))
+        is_text = isinstance(content, str)
+        temporary.write_bytes(content.encode("utf-8", "replace") if is_text else content)
 
 
 def image(picture: "NDArray[Any] | bytes | None") -> str:
@@ -115,18 +112,8 @@ def require_pdf() -> Any:
 
 
 def pdf(html: str, path: Path) -> None:
-    """Write a page as PDF, complete or not at all; see :func:`pdf_bytes`.
-
-    Raises
-    ------
-    MissingExtraError
-        See :func:`require_pdf`.
-    FileError
-        See :func:`pdf_bytes`; or the file cannot be written.
-    """
-    content = pdf_bytes(html)
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(content)
+    """Write a page as PDF, complete or not at all; errors are those of :func:`pdf_bytes`."""
+    write(pdf_bytes(html), path)
 
 
 def pdf_bytes(html: str) -> bytes:
