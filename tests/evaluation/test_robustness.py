@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -227,7 +228,7 @@ def by_hand(setting, exams=2, view=None):
     return exams * passed, exams * len(hits), exams * len({n // 20 for n in hits})
 
 
-def effects(found):
+def effects(found) -> list[Any]:
     return [change.effect for change in found.changes]
 
 
@@ -235,7 +236,7 @@ def counts(effect):
     return tuple(effect.rates[key].hits for key in KEYS)
 
 
-def base_counts(found):
+def base_counts(found) -> tuple[Any, ...]:
     return tuple(found.metrics[key].numerator for key in KEYS)
 
 

@@ -47,7 +47,9 @@ from capsieve.store.segments import Segments, locked
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-__all__ = ["LabelledRun", "draw_normals", "score_labelled_frames", "stored_scores"]
+__all__ = ["Inputs", "LabelledRun", "draw_normals", "score_labelled_frames", "stored_scores"]
+
+Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _BLOCK = pa.schema([("problem", pa.string()), ("scores", pa.list_(pa.float32()))])
 _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
@@ -106,7 +108,7 @@ class LabelledRun:
 
 
 def score_labelled_frames(
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: Inputs,
     labels: LabelSet,
     parameters: Sequence[Parameters],
     out: Path | None = None,
@@ -177,10 +179,11 @@ def score_labelled_frames(
 
 
 def _survey(
-    executor: Executor, inputs: Sequence[str | os.PathLike[str]], settings: LabelledRunSettings
+    executor: Executor, inputs: Inputs, settings: LabelledRunSettings
 ) -> tuple[dict[str, tuple[Head, ...]], tuple[tuple[str, str], ...]]:
     """Return the heads of each exam that can be read, sorted by name, and why others cannot."""
-    found = find_exams([os.fspath(item) for item in inputs], full_names=settings.full_names)
+    paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    found = find_exams([os.fspath(path) for path in paths], full_names=settings.full_names)
     failed = {exam.name: str(exam.error) for exam in found if exam.error is not None}
     tasks = [
         SurveyTask(exam.name, exam.places, settings.field_of_view)

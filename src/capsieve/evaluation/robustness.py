@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from capsieve._version import __version__
 from capsieve.errors import ParameterError
-from capsieve.evaluation.labelled_run import LabelledRun, score_labelled_frames, stored_scores
+from capsieve.evaluation.labelled_run import (
+    Inputs,
+    LabelledRun,
+    score_labelled_frames,
+    stored_scores,
+)
 from capsieve.evaluation.settings import RobustnessSettings
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
@@ -191,7 +196,7 @@ def plan_changes(
 
 
 def study_robustness(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Inputs,
     labels: str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     *,
@@ -226,7 +231,7 @@ def study_robustness(
     label_set = read_labels(labels, label_format=settings.label_format)
     tried = [base, *(change.parameters for change in changes if change.parameters)]
     run = score_labelled_frames(
-        [inputs] if isinstance(inputs, str | os.PathLike) else inputs,
+        inputs,
         label_set,
         tried,
         None if out is None else Path(out),
@@ -312,7 +317,7 @@ def _write(study: Robustness, out: Path) -> None:
             panel.set_title(base.name)
             if base.value is not None:
                 panel.axvline(base.value, color=figures.GREY, linestyle="--")
-                values = [found.rates[key].value for _, found in changes]
+                values = [found.rates[key].value or 0.0 for _, found in changes]
                 panel.plot(values, places, "o", color=figures.BLUE)
             figures.percent_axis(panel.xaxis)
             panel.set_yticks(places, [text.math_symbols(name) for name in names])

@@ -9,7 +9,7 @@ parameters of the paper are always setting 0 and win ties.
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.errors import LeakError, ParameterError
-from capsieve.evaluation.labelled_run import LabelledRun, score_labelled_frames
+from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
@@ -141,7 +141,7 @@ def _drawn(point: list[float]) -> dict[str, Any]:
 
 
 def search(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Inputs,
     labels: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -181,7 +181,7 @@ def search(
     tried = draw_settings(settings.settings, seed=settings.seed)
     out = Path(out)
     run = score_labelled_frames(
-        [inputs] if isinstance(inputs, str | os.PathLike) else inputs,
+        inputs,
         label_set,
         tried,
         out,

@@ -80,35 +80,24 @@ def write_evaluation(
     """
     folder = Path(out)
     check_folder(folder)
-    drawn = drawings(evaluation)
-    galleries = []
     contents: dict[str, str | bytes] = {}
     for table in _all_tables(evaluation):
         contents[f"tables/{table.key}.csv"] = tables.csv(table)
         contents[f"tables/{table.key}.tex"] = tables.latex(table)
-    for name, drawing in drawn.items():
-        for kind in ("png", "svg"):
-            contents[f"figures/{name}.{kind}"] = figures.content(drawing.figure, kind)
-    for gallery in choose(evaluation) if images is not None else ():
-        name = f"figures/gallery-{gallery.key}.png"
-        contents[name] = figures.content(draw(evaluation, gallery, images), "png")
-        galleries.append((gallery, name))
+    drawn, galleries = {}, []
+    for name, drawing in drawings(evaluation).items():
+        contents[f"figures/{name}.png"] = figures.content(drawing.figure, "png")
+        contents[f"figures/{name}.svg"] = svg = figures.content(drawing.figure, "svg")
+        size = map(round, 96 * drawing.figure.get_size_inches())
+        drawn[name] = (page.image(svg), *size, drawing)
+    if images is not None:
+        for gallery in choose(evaluation):
+            name = f"figures/gallery-{gallery.key}.png"
+            contents[name] = figures.content(draw(evaluation, gallery, images), "png")
+            galleries.append((gallery, name))
     contents[METRICS] = _json(metrics_json(evaluation))
-    html = page.render(
-        "evaluation.html",
-        files=True,
-        written=sorted(contents),
-        galleries=galleries,
-        drawn={
-            name: (
-                page.image(contents[f"figures/{name}.svg"]),
-                *map(round, 96 * each.figure.get_size_inches()),
-                each,
-            )
-            for name, each in drawn.items()
-        },
-        **_values(evaluation),
-    )
+    shown = {"written": sorted(contents), "galleries": galleries, "drawn": drawn}
+    html = page.render("evaluation.html", files=True, **shown, **_values(evaluation))
     _write(folder, contents)
     page.write(html, folder / REPORT)
     return folder / REPORT

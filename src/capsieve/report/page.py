@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["digest", "image", "pdf", "pdf_bytes", "render", "require_pdf", "write"]
 
-_FILTERS = (
-    "bytes_text", "clock", "count", "counts", "decimals", "difference", "distinct", "interval",
-    "metric", "number", "percent", "plain", "plural", "sentence", "share", "symbols",
-)  # fmt: skip
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"<svg": "svg+xml", b"<?xm": "svg+xml"}
 
 
@@ -155,7 +151,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {name: getattr(text, name) for name in _FILTERS}
+    environment.filters |= {name: getattr(text, name) for name in text.__all__ if name.islower()}
     environment.filters["table"] = tables.html
     return environment
 
