@@ -284,15 +284,12 @@ def _scale(
 
 def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
     """Return the frames that choose, and their name: the part "train", all parts, or all."""
-    names = frames.part.names
-    if TRAIN in names:
-        mask = frames.part.code == names.index(TRAIN)
-    elif TEST in names:
+    names, part = frames.part.names, frames.part.code
+    if TEST in names and TRAIN not in names:
         raise ParameterError(
             "splits", "the split has a part test and no part train to choose on; name one train"
         )
-    else:
-        mask = (frames.part.code >= 0) | (not names)
+    mask = part == names.index(TRAIN) if TRAIN in names else (part >= 0) | (not names)
     if not (frames.labelled & mask).any():
         raise ParameterError(
             "splits", "no labelled frame of the part that chooses is in the scores"

@@ -57,35 +57,18 @@ _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledRun:
-    """Labelled frames and their scores.
+    """Labelled frames and their scores."""
 
-    Attributes
-    ----------
-    frames
-        All frames labelled polyp and the chosen frames labelled normal; `score` is that of the
-        first setting.
-    scores
-        Frames x settings; NaN if a frame could not be analysed, -inf if a setting rejects it.
-    counts
-        Frames of the exams: "found", "polyp", "normal", "other", "unlabelled".
-    unscored
-        Frames that could not be analysed, each with its reason.
-    exams, failed
-        Names of the exams, and of those that could not be read, with the reason.
-    fields_of_view
-        By exam.
-    problems
-        Of the labels and of matching.
-    """
-
-    frames: LabelledFrames
-    scores: NDArray[np.float32]
-    counts: dict[str, int]
-    unscored: tuple[tuple[str, str], ...]
+    frames: (
+        LabelledFrames  # polyp frames and the chosen normal ones, with the first setting's score
+    )
+    scores: NDArray[np.float32]  # x settings; NaN: not analysed, -inf: rejected by the setting
+    counts: dict[str, int]  # of all frames: found, polyp, normal, other, unlabelled
+    unscored: tuple[tuple[str, str], ...]  # frames that could not be analysed, with the reason
     exams: tuple[str, ...]
-    failed: tuple[tuple[str, str], ...]
-    fields_of_view: dict[str, list[FieldOfViewRecord]]
-    problems: tuple[LabelProblem, ...]
+    failed: tuple[tuple[str, str], ...]  # exams that could not be read, with the reason
+    fields_of_view: dict[str, list[FieldOfViewRecord]]  # by exam
+    problems: tuple[LabelProblem, ...]  # of the labels and of matching
 
     @property
     def complete(self) -> bool:
@@ -120,20 +103,8 @@ def score_labelled_frames(
 ) -> LabelledRun:
     """Score the labelled frames of exams with each of many settings.
 
-    Parameters
-    ----------
-    inputs, progress
-        As for :func:`capsieve.screen`.
-    labels, splits
-        Which frames show a polyp, which are normal, and the parts of the frames.
-    parameters
-        The settings to score with.
-    out
-        Folder for the blocks of scores, so the next call continues; None stores nothing.
-    settings
-        The choice of frames, and how they are read.
-    check
-        Called with the chosen frames before any of them is analysed; it may raise an error.
+    `check` is called with the chosen frames before any of them is analysed; it may raise an error.
+    The scores are stored in `out`, block by block, so the next call continues; None stores nothing.
 
     Raises
     ------

@@ -86,26 +86,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Robustness:
-    """Results of a robustness study.
-
-    Attributes
-    ----------
-    settings, base
-        The options, and the parameters that are changed one at a time.
-    changes
-        All changes with their effects.
-    metrics
-        Of the base, by the keys :data:`~capsieve.statistics.robustness.RATES`.
-    run
-        The frames and their scores.
-    labels
-        Where they were read.
-    """
+    """Results of a robustness study."""
 
     settings: RobustnessSettings
-    base: Parameters
+    base: Parameters  # changed one parameter at a time
     changes: tuple[Change, ...]
-    metrics: dict[str, Metric]
+    metrics: dict[str, Metric]  # of the base, by the keys RATES
     run: LabelledRun
     labels: LabelSet
 
@@ -205,25 +191,8 @@ def study_robustness(
 ) -> Robustness:
     """Change each parameter a little, and compare sensitivity and specificity.
 
-    Only frames labelled polyp or normal are analysed, once for all changes together.
-
-    Parameters
-    ----------
-    inputs
-        As for :func:`capsieve.screen`.
-    labels
-        See :func:`capsieve.read_labels`.
-    out
-        Folder for robustness.json, .csv, .tex and .png. With it an interrupted study continues.
-    settings
-        The options.
-    progress
-        Called whenever frames are finished.
-
-    Raises
-    ------
-    CapsieveError
-        An option is wrong, labels or exams cannot be read, or no frame is labelled.
+    Only frames labelled polyp or normal are analysed, once for all changes together. In the folder
+    `out` are then robustness.json, .csv, .tex and .png; with it an interrupted study continues.
     """
     settings = settings or RobustnessSettings()
     base = settings.parameters or Parameters()

@@ -87,30 +87,19 @@ class Chosen(NamedTuple):
 class Search:
     """Results of a search.
 
-    Attributes
-    ----------
-    options, labels
-        The options, and the path of the labels.
-    settings, run
-        All settings, the printed parameters first; and the frames with their scores.
-    folds
-        By fold: what the other folds chose for it.
-    searched, refitted, printed
-        Metrics on the held-out folds: of the search; of the printed parameters with an R_P that the
-        other folds chose; of the printed parameters with the printed R_P.
-    best, parameters
-        The choice on all frames, for ``capsieve screen --parameters``.
+    The metrics are those of held-out folds: of the search; of the printed parameters with an R_P
+    that the other folds chose (refitted); and of the printed parameters with the printed R_P.
     """
 
     options: SearchSettings
     labels: str
-    settings: tuple[Parameters, ...]
+    settings: tuple[Parameters, ...]  # the printed parameters first
     run: LabelledRun
-    folds: Mapping[str, Chosen]
+    folds: Mapping[str, Chosen]  # what the other folds chose for each
     searched: tuple[Metric, ...]
     refitted: tuple[Metric, ...]
     printed: tuple[Metric, ...]
-    best: Chosen
+    best: Chosen  # on all frames
     parameters: Parameters
 
 
@@ -150,26 +139,9 @@ def search(
 ) -> Search:
     """Search parameters of the paper's detector for exams like these.
 
-    Parameters
-    ----------
-    inputs
-        As for :func:`capsieve.screen`.
-    labels
-        See :func:`capsieve.read_labels`.
-    out
-        Folder for search.json, settings.csv, best.toml and the scores. An interrupted search
-        continues; a finished one is not scored again.
-    settings
-        The options.
-    progress
-        Called whenever frames are finished.
-
-    Raises
-    ------
-    ParameterError
-        The labels have too few groups, or the split has no folds.
-    CapsieveError
-        Labels or exams cannot be read, or `out` has scores of another search.
+    In the folder `out` are then search.json, settings.csv, best.toml and the scores. An interrupted
+    search continues; a finished one is not scored again. Too few groups, or a split without folds,
+    are a ParameterError.
     """
     settings = settings or SearchSettings()
     label_set = read_labels(labels, label_format=settings.label_format)
@@ -190,7 +162,7 @@ def search(
         check=_check_folds,
         progress=progress,
     )
-    if settings.splits is None:  # problems of labels without a frame are not told twice
+    if settings.splits is None:  # these problems are among those of the labels
         own = tuple(each for each in run.problems if not each.what.startswith("split: "))
         run = replace(run, problems=own)
     # Frames that are taken must find their row in the matrix.

@@ -56,22 +56,8 @@ def write_evaluation(
     """Write an evaluation into a folder, each file complete or not at all, report.html last.
 
     Files of an earlier evaluation are replaced, and those that this one does not write are removed;
-    files.txt names them. Other files in the folder are not touched.
-
-    Parameters
-    ----------
-    evaluation
-        What to write.
-    out
-        The folder; it is made if it does not exist.
-    images
-        Returns the pixels of a row of `evaluation.frames`, or None. Without it there are no
-        galleries.
-
-    Returns
-    -------
-    Path
-        The page.
+    files.txt names them. Other files in the folder are not touched. `images` returns the pixels of
+    a row of `evaluation.frames`, or None; without it there are no galleries. The page is returned.
 
     Raises
     ------
@@ -104,14 +90,7 @@ def write_evaluation(
 
 
 def check_folder(out: str | os.PathLike[str]) -> None:
-    """Refuse a folder if an evaluation would overwrite something else in it.
-
-    Raises
-    ------
-    FileError
-        It is a file; or it contains results of `capsieve screen`, or a report or metrics.json that
-        no evaluation wrote.
-    """
+    """Raise FileError if an evaluation would overwrite something else in the folder."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file; give a folder for the evaluation")
@@ -231,12 +210,10 @@ def _fields(value: Any, *without: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return values that JSON knows; NaN and infinity become None."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        shown = value.astype(object)
-        shown[~np.isfinite(value)] = None
-        return shown.tolist()
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
         value = _fields(value)
     if isinstance(value, Mapping):
@@ -245,8 +222,6 @@ def _plain(value: Any) -> Any:
         value = sorted(value)
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 

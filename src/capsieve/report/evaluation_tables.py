@@ -161,21 +161,15 @@ def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
 
 def compared(both: Comparison) -> Table:
     """Both values, the difference with its interval, gained and lost with McNemar's p."""
-    first, second = ({metric.key: metric for metric in side} for side in (both.first, both.second))
+    sides = [{metric.key: metric for metric in side} for side in (both.first, both.second)]
     rows = []
     for each in _pick(both.differences, (*_HEADLINE, "polyps.auc"), "all"):
         unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
-        rows.append(
-            (
-                each.name,
-                *(text.metric(side[each.key]) for side in (first, second)),
-                text.difference(each.value, each.unit),
-                text.interval(_shown_interval(each), each.unit, signed=True),
-                both.gained.get(unit),
-                both.lost.get(unit),
-                both.p_value.get(unit),
-            )
-        )
+        values = (text.metric(side[each.key]) for side in sides)
+        difference = text.difference(each.value, each.unit)
+        interval = text.interval(_shown_interval(each), each.unit, signed=True)
+        counts = (both.gained.get(unit), both.lost.get(unit), both.p_value.get(unit))
+        rows.append((each.name, *values, difference, interval, *counts))
     columns = (
         Column("measure", "Measure"),
         *(Column(key, name, "number") for key, name in zip("ab", both.names, strict=True)),

@@ -31,7 +31,6 @@ _MOST_MISSED = 48
 _ACROSS = 4
 _WIDTH = 300  # pixels of a frame
 _CLOSE = 25  # frames: false positives nearer than this show the same thing
-_PAPER_TEXTURE = (2.6, 6.5, 17.1)  # T_max of the paper's figure: low, medium, high
 _STEPS = {"radius-low": 3, "score-low": 3, "no-feature": 2, "texture-low": 1, "texture-high": 1}
 
 
@@ -176,11 +175,11 @@ def _texture(evaluation: Evaluation) -> Gallery:
     texture = frames.values.get("texture_max")
     rows, titles = [], []
     if texture is not None and isinstance(low, int | float) and isinstance(high, int | float):
-        inside = (texture >= low) & (texture <= high)
-        normal = frames.truth == NORMAL
-        masks = (texture < low) & normal, inside & frames.polyp_frames, (texture > high) & normal
-        for name, mask, target in zip(
-            ("Low", "Medium", "High"), masks, _PAPER_TEXTURE, strict=True
+        inside, normal = (texture >= low) & (texture <= high), frames.truth == NORMAL
+        for name, mask, target in (
+            ("Low", (texture < low) & normal, 2.6),  # T_max of the paper's figure
+            ("Medium", inside & frames.polyp_frames, 6.5),
+            ("High", (texture > high) & normal, 17.1),
         ):
             places = np.flatnonzero(mask)
             if places.size:
@@ -203,17 +202,14 @@ def _rule(evaluation: Evaluation, row: int) -> str:
     texture = _value(frames, "texture_max", row)
     if np.isnan(score):
         return "not scored"
-    for name, key, symbol, word in (
-        ("texture-low", "texture_low", "T_L", "below"),
-        ("texture-high", "texture_high", "T_U", "above"),
-    ):
-        bound = parameters.get(key)
-        if reason == name and texture is not None and isinstance(bound, int | float):
-            return f"T_max {digits(texture, bound)}, {word} {symbol} = {digits(bound)}"
+    rules = {"texture-low": ("T_L", "below"), "texture-high": ("T_U", "above")}
+    bound = parameters.get(reason.replace("-", "_")) if reason in rules else None
+    if texture is not None and isinstance(bound, int | float):
+        symbol, word = rules[reason]
+        return f"T_max {digits(texture, bound)}, {word} {symbol} = {digits(bound)}"
     if score == -np.inf:
-        return (
-            "no feature passed" if reason == "no-feature" else f"rejected {plain(reason)}".strip()
-        )
+        rejected = f"rejected {plain(reason)}".strip()
+        return "no feature passed" if reason == "no-feature" else rejected
     name, symbol = ("R_max", "R_P") if evaluation.detector.get("name") == "paper" else ("Score", "")
     if point is None or point.rule != "threshold" or point.value is None:
         return f"{name} {distinct(score)}"

@@ -57,13 +57,7 @@ def render(template: str, *, script: str = "", files: bool = False, **values: An
 
 
 def write(content: str | bytes, path: Path) -> None:
-    """Write a page or another file, complete or not at all.
-
-    Raises
-    ------
-    FileError
-        It cannot be written.
-    """
+    """Write a page or another file, complete or not at all."""
     with atomic_write(path) as temporary:
         is_text = isinstance(content, str)
         temporary.write_bytes(content.encode("utf-8", "replace") if is_text else content)
@@ -84,13 +78,7 @@ def digest(content: str) -> str:
 
 
 def require_pdf() -> Any:
-    """Return the module weasyprint.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed, or the system lacks the library Pango that it needs.
-    """
+    """Return the module weasyprint; MissingExtraError if it or its library Pango is missing."""
     try:
         import weasyprint
     except ImportError:
@@ -113,15 +101,7 @@ def pdf(html: str, path: Path) -> None:
 
 
 def pdf_bytes(html: str) -> bytes:
-    """Return a page, with all its images inside, as PDF; nothing is fetched for it.
-
-    Raises
-    ------
-    MissingExtraError
-        See :func:`require_pdf`.
-    FileError
-        The page refers to something outside of it.
-    """
+    """Return a page as PDF; nothing is fetched, and a reference out of it is a FileError."""
     weasyprint = require_pdf()
     from weasyprint.urls import FatalURLFetchingError, URLFetcher
 

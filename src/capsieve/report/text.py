@@ -257,12 +257,13 @@ def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
     the last row.
     """
     rows = [*table.rows, *([] if table.total is None else [table.total])]
-    columns = [
-        replace(column, digits=0)
-        if column.kind == "number" and all(row[n] is None or _is_whole(row[n]) for row in rows)
-        else column
-        for n, column in enumerate(table.columns)
-    ]
+    columns = list(table.columns)
+    for place, column in enumerate(columns):
+        values = [row[place] for row in rows if row[place] is not None]
+        if column.kind == "number" and all(
+            isinstance(value, int | float) and float(value).is_integer() for value in values
+        ):
+            columns[place] = replace(column, digits=0)
     texts = [
         [cell(value, column) for value, column in zip(row, columns, strict=True)] for row in rows
     ]
@@ -319,9 +320,8 @@ def _replace_symbols(text: str, symbol: Any, between: Any) -> str:
 
 def _math(letter: str, index: str) -> str:
     name = f"\\{letter}" if letter in _GREEK else letter
-    if index:
-        name += f"_{{{index}}}" if len(index) == 1 else f"_{{\\mathrm{{{index}}}}}"
-    return f"${name}$"
+    low = index if len(index) == 1 else f"\\mathrm{{{index}}}"
+    return f"${name}_{{{low}}}$" if index else f"${name}$"
 
 
 def _in_unit(value: float, unit: "Unit") -> str:
@@ -341,10 +341,6 @@ def _same_sides(text: str, value: float, bounds: Iterable[float]) -> bool:
         (shown < bound) == (value < bound) and (shown > bound) == (value > bound)
         for bound in bounds
     )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and float(value).is_integer()
 
 
 def _exact(value: float | Fraction) -> Decimal:
