@@ -285,15 +285,15 @@ def test_an_interrupted_evaluation_leaves_no_page_and_is_repaired(
 ) -> None:
     tables_of = made_evaluation(compared=False).tables
     write_evaluation(bare_evaluation(), tmp_path)
-    real = reports.atomic_write
+    real = reports.page.write
 
-    def fail(path: Path, **options: Any) -> Any:
+    def fail(content: Any, path: Path) -> None:
         if path.name == "sequences.csv":
             raise FileError("the disk is full")
-        return real(path, **options)
+        real(content, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reports, "atomic_write", fail)
+        patch.setattr(reports.page, "write", fail)
         with pytest.raises(FileError, match="full"):
             write_evaluation(bare_evaluation(tables=tables_of), tmp_path)
     assert not (tmp_path / "report.html").exists()

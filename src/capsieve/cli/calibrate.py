@@ -3,7 +3,7 @@
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ from capsieve.cli.options import (
     json_option,
     label_format_option,
     labels_option,
+    out_folder_option,
     splits_option,
 )
 from capsieve.cli.settings_options import PathType, settings_options
@@ -34,14 +35,7 @@ Example:
 @click.command("calibrate", epilog=_EXAMPLE)
 @click.argument("results", type=PathType(), metavar="OUT|SCORES")
 @labels_option
-@click.option(
-    "-o",
-    "--out",
-    type=PathType(file_okay=False),
-    required=True,
-    metavar="CALIBRATION",
-    help="Folder for calibration.json and calibrated.toml.",
-)
+@out_folder_option("Folder for calibration.json and calibrated.toml.", "CALIBRATION")
 @settings_options(CalibrationOptions)
 @label_format_option
 @splits_option
@@ -52,10 +46,8 @@ def command(
     results: Path,
     labels: Path,
     out: Path,
-    label_format: str | None,
-    splits: Path | None,
-    allow_leaks: bool,
     as_json: bool,
+    **inputs: Any,
 ) -> None:
     """Choose the threshold, or the share to read, that reaches a target.
 
@@ -65,17 +57,9 @@ def command(
     """
     from capsieve.evaluation.calibrate import calibrate, calibration_content
 
-    if splits is not None and settings.train_patients:
+    if inputs["splits"] is not None and settings.train_patients:
         raise click.UsageError("--splits and --train-patient cannot be combined; give one of them.")
-    found = calibrate(
-        results,
-        labels,
-        out,
-        options=settings,
-        splits=splits,
-        label_format=label_format,
-        allow_leaks=allow_leaks,
-    )
+    found = calibrate(results, labels, out, options=settings, **inputs)
     if as_json:
         click.echo(json.dumps(calibration_content(found), indent=2, allow_nan=False))
     else:

@@ -51,15 +51,11 @@ def show(file: str, as_json: bool) -> None:
         Runner(model.content, model.spec, name=str(model.path))
     except CapsieveError as error:
         problem = str(error)
-    if as_json:
-        click.echo(_json(model, problem))
+    if not as_json:
+        _print(model)
+        if problem:
+            click.echo(f"capsieve: it cannot be run here: {problem}", err=True)
         return
-    _print(model)
-    if problem:
-        click.echo(f"capsieve: it cannot be run here: {problem}", err=True)
-
-
-def _json(model: "ModelFile", problem: str) -> str:
     content = {
         "schema": SCHEMA,
         "file": str(model.path),
@@ -71,7 +67,7 @@ def _json(model: "ModelFile", problem: str) -> str:
         "spec": model.spec.to_dict(),
         "card": None if model.card is None else model.card.to_dict(),
     }
-    return json.dumps(content, indent=2, allow_nan=False)
+    click.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
 def _print(model: "ModelFile") -> None:
@@ -122,36 +118,24 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
     kept = "It is unknown which frames were kept apart."
     if card.kept_apart:
         kept = f"Never on both sides of a split: {card.kept_apart} ({card.group_count:,})."
-    data = Table(
-        "data",
-        "Training data",
-        (
-            Column("name", "Data"),
-            Column("licence", "Licence"),
-            Column("frames", "Frames", "count"),
-            Column("groups", "Groups", "count"),
-            Column("polyps", "Polyps or runs", "count"),
-            Column("labels", "Labels"),
-            Column("citation", "Citation"),
-        ),
-        tuple(
-            (
-                each.name,
-                each.licence,
-                each.frames,
-                each.groups,
-                each.polyps,
-                ", ".join(f"{count:,} {label}" for label, count in each.labels.items()),
-                each.citation,
-            )
-            for each in card.data
-        ),
-        kept,
+    columns = (
+        Column("name", "Data"),
+        Column("licence", "Licence"),
+        Column("frames", "Frames", "count"),
+        Column("groups", "Groups", "count"),
+        Column("polyps", "Polyps or runs", "count"),
+        Column("labels", "Labels"),
+        Column("citation", "Citation"),
     )
+    rows = []
+    for each in card.data:
+        labels = ", ".join(f"{count:,} {label}" for label, count in each.labels.items())
+        counts = (each.frames, each.groups, each.polyps)
+        rows.append((each.name, each.licence, *counts, labels, each.citation))
     reference = f"1 and 99 % quantiles of {card.range.reference}."
     hashes = {name: text or "unknown" for name, text in card.hashes.to_dict().items()}
     found = [
-        data,
+        Table("data", "Training data", columns, tuple(rows), kept),
         metrics_table(card),
         _pairs("settings", "Settings of the training", card.settings),
         _pairs("range", "Range of inputs", _ranges(card.quantiles), reference),

@@ -74,13 +74,7 @@ def json_option(what: str = "the outcome as JSON") -> Decorator:
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}, and only that.")
 
 
-def out_folder_option(help_text: str) -> Decorator:
+def out_folder_option(help_text: str, metavar: str = "OUT") -> Decorator:
     """Return the option for the folder that a command writes."""
-    return click.option(
-        "-o",
-        "--out",
-        type=PathType(file_okay=False),
-        required=True,
-        metavar="OUT",
-        help=help_text,
-    )
+    folder = PathType(file_okay=False)
+    return click.option("-o", "--out", type=folder, required=True, metavar=metavar, help=help_text)

@@ -97,7 +97,7 @@ def _say(study: "Robustness", out: Path) -> None:
     click.echo(tables.terminal(table))
     click.echo()
     say(table.caption)
-    for metric in study.base_metrics:
+    for metric in study.metrics.values():
         say(f"{metric.name} of the base: {text.metric(metric)} ({text.counts(metric)})")
         for each in metric.intervals:
             caution = f", {each.why}" if each.why and each.low is not None else ""

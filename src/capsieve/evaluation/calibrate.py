@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import LabelledResults, as_labels, read_results
 from capsieve.evaluation.scores import Scores
@@ -20,12 +19,8 @@ from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.evaluation.target import Scale, choose, reason, stability, unreachable
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
-from capsieve.report import text
-from capsieve.statistics.frames import (
-    LabelledFrames,
-    exam_units,
-    reading_units,
-)
+from capsieve.report import page, text
+from capsieve.statistics.frames import LabelledFrames, exam_units, reading_units
 from capsieve.statistics.operating_point import (
     TEST,
     TRAIN,
@@ -45,7 +40,6 @@ __all__ = [
     "calibrate",
     "calibration_content",
     "calibration_table",
-    "check_folder",
 ]
 
 CALIBRATION_SCHEMA = 2
@@ -65,8 +59,8 @@ class Calibration:
     ----------
     results, labels
         Where they were read.
-    options, settings
-        The options; and label format, split, allowed leaks.
+    options, label_format, splits, allow_leaks
+        As given.
     rule, name, value
         "threshold" or "share"; "R_P", "score threshold" or "share to read"; and the chosen value.
     reason, stability
@@ -88,7 +82,9 @@ class Calibration:
     results: str
     labels: str
     options: CalibrationOptions
-    settings: Mapping[str, Any]
+    label_format: str
+    splits: str | None
+    allow_leaks: bool
     rule: Literal["threshold", "share"]
     name: str
     value: float
@@ -111,18 +107,12 @@ class Calibration:
         return f"--threshold {self.value:.12g}"
 
     def metric(self, key: str, subset: str = "all") -> Metric:
-        """Return a metric.
-
-        Raises
-        ------
-        KeyError
-            There is none; the message names those that exist.
-        """
-        for metric in self.metrics:
-            if (metric.key, metric.subset) == (key, subset):
-                return metric
-        known = ", ".join(f"{metric.key} ({metric.subset})" for metric in self.metrics)
-        raise KeyError(f"no metric {key!r} of the subset {subset!r}; there are {known}")
+        """Return a metric; KeyError if there is none, with those that exist."""
+        found = {(each.key, each.subset): each for each in self.metrics}
+        if (key, subset) not in found:
+            known = ", ".join(f"{name} ({part})" for name, part in found)
+            raise KeyError(f"no metric {key!r} of the subset {subset!r}; there are {known}")
+        return found[key, subset]
 
 
 def calibrate(
@@ -167,8 +157,8 @@ def calibrate(
         An option is wrong, or nothing reaches the target.
     """
     options = replace(options, **changes)
-    if out is not None:
-        check_folder(Path(out))
+    if out is not None and (Path(out) / RECORD).exists():
+        raise FileError(f"{out} is the folder of a screened exam; give another folder")
     read = read_results(
         results,
         as_labels(labels, label_format),
@@ -176,26 +166,31 @@ def calibrate(
         train_patients=options.train_patients,
         allow_leaks=allow_leaks,
     )
-    rule = options.rule or _screened_rule(read)
+    lists = read.flagging and all(each["rule"] != "threshold" for each in read.flagging)
+    rule = options.rule or ("share" if lists else "threshold")
     frames = _with_parts(read.frames)
     scored, scale = _scale(read, frames, rule)
     chooses, subset = _choosing(frames)
     _check_exams(frames, chooses, options)
     some = scored.take(chooses)
-    value = choose(some, options, scale)
-    if value is None:
+    threshold = choose(some, options, scale)
+    if threshold is None:
         raise ParameterError(options.kind, unreachable(some, options, scale))
-    if scale.step is None:
-        value = short_threshold(value, scored.score)
-    statistics = EvaluationOptions(bootstrap_samples=options.bootstrap_samples, seed=options.seed)
-    flagged = flagged_at(scored.score, value)
+
+    def short(value: float) -> float:
+        return value if scale.step is not None else short_threshold(value, scored.score)
+
+    threshold, interval = short(threshold), stability(some, options, scale)
+    if interval.low is not None and interval.high is not None:  # comparable with the value
+        low, high = (scale.sign * short(scale.sign * b) for b in (interval.low, interval.high))
+        interval = replace(interval, low=low, high=high)
+    flagged = flagged_at(scored.score, threshold)
     subsets = {subset: (chooses, flagged)}
     if subset == TRAIN:
-        codes = np.unique(frames.part.code[frames.labelled & (frames.part.code >= 0)])
-        tested = {frames.part.names[code]: frames.part.code == code for code in codes}
-        subsets |= {name: (mask, flagged) for name, mask in tested.items() if name != TRAIN}
-    folds: Mapping[str, float] = {}
-    warnings = [*read.warnings, *_warnings(frames, some, value, scale)]
+        for code in np.unique(frames.part.code[frames.labelled & (frames.part.code >= 0)]):
+            subsets.setdefault(frames.part.names[code], (frames.part.code == code, flagged))
+    folds: dict[str, float] = {}
+    warnings = [*read.warnings, *_warnings(frames, some, threshold, scale)]
     if has_folds(frames):
         fit = cross_fit(scored, lambda others: choose(others, options, scale))
         if fit.failed:
@@ -211,31 +206,30 @@ def calibrate(
             "All figures are of the frames that chose, so they are optimistic; --splits or "
             "--train-patient gives figures of other frames."
         )
+    parameters = None
+    if scale.step is not None:
+        parameters = replace(Parameters.from_dict(read.parameters), radius_threshold=int(threshold))
     found = Calibration(
         results=read.scored.name,
         labels=read.labels.path,
         options=options,
-        settings={
-            "label_format": read.labels.label_format,
-            "splits": None if splits is None else str(splits),
-            "allow_leaks": allow_leaks,
-        },
+        label_format=read.labels.label_format,
+        splits=None if splits is None else str(splits),
+        allow_leaks=allow_leaks,
         rule=rule,
         name=scale.name,
-        value=scale.sign * value,
-        reason=reason(some, options, scale, part="training" if subset == TRAIN else ""),
-        stability=_short_interval(stability(some, options, scale), scored, scale),
+        value=scale.sign * threshold,
+        reason=reason(some, options, scale, " of the training part" if subset == TRAIN else ""),
+        stability=interval,
         folds=folds,
         metrics=tuple(
             metric
             for name, (mask, flags) in subsets.items()
-            for metric in _figures(frames, mask, flags, statistics, name)
+            for metric in _figures(frames, mask, flags, options, name)
         ),
         optimistic=(subset,),
         detector=str(read.detector.get("name", "")),
-        parameters=None
-        if scale.step is None
-        else replace(Parameters.from_dict(read.parameters), radius_threshold=int(value)),
+        parameters=parameters,
         problems=(*read.labels.problems, *read.matched.problems),
         warnings=tuple(dict.fromkeys(warnings)),
         leaks=read.leaks,
@@ -243,17 +237,6 @@ def calibrate(
     if out is not None:
         _write(found, Path(out))
     return found
-
-
-def check_folder(out: Path) -> None:
-    """Raise FileError if the folder is that of a screened exam."""
-    if (out / RECORD).exists():
-        raise FileError(f"{out} is the folder of a screened exam; give another folder")
-
-
-def _screened_rule(read: LabelledResults) -> Literal["threshold", "share"]:
-    lists = read.flagging and all(each["rule"] != "threshold" for each in read.flagging)
-    return "share" if lists else "threshold"
 
 
 def _with_parts(frames: LabelledFrames) -> LabelledFrames:
@@ -293,28 +276,14 @@ def _scale(
     return frames, Scale("score threshold", None)
 
 
-def _short_interval(interval: Interval, scored: LabelledFrames, scale: Scale) -> Interval:
-    """Round the bounds as the value is rounded, so that both can be compared."""
-    if scale.step is not None or interval.low is None or interval.high is None:
-        return interval
-    low, high = (
-        scale.sign * short_threshold(scale.sign * bound, scored.score)
-        for bound in (interval.low, interval.high)
-    )
-    return replace(interval, low=low, high=high)
-
-
 def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
     """Return the frames that choose, and their name: the part "train", all parts, or all."""
-    names = frames.part.names
-    if TRAIN in names:
-        mask = frames.part.code == names.index(TRAIN)
-    elif TEST in names:
+    names, part = frames.part.names, frames.part.code
+    if TEST in names and TRAIN not in names:
         raise ParameterError(
             "splits", "the split has a part test and no part train to choose on; name one train"
         )
-    else:
-        mask = (frames.part.code >= 0) | (not names)
+    mask = part == names.index(TRAIN) if TRAIN in names else (part >= 0) | (not names)
     if not (frames.labelled & mask).any():
         raise ParameterError(
             "splits", "no labelled frame of the part that chooses is in the scores"
@@ -346,13 +315,14 @@ def _figures(
     frames: LabelledFrames,
     mask: NDArray[np.bool_],
     flagged: NDArray[np.bool_],
-    options: EvaluationOptions,
+    options: CalibrationOptions,
     subset: str,
 ) -> list[Metric]:
+    statistics = EvaluationOptions(bootstrap_samples=options.bootstrap_samples, seed=options.seed)
     some, flags = frames.take(mask), flagged[mask]
     metrics = [
-        *rate_metrics(some, flags, options, subset=subset),
-        *effort_metrics(some, flags, options, subset=subset),
+        *rate_metrics(some, flags, statistics, subset=subset),
+        *effort_metrics(some, flags, statistics, subset=subset),
     ]
     if _is_whole(frames, mask):
         return metrics
@@ -360,37 +330,32 @@ def _figures(
 
 
 def _warnings(
-    frames: LabelledFrames, some: LabelledFrames, value: float, scale: Scale
-) -> list[str]:
-    warnings: list[str] = []
+    frames: LabelledFrames, some: LabelledFrames, threshold: float, scale: Scale
+) -> Iterator[str]:
     lost = int(np.count_nonzero(frames.labelled & (frames.part.code < 0)))
     if frames.part.names and lost:
-        warnings.append(f"Labelled frames in no part of the split, not used: {lost:,}.")
-    flagged = flagged_at(some.score, value)
-    name = f"{scale.name} = {scale.sign * value:g}"
+        yield f"Labelled frames in no part of the split, not used: {lost:,}."
+    flagged = flagged_at(some.score, threshold)
+    name = f"{scale.name} = {scale.sign * threshold:g}"
     if not flagged.any():
-        warnings.append(f"{name} flags none of the frames that chose it.")
+        yield f"{name} flags none of the frames that chose it."
     elif flagged[some.score > -np.inf].all():
-        warnings.append(f"{name} flags every frame that has a score.")
-    return warnings
+        yield f"{name} flags every frame that has a score."
 
 
 def calibration_table(found: Calibration) -> Table:
     """Return the figures as rows, and the frames that they are about as columns."""
-    subsets = list(dict.fromkeys(metric.subset for metric in found.metrics))
+    by_key = {(metric.key, metric.subset): metric for metric in found.metrics}
+    names = {metric.key: metric.name for metric in found.metrics}
+    rows: dict[str, list[str | None]] = {key: [] for key in names}
     columns = [Column("figure", "Figure")]
-    for subset in subsets:
+    for subset in dict.fromkeys(metric.subset for metric in found.metrics):
         name = {"all": "all frames", _CROSS_FITTED: "each fold by the others"}.get(subset, subset)
         name += " (optimistic)" if subset in found.optimistic else ""
-        columns.append(Column(subset, name[:1].upper() + name[1:], "text"))
-        columns.append(Column(f"{subset}.interval", "95 % interval", "text"))
-    by_key = {(metric.key, metric.subset): metric for metric in found.metrics}
-    rows: list[tuple[Any, ...]] = []
-    for key in dict.fromkeys(metric.key for metric in found.metrics):
-        metrics = [by_key.get((key, subset)) for subset in subsets]
-        name = next(metric.name for metric in metrics if metric is not None)
-        cells: list[str | None] = []
-        for metric in metrics:
+        columns.append(Column(subset, name[:1].upper() + name[1:]))
+        columns.append(Column(f"{subset}.interval", "95 % interval"))
+        for key, cells in rows.items():
+            metric = by_key.get((key, subset))
             if metric is None:
                 cells += [None, None]
                 continue
@@ -398,8 +363,8 @@ def calibration_table(found: Calibration) -> Table:
             cells.append(text.metric(metric) + (f" ({counts})" if counts else ""))
             bounded = metric.interval is not None and metric.interval.low is not None
             cells.append(text.interval(metric.interval, metric.unit) if bounded else None)
-        rows.append((name, *cells))
-    return Table("calibration", "Figures", tuple(columns), tuple(rows), found.reason)
+    lines = tuple((names[key], *cells) for key, cells in rows.items())
+    return Table("calibration", "Figures", tuple(columns), lines, found.reason)
 
 
 def calibration_content(found: Calibration) -> dict[str, Any]:
@@ -407,24 +372,9 @@ def calibration_content(found: Calibration) -> dict[str, Any]:
     return {
         "schema": CALIBRATION_SCHEMA,
         "capsieve": __version__,
-        "results": found.results,
-        "labels": found.labels,
-        "settings": dict(found.settings) | asdict(found.options),
         "target": {"kind": found.options.kind, "value": found.options.target},
-        "rule": found.rule,
-        "name": found.name,
-        "value": found.value,
-        "reason": found.reason,
-        "stability": asdict(found.stability),
-        "folds": dict(found.folds),
-        "optimistic": list(found.optimistic),
-        "detector": found.detector,
         "screen_option": found.screen_option,
-        "parameters": None if found.parameters is None else found.parameters.to_dict(),
-        "metrics": [asdict(metric) for metric in found.metrics],
-        "problems": [asdict(problem) for problem in found.problems],
-        "warnings": list(found.warnings),
-        "leaks": list(found.leaks),
+        **asdict(found),
     }
 
 
@@ -434,15 +384,9 @@ def _write(found: Calibration, out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
     content = json.dumps(calibration_content(found), allow_nan=False, ensure_ascii=False, indent=1)
-    with atomic_write(out / "calibration.json") as temporary:
-        temporary.write_bytes(f"{content}\n".encode("utf-8", "replace"))
-    if found.parameters is not None:
-        with atomic_write(out / PARAMETERS_FILE) as temporary:
-            temporary.write_bytes(_parameters_text(found).encode("utf-8", "replace"))
-
-
-def _parameters_text(found: Calibration) -> str:
-    """Return the parameters as TOML, with the choice and the expected figures as comments."""
+    page.write(f"{content}\n", out / "calibration.json")
+    if found.parameters is None:
+        return
     tested = [m for m in found.metrics if m.subset not in found.optimistic]
     whose = "other frames than those that chose" if tested else "the frames that chose (optimistic)"
     lines = [
@@ -454,7 +398,6 @@ def _parameters_text(found: Calibration) -> str:
         *(f"Leak, allowed: {leak}" for leak in found.leaks),
         "Research software, not a medical device.",
     ]
-    assert found.parameters is not None
     # A path may contain a line break; a comment ends with its line.
     comments = "".join(f"# {text.plain(line)}\n" for line in lines)
-    return f"{comments}\n{found.parameters.to_toml()}"
+    page.write(f"{comments}\n{found.parameters.to_toml()}", out / PARAMETERS_FILE)

@@ -40,26 +40,16 @@ from capsieve.screening.segment import SegmentTask, map_frames
 from capsieve.screening.settings import Progress
 from capsieve.sources.base import SourceFrame, natural_key, open_source
 from capsieve.sources.discovery import find_exams
-from capsieve.statistics.frames import (
-    NORMAL,
-    OTHER,
-    POLYP,
-    UNLABELLED,
-    Coded,
-    LabelledFrames,
-)
+from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-__all__ = [
-    "LabelledRun",
-    "draw_normals",
-    "score_labelled_frames",
-    "stored_scores",
-]
+__all__ = ["Inputs", "LabelledRun", "draw_normals", "score_labelled_frames", "stored_scores"]
+
+Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _BLOCK = pa.schema([("problem", pa.string()), ("scores", pa.list_(pa.float32()))])
 _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
@@ -67,35 +57,18 @@ _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledRun:
-    """Labelled frames and their scores.
+    """Labelled frames and their scores."""
 
-    Attributes
-    ----------
-    frames
-        All frames labelled polyp and the chosen frames labelled normal; `score` is that of the
-        first setting.
-    scores
-        Frames x settings; NaN if a frame could not be analysed, -inf if a setting rejects it.
-    counts
-        Frames of the exams: "found", "polyp", "normal", "other", "unlabelled".
-    unscored
-        Frames that could not be analysed, each with its reason.
-    exams, failed
-        Names of the exams, and of those that could not be read, with the reason.
-    fields_of_view
-        By exam.
-    problems
-        Of the labels and of matching.
-    """
-
-    frames: LabelledFrames
-    scores: NDArray[np.float32]
-    counts: dict[str, int]
-    unscored: tuple[tuple[str, str], ...]
+    frames: (
+        LabelledFrames  # polyp frames and the chosen normal ones, with the first setting's score
+    )
+    scores: NDArray[np.float32]  # x settings; NaN: not analysed, -inf: rejected by the setting
+    counts: dict[str, int]  # of all frames: found, polyp, normal, other, unlabelled
+    unscored: tuple[tuple[str, str], ...]  # frames that could not be analysed, with the reason
     exams: tuple[str, ...]
-    failed: tuple[tuple[str, str], ...]
-    fields_of_view: dict[str, list[FieldOfViewRecord]]
-    problems: tuple[LabelProblem, ...]
+    failed: tuple[tuple[str, str], ...]  # exams that could not be read, with the reason
+    fields_of_view: dict[str, list[FieldOfViewRecord]]  # by exam
+    problems: tuple[LabelProblem, ...]  # of the labels and of matching
 
     @property
     def complete(self) -> bool:
@@ -104,16 +77,13 @@ class LabelledRun:
 
     def content(self) -> dict[str, Any]:
         """Return exams, counts and problems as plain values, for JSON files."""
+        analysed = int((self.frames.truth == NORMAL).sum())
         return {
             "exams": list(self.exams),
-            "failed": [{"exam": name, "why": why} for name, why in self.failed],
+            "failed": dict(self.failed),
             "fields_of_view": self.fields_of_view,
-            "frames": self.counts
-            | {
-                "normal_analysed": int((self.frames.truth == NORMAL).sum()),
-                "unscored": len(self.unscored),
-            },
-            "unscored": [{"frame": name, "why": why} for name, why in self.unscored],
+            "frames": self.counts | {"normal_analysed": analysed, "unscored": len(self.unscored)},
+            "unscored": dict(self.unscored),
             "group_kind": self.frames.group_kind,
             "polyp_word": self.frames.polyp_word,
             "problems": [asdict(problem) for problem in self.problems],
@@ -121,7 +91,7 @@ class LabelledRun:
 
 
 def score_labelled_frames(
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: Inputs,
     labels: LabelSet,
     parameters: Sequence[Parameters],
     out: Path | None = None,
@@ -133,20 +103,8 @@ def score_labelled_frames(
 ) -> LabelledRun:
     """Score the labelled frames of exams with each of many settings.
 
-    Parameters
-    ----------
-    inputs, progress
-        As for :func:`capsieve.screen`.
-    labels, splits
-        Which frames show a polyp, which are normal, and the parts of the frames.
-    parameters
-        The settings to score with.
-    out
-        Folder for the blocks of scores, so the next call continues; None stores nothing.
-    settings
-        The choice of frames, and how they are read.
-    check
-        Called with the chosen frames before any of them is analysed; it may raise an error.
+    `check` is called with the chosen frames before any of them is analysed; it may raise an error.
+    The scores are stored in `out`, block by block, so the next call continues; None stores nothing.
 
     Raises
     ------
@@ -159,7 +117,15 @@ def score_labelled_frames(
         surveys, failed = _survey(executor, inputs, settings)
         table = _frame_table(surveys)
         matched = match(table, labels, splits)
-        chosen = _choose(matched.truth, labels, settings)
+        normal = matched.truth == NORMAL
+        if settings.normals is not None:
+            normal = draw_normals(normal, count=settings.normals, seed=settings.seed)
+        chosen = np.flatnonzero((matched.truth == POLYP) | normal)
+        if not len(chosen):
+            raise FileError(
+                f"no frame of the exams is labelled polyp or normal in "
+                f"{labels.path or 'the labels'}; give the labels of these exams"
+            )
         frames = _labelled_frames(table, matched).take(chosen)
         if check is not None:
             check(frames)
@@ -184,10 +150,11 @@ def score_labelled_frames(
 
 
 def _survey(
-    executor: Executor, inputs: Sequence[str | os.PathLike[str]], settings: LabelledRunSettings
+    executor: Executor, inputs: Inputs, settings: LabelledRunSettings
 ) -> tuple[dict[str, tuple[Head, ...]], tuple[tuple[str, str], ...]]:
     """Return the heads of each exam that can be read, sorted by name, and why others cannot."""
-    found = find_exams([os.fspath(item) for item in inputs], full_names=settings.full_names)
+    paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    found = find_exams([os.fspath(path) for path in paths], full_names=settings.full_names)
     failed = {exam.name: str(exam.error) for exam in found if exam.error is not None}
     tasks = [
         SurveyTask(exam.name, exam.places, settings.field_of_view)
@@ -227,22 +194,6 @@ def _frame_table(surveys: Mapping[str, Sequence[Head]]) -> pa.Table:
             }
             parts.append(pa.table(columns))
     return pa.concat_tables(parts)
-
-
-def _choose(
-    truth: NDArray[np.int8], labels: LabelSet, settings: LabelledRunSettings
-) -> NDArray[np.intp]:
-    """Return the rows of the polyp frames and of the normal frames that are analysed."""
-    normal = truth == NORMAL
-    if settings.normals is not None:
-        normal = draw_normals(normal, count=settings.normals, seed=settings.seed)
-    chosen = np.flatnonzero((truth == POLYP) | normal)
-    if not len(chosen):
-        raise FileError(
-            f"no frame of the exams is labelled polyp or normal in {labels.path or 'the labels'}; "
-            "give the labels of these exams"
-        )
-    return chosen
 
 
 def draw_normals(normal: NDArray[np.bool_], *, count: int, seed: int) -> NDArray[np.bool_]:
@@ -351,10 +302,9 @@ def _score(
     scores = np.full((len(chosen), len(parameters)), np.nan, np.float32)
     problems: dict[int, str] = {}
     function = partial(_score_frames, tuple(parameters))
-    blocks = list(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))
-    numbers = {task: number for number, (task, _) in enumerate(blocks)}
+    blocks = dict(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))
     total, done, resumed = Counter[str](), Counter[str](), Counter[str]()
-    for task, rows in blocks:
+    for task, rows in blocks.items():
         total[task.exam] += len(rows)
     exams = list(total)
 
@@ -363,34 +313,32 @@ def _score(
             number = exams.index(exam) + 1
             progress(Progress(exam, number, len(exams), done[exam], total[exam], resumed[exam]))
 
-    def take(number: int, values: Sequence[NDArray[np.float32] | str]) -> None:
-        task, rows = blocks[number]
-        for row, value in zip(rows, values, strict=True):
+    def take(task: SegmentTask[Any], values: Sequence[NDArray[np.float32] | str]) -> None:
+        for row, value in zip(blocks[task], values, strict=True):
             if isinstance(value, str):
                 problems[row] = value
             else:
                 scores[row] = np.where(value > 0, value, -np.inf)  # 0: a rule rejected the frame
-        done[task.exam] += len(rows)
+        done[task.exam] += len(values)
 
-    waiting: list[SegmentTask[Any]] = []
-    for number, (task, rows) in enumerate(blocks):
+    waiting: dict[SegmentTask[Any], int] = {}
+    for number, (task, rows) in enumerate(blocks.items()):
         if store is not None and store.has(0, number):
-            take(number, _read_block(store, number))
+            take(task, _read_block(store, number))
             resumed[task.exam] += len(rows)
         else:
-            waiting.append(task)
+            waiting[task] = number
     for exam in exams:
         if resumed[exam] or exam == exams[0]:
             report(exam)
-    for outcome in executor.run(map_frames, waiting):
-        number = numbers[outcome.task]
-        values = outcome.result
+    for outcome in executor.run(map_frames, list(waiting)):
+        task, values = outcome.task, outcome.result
         if values is None:  # not stored, so that the next run tries again
-            values = [f"not analysed: {outcome.error}"] * len(blocks[number][1])
+            values = [f"not analysed: {outcome.error}"] * len(blocks[task])
         elif store is not None:
-            store.add(0, number, _block_content(values))
-        take(number, values)
-        report(outcome.task.exam)
+            store.add(0, waiting[task], _block_content(values))
+        take(task, values)
+        report(task.exam)
     return scores, problems
 
 
@@ -411,10 +359,8 @@ def _blocks(
                 for start in range(low, high, size):
                     rows = list(range(start, min(start + size, high)))
                     wanted = tuple((chosen[rows] - first).tolist())
-                    yield (
-                        SegmentTask(exam, head.place, segment, head.fields, function, wanted),
-                        rows,
-                    )
+                    task = SegmentTask(exam, head.place, segment, head.fields, function, wanted)
+                    yield task, rows
                 first += count
 
 
@@ -449,10 +395,7 @@ def _block_content(values: Sequence[NDArray[np.float32] | str]) -> bytes:
 
 
 def _read_block(store: Segments, number: int) -> list[NDArray[np.float32] | str]:
-    table = store.rows(0, number)
     return [
-        problem if problem is not None else np.array(scores, np.float32)
-        for problem, scores in zip(
-            table["problem"].to_pylist(), table["scores"].to_pylist(), strict=True
-        )
+        np.array(row["scores"], np.float32) if row["problem"] is None else row["problem"]
+        for row in store.rows(0, number).to_pylist()
     ]

@@ -4,20 +4,17 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write
 from capsieve.errors import ParameterError
 from capsieve.evaluation.labelled_run import (
+    Inputs,
     LabelledRun,
     score_labelled_frames,
     stored_scores,
@@ -25,16 +22,14 @@ from capsieve.evaluation.labelled_run import (
 from capsieve.evaluation.settings import RobustnessSettings
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
-from capsieve.report import figures, tables, text
+from capsieve.report import figures, page, tables, text
 from capsieve.statistics.frames import NORMAL, POLYP
 from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
-from capsieve.statistics.robustness import RATES, Effect, Rate, effect, rates
+from capsieve.statistics.robustness import RATES, Effect, effect
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from capsieve.screening.settings import Listener
 
 __all__ = [
@@ -48,7 +43,6 @@ __all__ = [
     "robustness_content",
     "robustness_table",
     "study_robustness",
-    "write_robustness",
 ]
 
 ROBUSTNESS_SCHEMA = 2
@@ -77,7 +71,7 @@ _NO_NUMBERS = ("channel", "vignetting")
 class Change:
     """One changed parameter: field, paper's symbol, requested change, and value before and after.
 
-    If the change is not possible, `value` and `parameters` are None and `why` is the reason.
+    If the change is not possible, value, parameters and effect are None and `why` is the reason.
     """
 
     name: str
@@ -87,32 +81,17 @@ class Change:
     value: float | None
     parameters: Parameters | None
     why: str = ""
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Robustness:
-    """Results of a robustness study.
-
-    Attributes
-    ----------
-    settings, base
-        The options, and the parameters that are changed one at a time.
-    changes, effects
-        All changes, and their effects; None if a change is not possible.
-    base_rates, base_metrics
-        Of the base, as counts and with intervals.
-    run
-        The frames and their scores.
-    labels
-        Where they were read.
-    """
+    """Results of a robustness study."""
 
     settings: RobustnessSettings
-    base: Parameters
+    base: Parameters  # changed one parameter at a time
     changes: tuple[Change, ...]
-    effects: tuple[Effect | None, ...]
-    base_rates: dict[str, Rate]
-    base_metrics: tuple[Metric, ...]
+    metrics: dict[str, Metric]  # of the base, by the keys RATES
     run: LabelledRun
     labels: LabelSet
 
@@ -120,12 +99,8 @@ class Robustness:
 def parameter_named(name: str) -> str:
     """Return the field of :class:`~capsieve.Parameters` with this name or symbol.
 
-    ``midpass_fine``, ``sigma_1`` and ``sigma1`` are the same; so are ``E_max`` and ``e_max``.
-
-    Raises
-    ------
-    ParameterError
-        There is none, or its value is not a number.
+    ``midpass_fine``, ``sigma_1`` and ``sigma1`` are the same; so are ``E_max`` and ``e_max``. If
+    there is none, or its value is not a number, a ParameterError is raised.
     """
     known: dict[str, str] = {}
     for each in fields(Parameters):
@@ -150,12 +125,8 @@ def perturbed(parameters: Parameters, name: str, factor: float) -> Parameters:
 
     Whole numbers are rounded away from the base: up as in the paper if they grow (sigma_1 from 7 to
     8, S_L from 292 to 322), and down if they shrink (7 to 6; rounded up, 6.3 would be 7 again). The
-    sigmas are whole numbers in the paper, and stay whole if they are whole in the base.
-
-    Raises
-    ------
-    ParameterError
-        There is no such parameter, the value is not allowed, or it does not change.
+    sigmas are whole numbers in the paper, and stay whole if they are whole in the base. A value
+    that is not allowed, or does not change, is a ParameterError.
     """
     name = parameter_named(name)
     if not (math.isfinite(factor) and factor > 0 and factor != 1):
@@ -183,12 +154,8 @@ def plan_changes(
 ) -> list[Change]:
     """Return all changes: each parameter in turn, by each of the percentages.
 
-    A change that the rules of the parameters forbid stays in the list with the reason.
-
-    Raises
-    ------
-    ParameterError
-        There is no such parameter, a percentage is not possible, or no change is.
+    A change that the rules of the parameters forbid stays in the list with the reason. If none is
+    possible, a ParameterError is raised.
     """
     for percent in percents:
         if not (math.isfinite(percent) and percent > -100 and percent != 0):
@@ -215,7 +182,7 @@ def plan_changes(
 
 
 def study_robustness(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Inputs,
     labels: str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     *,
@@ -224,25 +191,8 @@ def study_robustness(
 ) -> Robustness:
     """Change each parameter a little, and compare sensitivity and specificity.
 
-    Only frames labelled polyp or normal are analysed, once for all changes together.
-
-    Parameters
-    ----------
-    inputs
-        As for :func:`capsieve.screen`.
-    labels
-        See :func:`capsieve.read_labels`.
-    out
-        Folder for the files; see :func:`write_robustness`. With it an interrupted study continues.
-    settings
-        The options.
-    progress
-        Called whenever frames are finished.
-
-    Raises
-    ------
-    CapsieveError
-        An option is wrong, labels or exams cannot be read, or no frame is labelled.
+    Only frames labelled polyp or normal are analysed, once for all changes together. In the folder
+    `out` are then robustness.json, .csv, .tex and .png; with it an interrupted study continues.
     """
     settings = settings or RobustnessSettings()
     base = settings.parameters or Parameters()
@@ -250,35 +200,33 @@ def study_robustness(
     label_set = read_labels(labels, label_format=settings.label_format)
     tried = [base, *(change.parameters for change in changes if change.parameters)]
     run = score_labelled_frames(
-        [inputs] if isinstance(inputs, str | os.PathLike) else inputs,
+        inputs,
         label_set,
         tried,
         None if out is None else Path(out),
         settings=settings,
         progress=progress,
     )
-    flags = [
-        flagged_at(run.scores[:, column], setting.radius_threshold)
-        for column, setting in enumerate(tried)
-    ]
-    later = iter(flags[1:])
-    effects = [
-        effect(run.frames, flags[0], next(later)) if change.parameters else None
-        for change in changes
-    ]
-    metrics = rate_metrics(run.frames, flags[0], EvaluationOptions(seed=settings.seed))
+    flags = {
+        setting: flagged_at(scores, setting.radius_threshold)
+        for setting, scores in zip(tried, run.scores.T, strict=True)
+    }
+    metrics = rate_metrics(run.frames, flags[base], EvaluationOptions(seed=settings.seed))
     study = Robustness(
         settings=settings,
         base=base,
-        changes=tuple(changes),
-        effects=tuple(effects),
-        base_rates=rates(run.frames, flags[0]),
-        base_metrics=tuple(metric for metric in metrics if metric.key in RATES),
+        changes=tuple(
+            replace(change, effect=effect(run.frames, flags[base], flags[change.parameters]))
+            if change.parameters
+            else change
+            for change in changes
+        ),
+        metrics={each.key: each for each in metrics if each.key in RATES},
         run=run,
         labels=label_set,
     )
     if out is not None:
-        write_robustness(study, Path(out))
+        _write(study, Path(out))
         stored_scores(Path(out)).remove()
     return study
 
@@ -297,9 +245,10 @@ def robustness_table(study: Robustness) -> Table:
         columns.append(Column(f"delta_{name}", f"delta {label} (%)", "number", 2))
     columns.append(Column("newly_flagged", "Newly flagged frames", "count"))
     columns.append(Column("no_longer_flagged", "No longer flagged", "count"))
-    base = [cell for key in RATES for cell in (study.base_rates[key].value, None)]
+    base = [cell for key in RATES for cell in (study.metrics[key].value, None)]
     rows: list[tuple[Any, ...]] = [("Base", None, None, *base, None, None)]
-    for change, found in zip(study.changes, study.effects, strict=True):
+    for change in study.changes:
+        found = change.effect
         value = None if change.value is None else f"{change.value:g}"
         name = change.symbol if change.symbol != "-" else change.name
         cells: list[Any] = [None] * (len(columns) - 3)
@@ -311,58 +260,40 @@ def robustness_table(study: Robustness) -> Table:
 
 
 def _caption(study: Robustness) -> str:
-    run = study.run
+    run, polyps = study.run, study.metrics["polyps.sensitivity"].denominator or 0
     normals = f"{int((run.frames.truth == NORMAL).sum()):,}"
     if study.settings.normals is not None:
         normals += f" of {run.counts['normal']:,} (drawn at random, seed {study.settings.seed})"
     caption = (
         f"One changed parameter at a time, on {int((run.frames.truth == POLYP).sum()):,} polyp "
-        f"frames of {study.base_rates['polyps.sensitivity'].total:,} {run.frames.polyp_word}s and "
-        f"{normals} normal frames. Exams: {len(run.exams):,}. Whole numbers are rounded away from "
+        f"frames of {polyps:,} {run.frames.polyp_word}s and {normals} normal frames. "
+        f"Exams: {len(run.exams):,}. Whole numbers are rounded away from "
         "the base. delta is the change relative to the base in percent; the last columns count "
         "the frames whose flag changed."
     )
     return caption + (f" Not analysed: {len(run.unscored):,} frames." if run.unscored else "")
 
 
-def write_robustness(study: Robustness, out: Path) -> None:
-    """Write robustness.json, .csv and .tex, and the figure robustness.png.
-
-    Raises
-    ------
-    FileError
-        The folder cannot be written.
-    """
+def _write(study: Robustness, out: Path) -> None:
     tables.write(robustness_table(study), out)
-    with _figure(study) as drawing:
-        figures.save(drawing, out / "robustness.png")
-    content = json.dumps(robustness_content(study), allow_nan=False, ensure_ascii=False, indent=1)
-    with atomic_write(out / "robustness.json") as temporary:
-        temporary.write_bytes(f"{content}\n".encode("utf-8", "replace"))
-
-
-@contextmanager
-def _figure(study: Robustness) -> "Iterator[Figure]":
-    """Yield a panel per rate: its value with each change, and a line for the base."""
-    changes = [
-        (change, found)
-        for change, found in zip(study.changes, study.effects, strict=True)
-        if found is not None
-    ]
+    changes = [(change, change.effect) for change in study.changes if change.effect is not None]
     height = 1.2 + 0.22 * len(changes)
     with figures.figure(len(RATES), width=3.2, height=height, sharey=True) as (drawing, panels):
         names = [f"{change.symbol} {change.percent:+g} %" for change, _ in changes]
         places = range(len(changes))
-        for panel, metric in zip(panels, study.base_metrics, strict=True):
-            values = np.array([found.rates[metric.key].value for _, found in changes], float)
-            panel.set_title(metric.name)
-            if metric.value is not None:
-                panel.axvline(metric.value, color=figures.GREY, linestyle="--")
+        for panel, key in zip(panels, RATES, strict=True):
+            base = study.metrics[key]
+            panel.set_title(base.name)
+            if base.value is not None:
+                panel.axvline(base.value, color=figures.GREY, linestyle="--")
+                values = [found.rates[key].value or 0.0 for _, found in changes]
                 panel.plot(values, places, "o", color=figures.BLUE)
             figures.percent_axis(panel.xaxis)
             panel.set_yticks(places, [text.math_symbols(name) for name in names])
         panels[0].invert_yaxis()
-        yield drawing
+        figures.save(drawing, out / "robustness.png")
+    content = json.dumps(robustness_content(study), allow_nan=False, ensure_ascii=False, indent=1)
+    page.write(f"{content}\n", out / "robustness.json")
 
 
 def robustness_content(study: Robustness) -> dict[str, Any]:
@@ -379,7 +310,7 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
         },
         "labels": {"path": study.labels.path, "label_format": study.labels.label_format},
         **study.run.content(),
-        "base": [asdict(metric) for metric in study.base_metrics],
+        "base": [asdict(metric) for metric in study.metrics.values()],
         "changes": [
             {
                 "parameter": change.name,
@@ -388,9 +319,9 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
                 "base": change.base,
                 "value": change.value,
                 "why_not": change.why or None,
-                "effect": None if found is None else _effect_content(found),
+                "effect": None if change.effect is None else _effect_content(change.effect),
             }
-            for change, found in zip(study.changes, study.effects, strict=True)
+            for change in study.changes
         ],
     }
 

@@ -9,7 +9,7 @@ parameters of the paper are always setting 0 and win ties.
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,16 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write
 from capsieve.errors import LeakError, ParameterError
-from capsieve.evaluation.labelled_run import (
-    LabelledRun,
-    score_labelled_frames,
-)
+from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
-from capsieve.report import tables, text
+from capsieve.report import page, tables, text
 from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames
 from capsieve.statistics.operating_point import (
     cross_fit,
@@ -56,16 +52,9 @@ SEARCH_SCHEMA = 1
 """Version of search.json."""
 
 
-class _Range(NamedTuple):
-    """Values from `low` to `high`, evenly spread on a logarithmic scale."""
-
-    low: float
-    high: float
-
-
 # The first five change the frame up to the mid-pass filter: few values, so settings share them.
 # The rest of the texture step, and the width, which is the unit of the others, stay as printed.
-_SPACE: dict[str, tuple[Any, ...]] = {
+_VALUES: dict[str, tuple[Any, ...]] = {
     "channel": ("gray", "red", "lab-a"),  # the paper names red and Lab a as channels to study
     "vignetting": (True, False),  # newer capsules correct the fall-off of light themselves
     "mask_radius": (0.42, 0.45, 0.48),
@@ -73,11 +62,14 @@ _SPACE: dict[str, tuple[Any, ...]] = {
     "midpass_fine": (3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 14.0),
     "texture_low": (0.0, 2.0, 3.0, 4.0, 5.0, 6.0),
     "texture_high": (8.0, 10.0, 13.0, 18.0, 30.0, 1e6),  # the last one rejects no frame
-    "threshold_low": _Range(0.03, 0.16),
-    "threshold_high": _Range(1.1, 4.0),  # times threshold_low
-    "size_low": _Range(100, 1000),  # pixels at a width of 256
-    "size_high": _Range(1600, 9000),
-    "eccentricity_max": _Range(2.0, 14.0),
+}
+# From low to high, evenly spread on a logarithmic scale.
+_RANGES: dict[str, tuple[float, float]] = {
+    "threshold_low": (0.03, 0.16),
+    "threshold_high": (1.1, 4.0),  # times threshold_low
+    "size_low": (100, 1000),  # pixels at a width of 256
+    "size_high": (1600, 9000),
+    "eccentricity_max": (2.0, 14.0),
 }
 _SHARED = 5
 _CONTRASTS = ("texture_low", "texture_high", "threshold_low", "threshold_high")
@@ -95,30 +87,19 @@ class Chosen(NamedTuple):
 class Search:
     """Results of a search.
 
-    Attributes
-    ----------
-    options, labels
-        The options, and the path of the labels.
-    settings, run
-        All settings, the printed parameters first; and the frames with their scores.
-    folds
-        By fold: what the other folds chose for it.
-    searched, refitted, printed
-        Metrics on the held-out folds: of the search; of the printed parameters with an R_P that the
-        other folds chose; of the printed parameters with the printed R_P.
-    best, parameters
-        The choice on all frames, for ``capsieve screen --parameters``.
+    The metrics are those of held-out folds: of the search; of the printed parameters with an R_P
+    that the other folds chose (refitted); and of the printed parameters with the printed R_P.
     """
 
     options: SearchSettings
     labels: str
-    settings: tuple[Parameters, ...]
+    settings: tuple[Parameters, ...]  # the printed parameters first
     run: LabelledRun
-    folds: Mapping[str, Chosen]
+    folds: Mapping[str, Chosen]  # what the other folds chose for each
     searched: tuple[Metric, ...]
     refitted: tuple[Metric, ...]
     printed: tuple[Metric, ...]
-    best: Chosen
+    best: Chosen  # on all frames
     parameters: Parameters
 
 
@@ -129,32 +110,27 @@ def draw_settings(count: int, *, seed: int = 0) -> tuple[Parameters, ...]:
     """
     from scipy.stats import qmc
 
-    points = qmc.Sobol(len(_SPACE), rng=seed).random_base2(math.ceil(math.log2(count)))
-    drawn = [
-        {
-            name: among.low * (among.high / among.low) ** u
-            if isinstance(among, _Range)
-            else among[int(u * len(among))]
-            for (name, among), u in zip(_SPACE.items(), point, strict=True)
-        }
-        for point in points[: count - 1].tolist()
-    ]
+    sobol = qmc.Sobol(len(_VALUES) + len(_RANGES), rng=seed)
+    points = sobol.random_base2(math.ceil(math.log2(count)))[: count - 1].tolist()
+    drawn = [_drawn(point) for point in points]
     drawn.sort(key=lambda values: [str(value) for value in values.values()][:_SHARED])
-    return Parameters(), *map(_setting, drawn)
+    return Parameters(), *(Parameters(**values) for values in drawn)
 
 
-def _setting(values: dict[str, Any]) -> Parameters:
-    values = values | {"threshold_high": values["threshold_high"] * values["threshold_low"]}
+def _drawn(point: list[float]) -> dict[str, Any]:
+    """Return the parameters at a point of the unit cube."""
+    places = iter(point)
+    values = {name: among[int(next(places) * len(among))] for name, among in _VALUES.items()}
+    values |= {name: low * (high / low) ** next(places) for name, (low, high) in _RANGES.items()}
+    values["threshold_high"] *= values["threshold_low"]
     if values["channel"] == "lab-a":
         values |= {name: values[name] / _LAB_CONTRAST for name in _CONTRASTS}
-    digits = (*_CONTRASTS, "eccentricity_max")
-    values |= {name: float(f"{values[name]:.4g}") for name in digits}
-    values |= {name: round(values[name]) for name in ("size_low", "size_high")}
-    return Parameters(**values)
+    values |= {name: float(f"{values[name]:.4g}") for name in (*_CONTRASTS, "eccentricity_max")}
+    return values | {name: round(values[name]) for name in ("size_low", "size_high")}
 
 
 def search(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Inputs,
     labels: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -163,39 +139,21 @@ def search(
 ) -> Search:
     """Search parameters of the paper's detector for exams like these.
 
-    Parameters
-    ----------
-    inputs
-        As for :func:`capsieve.screen`.
-    labels
-        See :func:`capsieve.read_labels`.
-    out
-        Folder for search.json, settings.csv, best.toml and the scores. An interrupted search
-        continues; a finished one is not scored again.
-    settings
-        The options.
-    progress
-        Called whenever frames are finished.
-
-    Raises
-    ------
-    ParameterError
-        The labels have too few groups, or the split has no folds.
-    CapsieveError
-        Labels or exams cannot be read, or `out` has scores of another search.
+    In the folder `out` are then search.json, settings.csv, best.toml and the scores. An interrupted
+    search continues; a finished one is not scored again. Too few groups, or a split without folds,
+    are a ParameterError.
     """
     settings = settings or SearchSettings()
     label_set = read_labels(labels, label_format=settings.label_format)
     if settings.splits is not None:
         splits = read_splits(settings.splits)
     else:
-        splits = plan_splits(
-            label_set, SplitOptions(folds=settings.folds, seed=settings.seed)
-        ).splits
+        planned = SplitOptions(folds=settings.folds, seed=settings.seed)
+        splits = plan_splits(label_set, planned).splits
     tried = draw_settings(settings.settings, seed=settings.seed)
     out = Path(out)
     run = score_labelled_frames(
-        [inputs] if isinstance(inputs, str | os.PathLike) else inputs,
+        inputs,
         label_set,
         tried,
         out,
@@ -204,7 +162,7 @@ def search(
         check=_check_folds,
         progress=progress,
     )
-    if settings.splits is None:  # problems of labels without a frame are not told twice
+    if settings.splits is None:  # these problems are among those of the labels
         own = tuple(each for each in run.problems if not each.what.startswith("split: "))
         run = replace(run, problems=own)
     # Frames that are taken must find their row in the matrix.
@@ -243,14 +201,9 @@ def search(
         parameters=replace(tried[chosen.setting], radius_threshold=chosen.radius_threshold),
     )
     content = json.dumps(search_content(found), allow_nan=False, ensure_ascii=False, indent=1)
-    texts = {
-        "settings.csv": tables.csv(settings_table(found)),
-        "best.toml": _best_text(found),
-        "search.json": content + "\n",
-    }
-    for name, written in texts.items():
-        with atomic_write(out / name) as temporary:
-            temporary.write_bytes(written.encode("utf-8", "replace"))
+    page.write(tables.csv(settings_table(found)), out / "settings.csv")
+    page.write(_best_text(found), out / "best.toml")
+    page.write(f"{content}\n", out / "search.json")
     return found
 
 

@@ -7,6 +7,7 @@ Reading lists and thresholds are chosen alike: a share s is the threshold -s of 
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,6 @@ from capsieve.statistics.intervals import (
     resampled_interval,
 )
 from capsieve.statistics.operating_point import (
-    flagged_at,
     smallest_threshold,
     threshold_for_frames,
     threshold_for_sensitivity,
@@ -41,46 +41,36 @@ _MOST_CANDIDATES = 4096  # thresholds of a bootstrap: an interval needs no more
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The thresholds to choose from.
+    """The thresholds to choose from."""
 
-    Attributes
-    ----------
-    name
-        "R_P", "score threshold" or "share to read".
-    step
-        Thresholds are multiples of it; None for observed scores.
-    highest
-        The strictest threshold that is possible.
-    sign
-        -1 if thresholds are shares to read with a minus.
-    """
-
-    name: str
-    step: float | None
+    name: str  # "R_P", "score threshold" or "share to read"
+    step: float | None  # thresholds are multiples of it; None for observed scores
     highest: float = math.inf
-    sign: int = 1
+    sign: int = 1  # -1 if thresholds are shares to read with a minus
 
 
 def choose(frames: LabelledFrames, options: CalibrationOptions, scale: Scale) -> float | None:
     """Return the threshold that reaches the target on these frames; None if there is none."""
-    if options.kind == "specificity":
-        normal = frames.normal_frames
-        if not normal.any():
-            return None
-        chosen: float | None = smallest_threshold(
-            frames.score[normal],
-            specificity=options.target,
+    counted, target = _counted(frames, options), options.target
+    if options.kind == "frames":
+        chosen: float | None = threshold_for_frames(
+            counted.score,
+            exams=counted.total,
+            most=target,
+            step=scale.step,
+            candidates=frames.score,
+        )
+    elif not counted.total:
+        return None
+    elif options.kind == "specificity":
+        chosen = smallest_threshold(
+            counted.score,
+            specificity=target,
             step=scale.step,
             candidates=frames.score[frames.labelled],
         )
-    elif options.kind == "frames":
-        scores, exams = _run_scores(frames)[0], len(exam_units(frames).names)
-        chosen = threshold_for_frames(
-            scores, exams=exams, most=options.target, step=scale.step, candidates=frames.score
-        )
     else:
-        scores = polyp_scores(frames).score
-        chosen = threshold_for_sensitivity(scores, share=options.target) if len(scores) else None
+        chosen = threshold_for_sensitivity(counted.score, share=target)
         if chosen is not None and scale.step is not None:
             chosen = max(1, math.floor(chosen / scale.step)) * scale.step
     return None if chosen is None or chosen > scale.highest else chosen
@@ -88,45 +78,45 @@ def choose(frames: LabelledFrames, options: CalibrationOptions, scale: Scale) ->
 
 def unreachable(frames: LabelledFrames, options: CalibrationOptions, scale: Scale) -> str:
     """Return why nothing reaches the target, and what can be reached."""
-    word, wanted = frames.polyp_word, f"{round(100 * options.target, 10):.12g} %"
-    if options.kind == "sensitivity":
-        scores = polyp_scores(frames).score
-        if not len(scores):
-            if frames.polyp_frames.any():
-                return "the labels do not name the polyps; add a column polyp, or another target"
-            return "no frame that chooses shows a polyp; give other labels or another target"
-        found = int((scores > -np.inf).sum())
-        return (
-            f"no {scale.name} finds {wanted} of the {word}s: only {found:,} of {len(scores):,} "
-            f"({_cut(found, len(scores))} %) have a frame with a score; the others were rejected "
-            f"by a rule or not scored; ask for at most {_cut(found, len(scores))}"
-        )
-    flagged = flagged_at(frames.score, scale.highest)
+    counted = _counted(frames, options)
+    score, total = counted.score, counted.total
+    flagged = int((score >= scale.highest).sum())
+    wanted = f"{round(100 * options.target, 10):.12g} %"
     if options.kind == "frames":
-        exams = len(exam_units(frames).names)
-        least = math.ceil(100 * (_run_scores(frames)[0] >= scale.highest).sum() / exams) / 100
+        least = f"{math.ceil(100 * flagged / total) / 100:.12g}"
         return (
             f"no {scale.name} leaves at most {options.target:.12g} frames per exam: the strictest "
-            f"one leaves {least:.12g}; ask for {least:.12g} or more"
+            f"one leaves {least}; ask for {least} or more"
         )
-    normal = frames.normal_frames
-    if not normal.any():
+    if options.kind == "sensitivity":
+        if not total and frames.polyp_frames.any():
+            return "the labels do not name the polyps; add a column polyp, or another target"
+        if not total:
+            return "no frame that chooses shows a polyp; give other labels or another target"
+        found = int((score > -np.inf).sum())
+        return (
+            f"no {scale.name} finds {wanted} of the {frames.polyp_word}s: only {found:,} of "
+            f"{total:,} have a frame with a score; the others were rejected by a rule or not "
+            f"scored; ask for at most {_cut(found, total)}"
+        )
+    if not total:
         return "no frame that chooses is normal and scored; give other labels or another target"
-    total, passed = int(normal.sum()), int((normal & ~flagged).sum())
     return (
         f"no {scale.name} reaches a specificity of {wanted}: the strictest one "
-        f"({scale.sign * scale.highest:g}) reaches {_cut(passed, total)} % ({passed:,} of "
-        f"{total:,} normal frames); ask for at most {_cut(passed, total)}"
+        f"({scale.sign * scale.highest:g}) reaches {total - flagged:,} of {total:,} normal frames; "
+        f"ask for at most {_cut(total - flagged, total)}"
     )
 
 
 def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale) -> Interval:
     """Return the interval of the value that is chosen again on each bootstrap sample of groups."""
-    above, base, thresholds, kind = _counts_above(frames, options, scale)
+    counted = _counted(frames, options)
+    base, kind = counted.base, counted.kind
     units = int(np.count_nonzero(base))
     if options.kind == "frames" and (exam_units(frames).code < 0).any():
         why = "some frames may belong to any of several exams"
         return Interval(f"bootstrap over {plural(kind)}", None, None, why, units)
+    above, thresholds = _counts_above(counted, scale)
     chosen = np.full(options.bootstrap_samples, np.nan)
     drawn = draws(len(base), samples=options.bootstrap_samples, seed=options.seed)
     for start in range(0, len(chosen), 256):  # in blocks, to limit memory
@@ -146,69 +136,73 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
     return replace(interval, low=float(low), high=float(high))
 
 
-def reason(
-    frames: LabelledFrames, options: CalibrationOptions, scale: Scale, *, part: str = ""
-) -> str:
+def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, where: str) -> str:
     """Return the rule of the choice and the frames that chose, as text."""
-    where = f" of the {part} part" if part else ""
-    groups = np.unique(frames.group.code[frames.labelled])
-    name = str(frames.group.names[groups[0]])
-    whose = number_of(len(groups), frames.group_kind)
-    if len(groups) == 1:
-        whose = name if frames.group_kind in name else f"{frames.group_kind} {name}"
     least, most = ("smallest", "largest") if scale.sign > 0 else ("largest", "smallest")
+    total = _counted(frames, options).total
     if options.kind == "frames":
-        exams = number_of(len(exam_units(frames).names), "exam")
         return (
             f"The {least} {scale.name} with at most {options.target:,.12g} frames to read per "
-            f"exam, in the mean over {exams}{where}."
+            f"exam, in the mean over {number_of(total, 'exam')}{where}."
         )
-    percent = f"{round(100 * options.target, 10):.12g}"
+    kind = frames.group_kind
+    groups = np.unique(frames.group.code[frames.labelled])
+    name = frames.group.names[groups[0]]
+    whose = number_of(len(groups), kind)
+    if len(groups) == 1:
+        whose = name if kind in name else f"{kind} {name}"
+    percent = f"{round(100 * options.target, 10):.12g} %"
     if options.kind == "specificity":
-        count = number_of(int(frames.normal_frames.sum()), "normal frame")
-        return (
-            f"The {least} {scale.name} with a specificity of at least {percent} % on the {count} "
-            f"of {whose}{where}."
-        )
-    count = number_of(len(polyp_scores(frames).score), frames.polyp_word)
-    return (
-        f"The {most} {scale.name} that finds at least {percent} % of the {count} of {whose}{where}."
-    )
+        rule = f"The {least} {scale.name} with a specificity of at least {percent} on the "
+        return f"{rule}{number_of(total, 'normal frame')} of {whose}{where}."
+    rule = f"The {most} {scale.name} that finds at least {percent} of the "
+    return f"{rule}{number_of(total, frames.polyp_word)} of {whose}{where}."
 
 
-def _counts_above(
-    frames: LabelledFrames, options: CalibrationOptions, scale: Scale
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], str]:
-    """Count what the target counts, group by group and threshold by threshold.
+class _Counted(NamedTuple):
+    """What a target counts: normal frames, polyps, or frames to read per exam.
 
-    Returns
-    -------
-    tuple
-        Groups x thresholds: flagged normal frames, found polyps or frames to read. Per group: all
-        normal frames, polyps or exams. The thresholds, rising; the last one flags nothing. What a
-        group is.
+    Score and group (from 0) of each; per group all normal frames, polyps or exams; and the word
+    for a group.
     """
+
+    score: NDArray[np.float64]
+    group: NDArray[np.integer]
+    base: NDArray[np.float64]
+    kind: str
+
+    @property
+    def total(self) -> int:
+        return int(self.base.sum())
+
+
+def _counted(frames: LabelledFrames, options: CalibrationOptions) -> _Counted:
     if options.kind == "frames":
         exams = exam_units(frames)
         drawn, kind = drawn_with(frames, exams)
         score, rows = _run_scores(frames)
-        known = exams.code[rows] >= 0
-        score, unit = score[known], drawn[exams.code[rows][known]]
-        base = np.bincount(drawn).astype(np.float64)
+        return _Counted(score, drawn[exams.code[rows]], np.bincount(drawn).astype(float), kind)
+    named = frames.group.code[frames.labelled]
+    code, count, _ = dense_units(named)
+    if options.kind == "specificity":
+        normal = frames.normal_frames
+        score, group = frames.score[normal], code[normal[frames.labelled]]
     else:
-        group, count, first = dense_units(frames.group.code[frames.labelled])
-        kind = frames.group_kind
-        if options.kind == "specificity":
-            normal = frames.normal_frames[frames.labelled]
-            score, unit = frames.score[frames.labelled][normal], group[normal]
-        else:
-            names = frames.group.code[frames.labelled][first]
-            place = {code: number for number, code in enumerate(names.tolist())}
-            polyps = polyp_scores(frames)
-            score = polyps.score
-            unit = np.array([place[code] for code in polyps.group.tolist()], np.int64)
-        base = np.bincount(unit, minlength=count).astype(np.float64)
-    observed = np.unique(score[score > -np.inf])
+        polyps, dense = polyp_scores(frames), np.zeros(len(frames.group.names) + 1, np.int64)
+        dense[named] = code
+        score, group = polyps.score, dense[polyps.group]
+    base = np.bincount(group, minlength=count).astype(float)
+    return _Counted(score, group, base, frames.group_kind)
+
+
+def _counts_above(
+    counted: _Counted, scale: Scale
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what each threshold flags, groups x thresholds, and the thresholds.
+
+    They rise, and the last one flags nothing.
+    """
+    observed = np.unique(counted.score[counted.score > -np.inf])
     if scale.step is not None:
         steps = int(observed.max(initial=0.0) / scale.step) + 2
         thresholds = scale.step * np.arange(1, steps + 1)
@@ -217,11 +211,11 @@ def _counts_above(
             observed = observed[np.linspace(0, len(observed) - 1, _MOST_CANDIDATES).astype(int)]
         last = observed[-1] if len(observed) else 0.0
         thresholds = np.append(observed, np.nextafter(last, np.inf))
-    reached = np.searchsorted(thresholds, score, side="right")  # so many thresholds flag it
-    size = len(thresholds) + 1
-    counts = np.bincount(unit * size + reached, minlength=len(base) * size)
-    above = counts.reshape(len(base), size)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    return above.astype(np.float64), base, np.asarray(thresholds, np.float64), kind
+    reached = np.searchsorted(thresholds, counted.score, side="right")  # so many flag it
+    shape = len(counted.base), len(thresholds) + 1
+    counts = np.bincount(counted.group * shape[1] + reached, minlength=shape[0] * shape[1])
+    above = counts.reshape(shape)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+    return above.astype(np.float64), thresholds.astype(np.float64)
 
 
 def _limit(total: int, options: CalibrationOptions) -> int:

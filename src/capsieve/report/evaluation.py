@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,27 +12,21 @@ from typing import Any
 import numpy as np
 
 from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write, remove_leftovers
+from capsieve.atomic_write import remove_leftovers
 from capsieve.errors import FileError, file_errors
 from capsieve.report import figures, page, provenance, tables, text
-from capsieve.report.evaluation_figures import Drawing, drawings
+from capsieve.report.evaluation_figures import drawings
 from capsieve.report.evaluation_tables import (
     areas,
     baseline_warnings,
     compared,
-    metrics_table,
+    group_table,
     point_line,
     summary,
     without_zeros,
 )
 from capsieve.report.galleries import Images, choose, draw
-from capsieve.statistics.results import (
-    LEVEL,
-    Comparison,
-    Evaluation,
-    Metric,
-    Table,
-)
+from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
 from capsieve.store.record import RECORD
 
 __all__ = [
@@ -62,22 +56,8 @@ def write_evaluation(
     """Write an evaluation into a folder, each file complete or not at all, report.html last.
 
     Files of an earlier evaluation are replaced, and those that this one does not write are removed;
-    files.txt names them. Other files in the folder are not touched.
-
-    Parameters
-    ----------
-    evaluation
-        What to write.
-    out
-        The folder; it is made if it does not exist.
-    images
-        Returns the pixels of a row of `evaluation.frames`, or None. Without it there are no
-        galleries.
-
-    Returns
-    -------
-    Path
-        The page.
+    files.txt names them. Other files in the folder are not touched. `images` returns the pixels of
+    a row of `evaluation.frames`, or None; without it there are no galleries. The page is returned.
 
     Raises
     ------
@@ -86,43 +66,31 @@ def write_evaluation(
     """
     folder = Path(out)
     check_folder(folder)
-    drawn = drawings(evaluation)
-    galleries = []
-    contents: dict[str, bytes] = {}
+    contents: dict[str, str | bytes] = {}
     for table in _all_tables(evaluation):
-        contents[f"tables/{table.key}.csv"] = tables.csv(table).encode("utf-8", "replace")
-        contents[f"tables/{table.key}.tex"] = tables.latex(table).encode("utf-8", "replace")
-    for name, drawing in drawn.items():
-        for kind in ("png", "svg"):
-            contents[f"figures/{name}.{kind}"] = figures.content(drawing.figure, kind)
+        contents[f"tables/{table.key}.csv"] = tables.csv(table)
+        contents[f"tables/{table.key}.tex"] = tables.latex(table)
+    drawn, galleries = {}, []
+    for name, drawing in drawings(evaluation).items():
+        contents[f"figures/{name}.png"] = figures.content(drawing.figure, "png")
+        contents[f"figures/{name}.svg"] = svg = figures.content(drawing.figure, "svg")
+        size = map(round, 96 * drawing.figure.get_size_inches())
+        drawn[name] = (page.image(svg), *size, drawing)
     if images is not None:
         for gallery in choose(evaluation):
             name = f"figures/gallery-{gallery.key}.png"
             contents[name] = figures.content(draw(evaluation, gallery, images), "png")
             galleries.append((gallery, name))
     contents[METRICS] = _json(metrics_json(evaluation))
-    svg = {name: page.image(contents[f"figures/{name}.svg"]) for name in drawn}
-    html = page.render(
-        "evaluation.html",
-        files=True,
-        written=sorted(contents),
-        galleries=galleries,
-        **_values(evaluation, drawn, svg),
-    )
+    shown = {"written": sorted(contents), "galleries": galleries, "drawn": drawn}
+    html = page.render("evaluation.html", files=True, **shown, **_values(evaluation))
     _write(folder, contents)
     page.write(html, folder / REPORT)
     return folder / REPORT
 
 
 def check_folder(out: str | os.PathLike[str]) -> None:
-    """Refuse a folder if an evaluation would overwrite something else in it.
-
-    Raises
-    ------
-    FileError
-        It is a file; or it contains results of `capsieve screen`, or a report or metrics.json that
-        no evaluation wrote.
-    """
+    """Raise FileError if an evaluation would overwrite something else in the folder."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file; give a folder for the evaluation")
@@ -144,21 +112,21 @@ def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
     content = {
         "schema": SCHEMA,
         "capsieve": __version__,
+        "level": LEVEL,
         "results": e.results,
         "labels": e.labels,
-        "options": asdict(e.options),
+        "options": e.options,
         "settings": e.settings,
         "detector": e.detector,
         "parameters": e.parameters,
         "points": [
-            {"key": each.key, "rule": each.rule, "value": each.value, "text": each.text}
-            | {"optimistic": each.optimistic, "flagged": int(np.count_nonzero(each.flagged))}
+            _fields(each, "flagged") | {"flagged": int(np.count_nonzero(each.flagged))}
             for each in e.points
         ],
-        "metrics": [_metric_json(metric) for metric in e.metrics],
+        "metrics": e.metrics,
         "curves": {name: curve for name, curve in curves.items() if curve is not None},
         "histograms": e.histograms,
-        "comparison": None if e.comparison is None else _comparison_json(e.comparison),
+        "comparison": e.comparison and _fields(e.comparison, "values", "changed"),
         "tables": {
             table.key: {
                 "title": table.title,
@@ -175,43 +143,31 @@ def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
     return _plain(content)
 
 
-def _values(
-    evaluation: Evaluation, drawn: Mapping[str, Drawing], svg: Mapping[str, str]
-) -> dict[str, Any]:
+def _values(e: Evaluation) -> dict[str, Any]:
     """The values of the template, by their names."""
-    e, frames = evaluation, evaluation.frames
+    frames = e.frames
     by_key = {table.key: table for table in e.tables}
-    table = partial(_group_table, e.metrics)
     detector = {name: value for name, value in e.detector.items() if name != "parameters"}
+    given = {**asdict(e.options), **e.settings}
+    counts = (
+        (np.unique(frames.exam.code).size, "exam"),
+        (np.unique(frames.patient.code[frames.patient.code >= 0]).size, "patient"),
+        (np.unique(frames.polyp.code[frames.polyp.code >= 0]).size, frames.polyp_word),
+        (int(frames.polyp_frames.sum()), "polyp frame"),
+        (int(frames.normal_frames.sum()), "normal frame"),
+    )
     return {
+        "e": e,
         "title": _title(e),
-        "counts": [
-            text.plural(number, noun)
-            for number, noun in (
-                (np.unique(frames.exam.code).size, "exam"),
-                (np.unique(frames.patient.code[frames.patient.code >= 0]).size, "patient"),
-                (np.unique(frames.polyp.code[frames.polyp.code >= 0]).size, frames.polyp_word),
-                (int(frames.polyp_frames.sum()), "polyp frame"),
-                (int(frames.normal_frames.sum()), "normal frame"),
-            )
-            if number
-        ],
-        "results": e.results,
-        "labels": e.labels,
-        "leaks": e.leaks,
+        "counts": [text.plural(number, noun) for number, noun in counts if number],
         "warnings": (*e.warnings, *baseline_warnings(e)),
         "summary": summary(e),
         "areas": areas(e),
-        "effort": table("effort", "Reading effort", "effort."),
-        "localisation": table("localisation", "Localisation", "localisation."),
-        "preselection": table("preselection", "Pre-selection", "preselection."),
-        "comparison": e.comparison,
-        "compared": None if e.comparison is None else compared(e.comparison),
-        "drawn": {
-            name: (svg[name], *map(round, 96 * each.figure.get_size_inches()), each)
-            for name, each in drawn.items()
-        },
-        "histograms": [name for name in drawn if name.startswith("histogram-")],
+        "effort": group_table(e, "effort", "Reading effort"),
+        "localisation": group_table(e, "localisation", "Localisation"),
+        "preselection": group_table(e, "preselection", "Pre-selection"),
+        "compared": e.comparison and compared(e.comparison),
+        "tables": by_key,
         "paper_tables": [by_key[key] for key in _PAPER_TABLES if key in by_key],
         "other_tables": [
             each
@@ -220,21 +176,12 @@ def _values(
             and not each.key.startswith("localisation")
             and (e.comparison is None or each not in (e.comparison.values, e.comparison.changed))
         ],
-        "tables": by_key,
         "accounts": without_zeros(by_key["accounts"]) if "accounts" in by_key else None,
         "points": [(point_line(e, point), point) for point in e.points],
-        "rates": replace(by_key["operating-points"], caption="")
-        if "operating-points" in by_key
-        else None,
-        "problems": e.problems,
-        "metrics": e.metrics,
-        "level": LEVEL,
+        # The list of points has the texts of the caption.
+        "rates": [replace(each, caption="") for each in e.tables if each.key == "operating-points"],
         "settings": provenance.rows_of(
-            {
-                name: value
-                for name, value in {**asdict(e.options), **e.settings}.items()
-                if value not in (None, ())
-            }
+            {name: value for name, value in given.items() if value not in (None, ())}
         ),
         "detector": provenance.rows_of({"detector": detector} if detector else {}),
         "parameters": provenance.parameter_rows(e.parameters),
@@ -248,68 +195,48 @@ def _title(evaluation: Evaluation) -> str:
     return f"Evaluation of the detector {text.plain(name)}" if name else "Evaluation of scores"
 
 
-def _group_table(metrics: Iterable[Metric], key: str, title: str, start: str) -> Table | None:
-    chosen = [each for each in metrics if each.key.startswith(start) and each.subset == "all"]
-    return metrics_table(key, title, chosen) if chosen else None
-
-
 def _all_tables(evaluation: Evaluation) -> list[Table]:
     both = evaluation.comparison
     more = () if both is None else (both.values, both.changed)
     return list({table.key: table for table in (*evaluation.tables, *more)}.values())
 
 
-def _metric_json(metric: Metric) -> dict[str, Any]:
-    return asdict(metric) | {"unit": metric.unit, "level": LEVEL}
-
-
-def _comparison_json(both: Comparison) -> dict[str, Any]:
-    return {
-        "names": both.names,
-        **{
-            side: [_metric_json(metric) for metric in getattr(both, side)]
-            for side in ("first", "second", "differences")
-        },
-        "gained": both.gained,
-        "lost": both.lost,
-        "p_value": both.p_value,
-        "rocs": both.rocs,
-    }
+def _fields(value: Any, *without: str) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, and the unit of a metric."""
+    names = [each.name for each in fields(value) if each.name not in without]
+    unit = {"unit": value.unit} if isinstance(value, Metric) else {}
+    return {name: getattr(value, name) for name in names} | unit
 
 
 def _plain(value: Any) -> Any:
     """Return values that JSON knows; NaN and infinity become None."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        shown = value.astype(object)
-        shown[~np.isfinite(value)] = None
-        return shown.tolist()
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        value = {each.name: getattr(value, each.name) for each in fields(value)}
+        value = _fields(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, set | frozenset):
         value = sorted(value)
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def _json(content: Mapping[str, Any]) -> bytes:
+def _json(content: Mapping[str, Any]) -> str:
     """One line per entry, and per item of a list: long arrays stay in a line."""
-    dump: Callable[[Any], str] = partial(json.dumps, allow_nan=False, ensure_ascii=False)
+    dump = partial(json.dumps, allow_nan=False, ensure_ascii=False)
     lines = []
     for name, value in content.items():
         many = isinstance(value, list) and value
         shown = "[\n  " + ",\n  ".join(map(dump, value)) + "\n ]" if many else dump(value)
         lines.append(f" {dump(name)}: {shown}")
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "replace")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
+def _write(folder: Path, contents: Mapping[str, str | bytes]) -> None:
     """Write all files but the page, and remove those of an earlier evaluation."""
     for place in (folder, folder / "tables", folder / "figures"):
         with file_errors("create the folder", place):
@@ -321,16 +248,14 @@ def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
     _write_list(folder, earlier | contents.keys())
     (folder / REPORT).unlink(missing_ok=True)
     for name, content in contents.items():
-        with atomic_write(folder / name) as temporary:
-            temporary.write_bytes(content)
+        page.write(content, folder / name)
     for name in earlier - contents.keys():
         (folder / name).unlink(missing_ok=True)
     _write_list(folder, contents.keys())
 
 
 def _write_list(folder: Path, names: Iterable[str]) -> None:
-    with atomic_write(folder / _FILES) as temporary:
-        temporary.write_text("\n".join([_HEAD, *sorted(names), ""]), encoding="utf-8")
+    page.write("\n".join([_HEAD, *sorted(names), ""]), folder / _FILES)
 
 
 def _earlier(folder: Path) -> set[str] | None:

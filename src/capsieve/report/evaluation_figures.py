@@ -1,29 +1,15 @@
 """Figures of an evaluation: ROC curves, reading effort, FROC, histograms, comparison."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from capsieve.report import text
 from capsieve.report.evaluation_tables import point_text, source_subsets
-from capsieve.report.figures import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    SKY,
-    VERMILLION,
-    figure,
-    percent_axis,
-)
+from capsieve.report.figures import BLUE, GREY, INK, ORANGE, SKY, VERMILLION, figure, percent_axis
 from capsieve.report.text import math_symbols
-from capsieve.statistics.results import (
-    Evaluation,
-    Histogram,
-    Metric,
-    OperatingPoint,
-    RocCurve,
-)
+from capsieve.statistics.results import Evaluation, Histogram, Metric, OperatingPoint, RocCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,17 +49,11 @@ def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
     with figure(len(curves), width=4.9, height=5.0) as (drawing, panels):
         for axes, curve in zip(panels, curves, strict=True):
             if curve.band_rate is not None and curve.band_low is not None:
-                axes.fill_between(
-                    curve.band_rate,
-                    curve.band_low,
-                    np.asarray(curve.band_high),
-                    color=SKY,
-                    alpha=0.35,
-                    linewidth=0,
-                    label="95 % band",
-                )
-            area = _found(evaluation, "frames.auc" if curve.unit == "frame" else "polyps.auc")
-            label = "detector" if area is None else f"detector, AUC {text.metric(area)}"
+                look: dict[str, Any] = {"color": SKY, "alpha": 0.35, "linewidth": 0}
+                bounds = curve.band_low, np.asarray(curve.band_high)
+                axes.fill_between(curve.band_rate, *bounds, label="95 % band", **look)
+            key = "frames.auc" if curve.unit == "frame" else "polyps.auc"
+            label = _area_label("detector", evaluation.metrics, key)
             _draw_roc(axes, curve, color=BLUE, line="-", label=label)
             for mark, point in zip(_MARKS, _distinct_points(evaluation), strict=False):
                 x, y, found = _rates(evaluation, point, curve)
@@ -102,12 +82,13 @@ def _comparison(evaluation: Evaluation) -> Drawing | None:
         for name, curve, metrics, (color, line) in zip(
             both.names, both.rocs, (both.first, both.second), looks, strict=True
         ):
-            area = next((each for each in metrics if each.key == "frames.auc"), None)
-            label = name if area is None else f"{name}, AUC {text.metric(area)}"
+            label = _area_label(name, metrics, "frames.auc")
             _draw_roc(axes, curve, color=color, line=line, label=label)
-            rates = [_value(metrics, f"frames.{key}") for key in ("specificity", "sensitivity")]
-            if None not in rates:
-                _draw_mark(axes, 1 - (rates[0] or 0), rates[1] or 0, "X", "", color=color)
+            passed, hit = (
+                _known(metrics, f"frames.{key}") for key in ("specificity", "sensitivity")
+            )
+            if passed and hit:
+                _draw_mark(axes, 1 - (passed.value or 0), hit.value or 0, "X", "", color=color)
         _finish_roc(axes, "ROC per frame", both.rocs[0], 1.0)
     caption = "Crosses: the operating points that are compared."
     return Drawing(drawing, caption + _end_note(both.rocs, 1.0), "ROC curves of both detectors")
@@ -122,13 +103,13 @@ def _effort(evaluation: Evaluation) -> Drawing | None:
             axes.plot(curve.share, curve.polyps_found, color=BLUE, label=f"{curve.unit}s found")
         axes.plot(curve.share, curve.frames_found, "--", color=ORANGE, label="polyp frames found")
         axes.plot([0, 1], [0, 1], ":", color=GREY, linewidth=1.2, label="frames in random order")
-        read = _found(evaluation, "effort.share_of_frames")
+        read = _known(evaluation.metrics, "effort.share_of_frames")
         key = "polyps.sensitivity" if curve.polyps else "frames.sensitivity"
-        hit = _found(evaluation, key)
-        if evaluation.points and read and hit and None not in (read.value, hit.value):
+        hit = _known(evaluation.metrics, key)
+        if evaluation.points and read and hit:
             name = point_text(evaluation, evaluation.points[0])
             found = f"{text.metric(hit)} found, {text.metric(read)} read"
-            _draw_mark(axes, read.value or 0.0, hit.value or 0.0, _MARKS[0], f"{name}: {found}")
+            _draw_mark(axes, read.value or 0, hit.value or 0, _MARKS[0], f"{name}: {found}")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="found", title="Reading effort")
         axes.set_xlabel("share of each exam that is read, highest scores first")
         percent_axis(axes.xaxis)
@@ -249,10 +230,12 @@ def _stops(curve: RocCurve) -> bool:
     return bool(x.size and (x[-1] < 1 or y[-1] < 1))
 
 
-def _found(evaluation: Evaluation, key: str) -> Metric | None:
-    matching = (each for each in evaluation.metrics if each.key == key and each.subset == "all")
-    return next(matching, None)
+def _known(metrics: Iterable[Metric], key: str) -> Metric | None:
+    """Return the metric of all frames, if it has a value."""
+    known = (m for m in metrics if m.key == key and m.subset == "all" and m.value is not None)
+    return next(known, None)
 
 
-def _value(metrics: tuple[Metric, ...], key: str) -> float | None:
-    return next((each.value for each in metrics if each.key == key), None)
+def _area_label(name: str, metrics: Iterable[Metric], key: str) -> str:
+    area = _known(metrics, key)
+    return name if area is None else f"{name}, AUC {text.metric(area)}"

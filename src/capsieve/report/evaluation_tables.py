@@ -22,7 +22,7 @@ __all__ = [
     "areas",
     "baseline_warnings",
     "compared",
-    "metrics_table",
+    "group_table",
     "point_line",
     "point_text",
     "source_subsets",
@@ -78,7 +78,7 @@ def summary(evaluation: Evaluation) -> Table:
             for metric in _pick(evaluation.metrics, _HEADLINE, "all")
             if metric.key not in {each.key for each in metrics}
         ]
-    return metrics_table("summary", title, metrics, by_subset=bool(sources))
+    return _metrics_table("summary", title, metrics, by_subset=bool(sources))
 
 
 def areas(evaluation: Evaluation) -> Table:
@@ -89,39 +89,31 @@ def areas(evaluation: Evaluation) -> Table:
         for name in [*sources, "all"]
         for metric in _pick(evaluation.metrics, _AREAS[:5] if name in sources else _AREAS, name)
     ]
-    return metrics_table("areas", "Areas under the curve", metrics, by_subset=bool(sources))
+    return _metrics_table("areas", "Areas under the curve", metrics, by_subset=bool(sources))
 
 
-def metrics_table(
-    key: str,
-    title: str,
-    metrics: Sequence[Metric],
-    *,
-    by_subset: bool = False,
-    signed: bool = False,
+def group_table(evaluation: Evaluation, key: str, title: str) -> Table | None:
+    """Return the metrics of one group ("effort", "localisation", ...); None without any."""
+    chosen = [
+        each
+        for each in evaluation.metrics
+        if each.key.startswith(f"{key}.") and each.subset == "all"
+    ]
+    return _metrics_table(key, title, chosen) if chosen else None
+
+
+def _metrics_table(
+    key: str, title: str, metrics: Sequence[Metric], *, by_subset: bool = False
 ) -> Table:
-    """Return metrics as a table of texts: measure, value, counts and interval.
-
-    Parameters
-    ----------
-    key, title
-        Of the table.
-    metrics
-        One row each.
-    by_subset
-        Whether a first column names the frames that a metric is about.
-    signed
-        Whether the values are differences.
-    """
+    """Return metrics as texts: frames (if by subset), measure, value, counts and interval."""
     rows, notes, before = [], {}, ""
     for metric in metrics:
         shown = _shown_interval(metric)
-        value = text.difference(metric.value, metric.unit) if signed else text.metric(metric)
-        bounds = text.interval(shown, metric.unit, signed=signed) or metric.note
+        bounds = text.interval(shown, metric.unit) or metric.note
         method = _method(shown, metric.denominator)
-        cells = (metric.name, value, text.counts(metric), bounds + method)
-        name = _subset_name(metric.subset)
-        rows.append(("" if name == before else name, *cells) if by_subset else cells)
+        name = _subset_name(metric.subset) if by_subset else ""
+        first = "" if name == before else name
+        rows.append((first, metric.name, text.metric(metric), text.counts(metric), bounds + method))
         before = name
         for each in metric.intervals:
             if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
@@ -131,20 +123,14 @@ def metrics_table(
         if metric.note and metric.note not in bounds:
             notes[f"{metric.name}: {metric.note}"] = True
     columns = (
-        *((Column("frames", "Frames"),) if by_subset else ()),
+        Column("frames", "Frames"),
         Column("measure", "Measure"),
         Column("value", "Value", "number"),
         Column("counts", "Counts", "number"),
         Column("interval", f"{100 * LEVEL:g} % interval"),
     )
-    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
-    return Table(
-        key,
-        title,
-        tuple(columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in rows),
-        " ".join(notes),
-    )
+    empty = [place for place in range(len(columns)) if not any(row[place] for row in rows)]
+    return _without_columns(Table(key, title, columns, tuple(rows), " ".join(notes)), empty)
 
 
 def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
@@ -175,21 +161,15 @@ def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
 
 def compared(both: Comparison) -> Table:
     """Both values, the difference with its interval, gained and lost with McNemar's p."""
-    first, second = ({metric.key: metric for metric in side} for side in (both.first, both.second))
+    sides = [{metric.key: metric for metric in side} for side in (both.first, both.second)]
     rows = []
     for each in _pick(both.differences, (*_HEADLINE, "polyps.auc"), "all"):
         unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
-        rows.append(
-            (
-                each.name,
-                *(text.metric(side[each.key]) for side in (first, second)),
-                text.difference(each.value, each.unit),
-                text.interval(_shown_interval(each), each.unit, signed=True),
-                both.gained.get(unit),
-                both.lost.get(unit),
-                both.p_value.get(unit),
-            )
-        )
+        values = (text.metric(side[each.key]) for side in sides)
+        difference = text.difference(each.value, each.unit)
+        interval = text.interval(_shown_interval(each), each.unit, signed=True)
+        counts = (both.gained.get(unit), both.lost.get(unit), both.p_value.get(unit))
+        rows.append((each.name, *values, difference, interval, *counts))
     columns = (
         Column("measure", "Measure"),
         *(Column(key, name, "number") for key, name in zip("ab", both.names, strict=True)),
@@ -224,22 +204,24 @@ def without_zeros(table: Table) -> Table:
     """The table without columns of zeros, which the caption names."""
     rows = [*table.rows, *([] if table.total is None else [table.total])]
     zero = [
-        column.kind == "count" and not any(row[place] for row in rows)
+        place
         for place, column in enumerate(table.columns)
+        if column.kind == "count" and not any(row[place] for row in rows)
     ]
+    names = ", ".join(table.columns[place].label.lower() for place in zero)
+    caption = f"{table.caption} Zero everywhere: {names}." if zero else table.caption
+    return _without_columns(replace(table, caption=caption), zero)
 
+
+def _without_columns(table: Table, places: Sequence[int]) -> Table:
     def cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(each for each, is_zero in zip(row, zero, strict=True) if not is_zero)
+        return tuple(each for place, each in enumerate(row) if place not in places)
 
-    names = [
-        each.label.lower() for each, is_zero in zip(table.columns, zero, strict=True) if is_zero
-    ]
     return replace(
         table,
         columns=cut(table.columns),
         rows=tuple(map(cut, table.rows)),
         total=None if table.total is None else cut(table.total),
-        caption=f"{table.caption} Zero everywhere: {', '.join(names)}." if names else table.caption,
     )
 
 

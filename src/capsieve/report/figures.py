@@ -100,16 +100,9 @@ def style(*, chart: bool = False) -> Iterator[None]:
 def figure(
     columns: int = 1, *, width: float = 4.6, height: float = 3.6, **options: Any
 ) -> "Iterator[tuple[Figure, list[Axes]]]":
-    """Yield a figure and its panels, side by side.
+    """Yield a figure and its panels, side by side; width and height of a panel are in inches.
 
-    Parameters
-    ----------
-    columns
-        Number of panels.
-    width, height
-        Of a panel in inches, with its labels.
-    **options
-        Further arguments of :meth:`matplotlib.figure.Figure.subplots`.
+    The options are those of :meth:`matplotlib.figure.Figure.subplots`.
     """
     from matplotlib.figure import Figure
 
@@ -125,13 +118,7 @@ def percent_axis(axis: Any) -> None:
 
 
 def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure as PNG, SVG or PDF, by the ending of the file; complete or not at all.
-
-    Raises
-    ------
-    FileError
-        Another ending, or a place that cannot be written to.
-    """
+    """Write a figure as PNG, SVG or PDF, by the ending of the file; complete or not at all."""
     ending = check_ending(path)
     with atomic_write(path) as temporary:
         temporary.write_bytes(content(figure, ending[1:]))
@@ -146,18 +133,12 @@ def content(figure: "Figure", kind: str) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         logging.getLogger("matplotlib.mathtext").setLevel(logging.ERROR)  # the same, as a log entry
         figure.savefig(drawn, format=kind, metadata=metadata)
-        figure.set_layout_engine("none")  # it stays as it is; a second file needs no second layout
+        figure.set_layout_engine("none")  # a second file needs no second layout
         return drawn.getvalue()
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of the file of a figure in small letters.
-
-    Raises
-    ------
-    FileError
-        It is not .png, .svg or .pdf.
-    """
+    """Return the ending of the file of a figure in small letters; FileError if it is another."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         what = f"not {ending!r}" if ending else "and this name has no ending"

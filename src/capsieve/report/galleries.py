@@ -31,7 +31,6 @@ _MOST_MISSED = 48
 _ACROSS = 4
 _WIDTH = 300  # pixels of a frame
 _CLOSE = 25  # frames: false positives nearer than this show the same thing
-_PAPER_TEXTURE = (2.6, 6.5, 17.1)  # T_max of the paper's figure: low, medium, high
 _STEPS = {"radius-low": 3, "score-low": 3, "no-feature": 2, "texture-low": 1, "texture-high": 1}
 
 
@@ -50,18 +49,19 @@ def choose(evaluation: Evaluation) -> list[Gallery]:
     frames = evaluation.frames
     flagged = evaluation.points[0].flagged if evaluation.points else frames.flagged
     word = frames.polyp_word
-    found, missed = _best_frames(frames, flagged)
-    shown = sorted(_by_turns(frames, np.array(found, np.intp))[:_MOST])
+    all_found, all_missed = _best_frames(frames, flagged)
+    found = sorted(_by_turns(frames, np.array(all_found, np.intp))[:_MOST])
+    missed = all_missed[:_MOST_MISSED]
     false = _false_positives(frames, flagged)
     all_false = int(np.count_nonzero(flagged & frames.normal_frames))
     galleries = [
         Gallery(
             "missed",
             f"Missed {word}s",
-            f"{_number(len(missed[:_MOST_MISSED]), len(missed))} {word}s without a flagged frame: "
-            "the frame with the highest score, and the rule that stopped it.",
-            missed[:_MOST_MISSED],
-            [_polyp_name(frames, row) for row in missed[:_MOST_MISSED]],
+            f"{_number(len(missed), len(all_missed))} {word}s without a flagged frame: the frame "
+            "with the highest score, and the rule that stopped it.",
+            missed,
+            [_name(word, frames.polyp[row]) for row in missed],
         ),
         Gallery(
             "false-positives",
@@ -69,14 +69,15 @@ def choose(evaluation: Evaluation) -> list[Gallery]:
             f"{_number(len(false), all_false)} flagged normal frames; of frames close together "
             "only one.",
             false,
-            [_group_name(frames, row) for row in false],
+            [_name(frames.group_kind, frames.group[row] or frames.exam[row]) for row in false],
         ),
         Gallery(
             "found",
             f"Found {word}s",
-            f"{_number(len(shown), len(found))} found {word}s: the frame with the highest score.",
-            shown,
-            [_polyp_name(frames, row) for row in shown],
+            f"{_number(len(found), len(all_found))} found {word}s: the frame with the highest "
+            "score.",
+            found,
+            [_name(word, frames.polyp[row]) for row in found],
         ),
         _texture(evaluation),
     ]
@@ -120,10 +121,9 @@ def _draw_frame(
     shown = shrink(rgb(pixels), width=_WIDTH)
     axes.imshow(shown)
     scale = shown.shape[1] / pixels.shape[1]
-    place = [_value(frames, name, row) for name in ("row", "col", "radius")]
-    if ball and None not in place and (place[2] or 0) > 0:
-        y, x = (scale * (float(each or 0.0) + 0.5) - 0.5 for each in place[:2])
-        radius = scale * float(place[2] or 0.0)
+    y, x, radius = (_value(frames, name, row) for name in ("row", "col", "radius"))
+    if ball and y is not None and x is not None and radius:
+        y, x, radius = scale * (y + 0.5) - 0.5, scale * (x + 0.5) - 0.5, scale * radius
         for color, width in (("#101418", 3.0), (figures.YELLOW, 1.5)):
             axes.add_patch(Circle((x, y), radius, fill=False, color=color, linewidth=width))
 
@@ -175,11 +175,11 @@ def _texture(evaluation: Evaluation) -> Gallery:
     texture = frames.values.get("texture_max")
     rows, titles = [], []
     if texture is not None and isinstance(low, int | float) and isinstance(high, int | float):
-        inside = (texture >= low) & (texture <= high)
-        normal = frames.truth == NORMAL
-        masks = (texture < low) & normal, inside & frames.polyp_frames, (texture > high) & normal
-        for name, mask, target in zip(
-            ("Low", "Medium", "High"), masks, _PAPER_TEXTURE, strict=True
+        inside, normal = (texture >= low) & (texture <= high), frames.truth == NORMAL
+        for name, mask, target in (
+            ("Low", (texture < low) & normal, 2.6),  # T_max of the paper's figure
+            ("Medium", inside & frames.polyp_frames, 6.5),
+            ("High", (texture > high) & normal, 17.1),
         ):
             places = np.flatnonzero(mask)
             if places.size:
@@ -202,17 +202,14 @@ def _rule(evaluation: Evaluation, row: int) -> str:
     texture = _value(frames, "texture_max", row)
     if np.isnan(score):
         return "not scored"
-    for name, key, symbol, word in (
-        ("texture-low", "texture_low", "T_L", "below"),
-        ("texture-high", "texture_high", "T_U", "above"),
-    ):
-        bound = parameters.get(key)
-        if reason == name and texture is not None and isinstance(bound, int | float):
-            return f"T_max {digits(texture, bound)}, {word} {symbol} = {digits(bound)}"
+    rules = {"texture-low": ("T_L", "below"), "texture-high": ("T_U", "above")}
+    bound = parameters.get(reason.replace("-", "_")) if reason in rules else None
+    if texture is not None and isinstance(bound, int | float):
+        symbol, word = rules[reason]
+        return f"T_max {digits(texture, bound)}, {word} {symbol} = {digits(bound)}"
     if score == -np.inf:
-        return (
-            "no feature passed" if reason == "no-feature" else f"rejected {plain(reason)}".strip()
-        )
+        rejected = f"rejected {plain(reason)}".strip()
+        return "no feature passed" if reason == "no-feature" else rejected
     name, symbol = ("R_max", "R_P") if evaluation.detector.get("name") == "paper" else ("Score", "")
     if point is None or point.rule != "threshold" or point.value is None:
         return f"{name} {distinct(score)}"
@@ -232,14 +229,8 @@ def _place(frames: LabelledFrames, row: int) -> str:
     return ", ".join(parts)
 
 
-def _polyp_name(frames: LabelledFrames, row: int) -> str:
-    name = frames.polyp[row] or ""
-    return f"{frames.polyp_word} {name}" if name.isdigit() else name
-
-
-def _group_name(frames: LabelledFrames, row: int) -> str:
-    name = frames.group[row] or frames.exam[row] or ""
-    return f"{frames.group_kind} {name}" if name.isdigit() else name
+def _name(kind: str, name: str | None) -> str:
+    return f"{kind} {name}" if name and name.isdigit() else name or ""
 
 
 def _value(frames: LabelledFrames, name: str, row: int) -> float | None:

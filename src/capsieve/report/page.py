@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["digest", "image", "pdf", "pdf_bytes", "render", "require_pdf", "write"]
 
-_FILTERS = (
-    "bytes_text", "clock", "count", "counts", "decimals", "difference", "distinct", "interval",
-    "metric", "number", "percent", "plain", "plural", "sentence", "share", "symbols",
-)  # fmt: skip
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"<svg": "svg+xml", b"<?xm": "svg+xml"}
 
 
@@ -49,31 +45,22 @@ def render(template: str, *, script: str = "", files: bool = False, **values: An
         The names that the template uses.
     """
     style, code = _part("style.css"), _part(script) if script else ""
-    values = {"made_with": __version__} | values
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            style=style,
-            style_digest=digest(style),
-            script=code,
-            script_digest=digest(code),
-            images="data: 'self' file:" if files else "data:",
-            **values,
-        )
-    )
+    common = {
+        "made_with": __version__,
+        "style": style,
+        "style_digest": digest(style),
+        "script": code,
+        "script_digest": digest(code),
+        "images": "data: 'self' file:" if files else "data:",
+    }
+    return _environment().get_template(template).render(common | values)
 
 
-def write(html: str, path: Path) -> None:
-    """Write a page, complete or not at all.
-
-    Raises
-    ------
-    FileError
-        It cannot be written.
-    """
+def write(content: str | bytes, path: Path) -> None:
+    """Write a page or another file, complete or not at all."""
     with atomic_write(path) as temporary:
-        temporary.write_bytes(html.encode("utf-8", "replace"))
+        is_text = isinstance(content, str)
+        temporary.write_bytes(content.encode("utf-8", "replace") if is_text else content)
 
 
 def image(picture: "NDArray[Any] | bytes | None") -> str:
@@ -91,13 +78,7 @@ def digest(content: str) -> str:
 
 
 def require_pdf() -> Any:
-    """Return the module weasyprint.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed, or the system lacks the library Pango that it needs.
-    """
+    """Return the module weasyprint; MissingExtraError if it or its library Pango is missing."""
     try:
         import weasyprint
     except ImportError:
@@ -115,30 +96,12 @@ def require_pdf() -> Any:
 
 
 def pdf(html: str, path: Path) -> None:
-    """Write a page as PDF, complete or not at all; see :func:`pdf_bytes`.
-
-    Raises
-    ------
-    MissingExtraError
-        See :func:`require_pdf`.
-    FileError
-        See :func:`pdf_bytes`; or the file cannot be written.
-    """
-    content = pdf_bytes(html)
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(content)
+    """Write a page as PDF, complete or not at all; errors are those of :func:`pdf_bytes`."""
+    write(pdf_bytes(html), path)
 
 
 def pdf_bytes(html: str) -> bytes:
-    """Return a page, with all its images inside, as PDF; nothing is fetched for it.
-
-    Raises
-    ------
-    MissingExtraError
-        See :func:`require_pdf`.
-    FileError
-        The page refers to something outside of it.
-    """
+    """Return a page as PDF; nothing is fetched, and a reference out of it is a FileError."""
     weasyprint = require_pdf()
     from weasyprint.urls import FatalURLFetchingError, URLFetcher
 
@@ -168,7 +131,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {name: getattr(text, name) for name in _FILTERS}
+    environment.filters |= {name: getattr(text, name) for name in text.__all__ if name.islower()}
     environment.filters["table"] = tables.html
     return environment
 

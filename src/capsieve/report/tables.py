@@ -5,7 +5,6 @@ Names of patients, polyps and findings are of unknown origin: every format escap
 
 import csv as csv_files
 import io
-import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -15,13 +14,17 @@ from typing import Any
 from markupsafe import Markup
 
 from capsieve.atomic_write import atomic_write
-from capsieve.report.text import DASH, cells, is_symbol, plain, symbols, tex_symbols
+from capsieve.report.text import DASH, cells, is_symbol, plain, plain_value, symbols, tex_symbols
 from capsieve.statistics.results import Column, Table
 
 __all__ = ["csv", "html", "latex", "terminal", "write"]
 
 _MOST_HTML_ROWS = 60
 _MOST_LATEX_ROWS = 200
+_HTML_START = (
+    '<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
+    '<table class="data table-{key}"><caption class="unseen">{name}</caption>'
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TEX = {
@@ -51,26 +54,20 @@ _TEX = {
 def html(table: Table, *, title: bool = True) -> Markup:
     """Return the table for a page: heading, caption, and at most 60 rows."""
     rows, total = cells(table)
+    name, key = symbols(table.title), _key(table)
+    caption = symbols(f"{table.caption} {_cut(table, _MOST_HTML_ROWS)}".strip())
     heads = [_tag("th", column, symbols(column.label), scope="col") for column in table.columns]
     body = [_html_row(table, row) for row in rows[:_MOST_HTML_ROWS]]
-    caption = symbols(f"{table.caption} {_cut(table, _MOST_HTML_ROWS)}".strip())
-    key = re.sub(r"[^A-Za-z0-9-]", "-", table.key)
-    return Markup("").join(
-        [
-            Markup('<h3 id="table-{}">{}</h3>').format(key, symbols(table.title)) if title else "",
-            Markup('<div class="scroll" tabindex="0" role="group" aria-label="{}">').format(
-                plain(table.title)
-            ),
-            Markup('<table class="data table-{}"><caption class="unseen">{}</caption>').format(
-                key, symbols(table.title)
-            ),
-            Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads)),
-            Markup("<tbody>{}</tbody>").format(Markup("\n").join(body)),
-            Markup("<tfoot>{}</tfoot>").format(_html_row(table, total)) if total else "",
-            Markup("</table></div>"),
-            Markup('<p class="note">{}</p>').format(caption) if caption else "",
-        ]
-    )
+    parts = [
+        Markup('<h3 id="table-{}">{}</h3>').format(key, name) if title else "",
+        Markup(_HTML_START).format(key=key, name=name, label=plain(table.title)),
+        Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads)),
+        Markup("<tbody>{}</tbody>").format(Markup("\n").join(body)),
+        Markup("<tfoot>{}</tfoot>").format(_html_row(table, total)) if total else "",
+        Markup("</table></div>"),
+        Markup('<p class="note">{}</p>').format(caption) if caption else "",
+    ]
+    return Markup("").join(parts)
 
 
 def csv(table: Table) -> str:
@@ -101,7 +98,7 @@ def latex(table: Table) -> str:
     lines = [
         r"\begin{table}",
         rf"\caption{{{tex_symbols(caption, _tex)}}}",
-        rf"\label{{tab:{re.sub(r'[^A-Za-z0-9-]', '-', table.key)}}}",
+        rf"\label{{tab:{_key(table)}}}",
         r"\centering",
         rf"\begin{{tabular}}{{{''.join('r' if _is_number(c) else 'l' for c in table.columns)}}}",
         r"\hline",
@@ -137,18 +134,12 @@ def terminal(table: Table, *, title: bool = True) -> str:
 
 
 def write(table: Table, folder: Path) -> list[Path]:
-    """Write KEY.csv and KEY.tex into a folder, each complete or not at all.
-
-    Raises
-    ------
-    FileError
-        The folder cannot be written to.
-    """
-    paths = [folder / f"{table.key}.csv", folder / f"{table.key}.tex"]
-    for path, content in zip(paths, (csv(table), latex(table)), strict=True):
+    """Write KEY.csv and KEY.tex into a folder, each complete or not at all."""
+    contents = {folder / f"{table.key}.csv": csv(table), folder / f"{table.key}.tex": latex(table)}
+    for path, content in contents.items():
         with atomic_write(path) as temporary:
             temporary.write_bytes(content.encode("utf-8", "replace"))
-    return paths
+    return list(contents)
 
 
 def _html_row(table: Table, texts: Sequence[str]) -> Markup:
@@ -166,9 +157,8 @@ def _tag(name: str, column: Column, text: str, scope: str = "") -> Markup:
 
 
 def _csv_cell(value: Any) -> str:
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    value = plain_value(value)
+    if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -190,6 +180,10 @@ def _tex(text: str) -> str:
 
 def _tex_row(texts: Any) -> str:
     return " & ".join(texts) + r" \\"
+
+
+def _key(table: Table) -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", table.key)
 
 
 def _cut(table: Table, most: int) -> str:

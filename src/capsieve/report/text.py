@@ -14,6 +14,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "number",
     "percent",
     "plain",
+    "plain_value",
     "plural",
     "sentence",
     "share",
@@ -95,7 +97,7 @@ def decimals(value: float | Fraction, digits: int = 1) -> str:
     """Return a number with this many digits after the point, and commas between thousands."""
     if not isinstance(value, Fraction) and not math.isfinite(value):
         return (
-            DASH if math.isnan(value) else _minus("-\N{INFINITY}" if value < 0 else "\N{INFINITY}")
+            DASH if math.isnan(value) else "\N{INFINITY}" if value > 0 else f"{_MINUS}\N{INFINITY}"
         )
     rounded = _exact(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return _minus(f"{rounded + 0:,f}")  # + 0: no minus before a zero
@@ -146,12 +148,12 @@ def clock(seconds: float | None, *, fraction: bool = False) -> str:
 
 def bytes_text(size: int) -> str:
     """Return the size of a file in a suitable unit."""
-    value = float(size)
-    for unit in ("bytes", "kB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.3g} {unit}"
-        value /= 1000
-    return f"{value:,.1f} GB"
+    if size < 1000:
+        return f"{size} bytes"
+    for unit, factor in (("kB", 1e3), ("MB", 1e6)):
+        if size < 1000 * factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size / 1e9:,.1f} GB"
 
 
 def digits(value: float, *bounds: float, least: int = 2) -> str:
@@ -223,11 +225,16 @@ def difference(value: float | None, unit: "Unit") -> str:
     return f"+{text}" if value > 0 else text
 
 
+def plain_value(value: Any) -> Any:
+    """Return a value of a table, also NumPy's, as Python's; None for NaN."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
 def cell(value: Any, column: "Column") -> str:
     """Return a cell of a table; a dash if there is no value."""
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    value = plain_value(value)
+    if value is None:
         return DASH
     if column.kind == "flag" and isinstance(value, bool | int):
         return "yes" if value else "no"
@@ -250,14 +257,13 @@ def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
     the last row.
     """
     rows = [*table.rows, *([] if table.total is None else [table.total])]
-    whole = [
-        all(row[place] is None or _is_whole(row[place]) for row in rows)
-        for place in range(len(table.columns))
-    ]
-    columns = [
-        replace(each, digits=0) if each.kind == "number" and is_whole else each
-        for each, is_whole in zip(table.columns, whole, strict=True)
-    ]
+    columns = list(table.columns)
+    for place, column in enumerate(columns):
+        values = [row[place] for row in rows if row[place] is not None]
+        if column.kind == "number" and all(
+            isinstance(value, int | float) and float(value).is_integer() for value in values
+        ):
+            columns[place] = replace(column, digits=0)
     texts = [
         [cell(value, column) for value, column in zip(row, columns, strict=True)] for row in rows
     ]
@@ -314,9 +320,8 @@ def _replace_symbols(text: str, symbol: Any, between: Any) -> str:
 
 def _math(letter: str, index: str) -> str:
     name = f"\\{letter}" if letter in _GREEK else letter
-    if index:
-        name += f"_{{{index}}}" if len(index) == 1 else f"_{{\\mathrm{{{index}}}}}"
-    return f"${name}$"
+    low = index if len(index) == 1 else f"\\mathrm{{{index}}}"
+    return f"${name}_{{{low}}}$" if index else f"${name}$"
 
 
 def _in_unit(value: float, unit: "Unit") -> str:
@@ -338,13 +343,9 @@ def _same_sides(text: str, value: float, bounds: Iterable[float]) -> bool:
     )
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and float(value).is_integer()
-
-
 def _exact(value: float | Fraction) -> Decimal:
     if isinstance(value, Fraction):
-        return Decimal(value.numerator) / Decimal(value.denominator)
+        return Decimal(value.numerator) / value.denominator
     # Twelve digits: 1 - 0.0975 is 0.9025 and not 0.90249999999999997.
     return Decimal(f"{value:.12g}")
 
