@@ -195,7 +195,7 @@ def _training_leak(scored: ScoredFrames, frames: LabelledFrames) -> tuple[Leak |
     trained, why = read_training_phashes(scored.detector, scored.models)
     if trained is None or scored.hashes is None:
         return None, why
-    return training_leak(frames, scored.hashes.phash, scored.hashes.has_phash, trained), ""
+    return training_leak(frames, scored.hashes, trained), ""
 
 
 def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:

@@ -17,7 +17,7 @@ from capsieve.statistics.frames import (
     number_of,
     split_findings,
 )
-from capsieve.statistics.intervals import proportion, wilson
+from capsieve.statistics.intervals import proportion, share_cells
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import (
     Column,
@@ -367,5 +367,4 @@ def _histogram(
 
 def _flag_cells(line: NDArray[np.int64]) -> tuple[Any, ...]:
     other, total, hits = line.tolist()
-    low, high = wilson(hits, total) or (None, None)
-    return other, total, hits, hits / total if total else None, low, high
+    return other, *share_cells(hits, total)

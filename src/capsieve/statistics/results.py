@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,6 @@ _AT_TARGET = (
     "Highest sensitivity per {unit} of a threshold that at least {{target}} % of the normal frames "
     "do not reach. The threshold is chosen on the same frames, so the value is optimistic."
 )
-_BASELINE = "Area under the ROC curve per frame if {} were the score, on the same frames."
-_PASSED = "Scored {} that pre-selection does not reject, among all scored {}."
-
 # {polyp} is "polyp", or "run" if runs of frames are used as polyps; {target} is the target
 # specificity in percent.
 DEFINITIONS: dict[str, Definition] = {
@@ -119,24 +116,19 @@ DEFINITIONS: dict[str, Definition] = {
         "share",
         _AT_TARGET.format(unit="{polyp}"),
     ),
-    "preselection.polyp": Definition(
-        "Polyp frames that pass pre-selection",
-        "share",
-        _PASSED.format(*["polyp frames"] * 2),
-        "scored polyp frames",
-    ),
-    "preselection.normal": Definition(
-        "Normal frames that pass pre-selection",
-        "share",
-        _PASSED.format(*["normal frames"] * 2),
-        "scored normal frames",
-    ),
-    "preselection.other": Definition(
-        "Frames with another finding that pass pre-selection",
-        "share",
-        _PASSED.format(*["frames with another finding"] * 2),
-        "scored frames with another finding",
-    ),
+    **{
+        f"preselection.{key}": Definition(
+            f"{what[:1].upper()}{what[1:]} that pass pre-selection",
+            "share",
+            f"Scored {what} that pre-selection does not reject, among all scored {what}.",
+            f"scored {what}",
+        )
+        for key, what in {
+            "polyp": "polyp frames",
+            "normal": "normal frames",
+            "other": "frames with another finding",
+        }.items()
+    },
     "effort.frames_per_exam": Definition(
         "Frames to read per exam",
         "frames",
@@ -162,17 +154,22 @@ DEFINITIONS: dict[str, Definition] = {
         "events",
         "Events with a normal frame and without a polyp frame, per exam.",
     ),
-    "baseline.redness.auc": Definition(
-        "AUC of mean redness",
-        "area",
-        _BASELINE.format("the share of red in the mean colour, red / (red + green + blue),"),
-    ),
-    "baseline.brightness.auc": Definition(
-        "AUC of mean brightness", "area", _BASELINE.format("the mean of red, green and blue")
-    ),
-    "baseline.sharpness.auc": Definition(
-        "AUC of sharpness", "area", _BASELINE.format("the variance of the Laplacian")
-    ),
+    **{
+        f"baseline.{key}.auc": Definition(
+            f"AUC of {name}",
+            "area",
+            f"Area under the ROC curve per frame if {what} were the score, on the same frames.",
+        )
+        for key, name, what in (
+            (
+                "redness",
+                "mean redness",
+                "the share of red in the mean colour, red / (red + green + blue),",
+            ),
+            ("brightness", "mean brightness", "the mean of red, green and blue"),
+            ("sharpness", "sharpness", "the variance of the Laplacian"),
+        )
+    },
     "localisation.frames": Definition(
         "Hit rate per frame",
         "share",
@@ -271,29 +268,16 @@ def make_metric(
     options: "EvaluationOptions",
     **fields: Any,
 ) -> Metric:
-    """Return a metric with name and text of its definition in the words of this evaluation.
-
-    Parameters
-    ----------
-    key, value
-        See :class:`Metric`.
-    frames, options
-        They give the word for a polyp and the target specificity.
-    **fields
-        Further fields of :class:`Metric`.
-    """
+    """Return a metric with name and text of its definition in the words of this evaluation."""
     name, _, text, _ = define(key, frames, options)
     return Metric(key, value, name=name, text=text, **fields)
 
 
 def define(key: str, frames: "LabelledFrames", options: "EvaluationOptions") -> Definition:
     """Return the definition of a metric in the words of this evaluation."""
-    definition = DEFINITIONS[key]
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
-    name, text, among = (
-        each.format_map(words) for each in (definition.name, definition.text, definition.among)
-    )
-    return Definition(name, definition.unit, text[:1].upper() + text[1:], among)
+    name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
+    return Definition(name, cast(Unit, unit), text[:1].upper() + text[1:], among)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,18 +292,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of plain values; None for an empty cell.
+    """A table of plain values, None for an empty cell; `total` is a last row.
 
-    Attributes
-    ----------
-    key
-        Name of its file without the ending.
-    title, caption
-        Heading, and one or two sentences about what is counted.
-    columns, rows
-        The content.
-    total
-        A last row, or None.
+    `key` is the name of its file without the ending, `caption` has one or two sentences about what
+    is counted.
     """
 
     key: str
@@ -345,8 +321,6 @@ class RocCurve:
         One point per threshold, the strictest first. A frame that a rule rejected before it was
         scored has the score -inf, so the curve ends where pre-selection stops it; the area is
         that of the curve with a straight line from there to (1, 1).
-    positives, negatives
-        Counts.
     unit
         "frame", "polyp" or "run".
     band_rate, band_low, band_high
@@ -366,20 +340,9 @@ class RocCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EffortCurve:
-    """Polyps and polyp frames found against the share of each exam that is read.
+    """Shares of polyps and polyp frames found against the share of each exam that is read.
 
-    Attributes
-    ----------
-    share
-        Share of the frames of every exam that is read, rising.
-    frames
-        Mean number of flagged frames per exam at each share.
-    polyps_found, frames_found
-        Shares of 1.
-    exams, polyps
-        Counts.
-    unit
-        "polyp" or "run".
+    `frames` is the mean number of flagged frames per exam, `unit` is "polyp" or "run".
     """
 
     share: NDArray[np.float64]
@@ -407,20 +370,10 @@ class FrocCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Distribution of a quantity in both classes.
+    """Frames of both classes by a quantity; the last bin also counts larger values.
 
-    Attributes
-    ----------
-    key, label
-        "texture_max", and its name for people.
-    edges
-        Of the bins; the last bin also counts larger values.
-    polyp, normal
-        Frames per bin.
-    bounds
-        Values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}.
-    left_out
-        Frames without the quantity, and why; or "".
+    `bounds` are the values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}. `left_out` says
+    how many frames lack the quantity, and why.
     """
 
     key: str

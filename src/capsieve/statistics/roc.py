@@ -62,24 +62,17 @@ class RocSamples:
     """What bootstrap samples give; arrays are empty if there are too few groups.
 
     Two results with the same groups, number of samples and seed have the same draws, so their
-    values may be subtracted sample by sample.
-
-    Attributes
-    ----------
-    kind, units
-        The drawn units, and how many of them have the rarer class.
-    auc, partial_auc, sensitivity
-        One value per sample, the last at the target specificity; NaN if a class is empty.
-    curves
-        Samples x 201 false positive rates from 0 to 1: interpolated sensitivity, constant after
-        the end of the curve.
+    values may be subtracted sample by sample. The arrays with the names of metrics have one value
+    per sample, NaN if a class is empty; `curves` has the interpolated sensitivity at 201 false
+    positive rates from 0 to 1, constant after the end of the curve. `units` of the drawn `kind`
+    have the rarer class.
     """
 
     kind: str
     units: int
     auc: Floats
-    partial_auc: Floats
-    sensitivity: Floats
+    auc_20: Floats
+    sensitivity_at_target: Floats
     curves: Floats
 
     def interval(self, samples: Floats) -> Interval:
@@ -99,21 +92,8 @@ def roc_curve(positive: ArrayLike, negative: ArrayLike, *, unit: str = "frame") 
     """Return true against false positive rate at every distinct score.
 
     Both are shares of scores that are at least the threshold, as in the paper. If frames were
-    rejected before they were scored (-inf), the curve ends before (1, 1).
-
-    Parameters
-    ----------
-    positive
-        Scores of polyp frames, or the best score of each polyp; NaN counts as missed.
-    negative
-        Scores of normal frames; NaN is left out.
-    unit
-        What a positive is: "frame", "polyp" or "run".
-
-    Returns
-    -------
-    RocCurve
-        The rates of an empty class are NaN.
+    rejected before they were scored (-inf), the curve ends before (1, 1). A positive without a
+    score (NaN) counts as missed, a negative is left out. The rates of an empty class are NaN.
     """
     found, false = np.sort(_positive(positive)), np.sort(_negative(negative))
     distinct = np.unique(np.concatenate([found, false]))[::-1]
@@ -133,15 +113,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 
     That is the area under the curve with a straight line from its end to (1, 1).
 
-    Parameters
-    ----------
-    positive, negative
-        As for :func:`roc_curve`.
-
-    Returns
-    -------
-    float or None
-        None if a class is empty.
+    None if a class is empty. Scores are as for :func:`roc_curve`.
     """
     return _area(roc_curve(positive, negative))
 
@@ -230,8 +202,8 @@ def _roc(
         at = f"At the threshold {short_threshold(best[1], scores):.12g}."
     rows = {
         "auc": (_area(curve), samples.auc, (formula,), empty),
-        "auc_20": (partial_auc(curve), samples.partial_auc, (), empty),
-        "sensitivity_at_target": (best and best[0], samples.sensitivity, (), empty or at),
+        "auc_20": (partial_auc(curve), samples.auc_20, (), empty),
+        "sensitivity_at_target": (best and best[0], samples.sensitivity_at_target, (), empty or at),
     }
     metrics = tuple(
         make_metric(
