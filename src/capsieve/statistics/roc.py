@@ -17,12 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import LabelledFrames, dense_units, polyp_scores
-from capsieve.statistics.intervals import (
-    FEWEST_GROUPS,
-    draws,
-    least_count,
-    resampled_interval,
-)
+from capsieve.statistics.intervals import FEWEST_GROUPS, draws, least_count, resampled_interval
 from capsieve.statistics.operating_point import short_threshold
 from capsieve.statistics.results import (
     LEVEL,
@@ -133,11 +128,8 @@ def partial_auc(curve: RocCurve, most: float = PARTIAL) -> float | None:
 def sensitivity_at_specificity(curve: RocCurve, specificity: float) -> tuple[float, float] | None:
     """Return the highest sensitivity that a threshold reaches at this specificity or more.
 
-    Returns
-    -------
-    tuple or None
-        The sensitivity, and the highest threshold that has it (infinite if only flagging nothing is
-        specific enough). None if a class is empty.
+    With it comes the highest threshold that has it, infinite if only flagging nothing is specific
+    enough. None if a class is empty.
     """
     if not curve.positives or not curve.negatives:
         return None
@@ -153,23 +145,23 @@ def frame_roc(
     frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
 ) -> RocResult:
     """Return the curve per frame: polyp frames against normal frames."""
-    polyp = frames.polyp_frames
-    score, group = _positive(frames.score[polyp]), frames.group.code[polyp]
-    return _roc("frames", frames, polyp, score, group, options, subset)
+    shown = np.flatnonzero(frames.polyp_frames)
+    score, group = _positive(frames.score[shown]), frames.group.code[shown]
+    return _roc("frames", frames, shown, score, group, options, subset)
 
 
 def polyp_roc(
     frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
 ) -> RocResult:
     """Return the curve per polyp: the best frame of every named polyp against normal frames."""
-    shown, polyps = frames.polyp_frames & (frames.polyp.code >= 0), polyp_scores(frames)
-    return _roc("polyps", frames, shown, polyps.score, polyps.group, options, subset)
+    polyps = polyp_scores(frames)
+    return _roc("polyps", frames, polyps.shown, polyps.score, polyps.group, options, subset)
 
 
 def _roc(
     key: str,
     frames: LabelledFrames,
-    shown: NDArray[np.bool_],
+    shown: Codes,
     positive: Floats,
     group: NDArray[np.integer],
     options: EvaluationOptions,
@@ -180,7 +172,9 @@ def _roc(
     normal = frames.normal_frames
     negative = frames.score[normal]
     curve = roc_curve(positive, negative, unit="frame" if per_frame else word)
-    code = frames.group.code[shown | normal]
+    used = normal.copy()
+    used[shown] = True
+    code = frames.group.code[used]
     dense, units, _ = dense_units(code)
     number = np.zeros(int(code.max(initial=-1)) + 2, np.int64)
     number[code + 1] = dense
@@ -306,20 +300,12 @@ def _thresholds(positive: Floats, negative: Floats) -> Floats:
     if len(distinct) > _THRESHOLDS:
         strict = false[: max(1, int(np.ceil(PARTIAL * len(negative))))]
         quarter = _THRESHOLDS // 4
-        picked = (
-            _spread(strict, 2 * quarter),
-            _spread(found, quarter),
-            _spread(false, quarter - 1),
-        )
+        picked = [
+            scores[np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(int)]
+            for scores, count in ((strict, 2 * quarter), (found, quarter), (false, quarter - 1))
+        ]
         distinct = np.unique(np.concatenate([distinct[:1], *picked]))
     return np.concatenate([[np.inf], distinct[::-1]])
-
-
-def _spread(falling: Floats, count: int) -> Floats:
-    """Return about `count` of the scores, evenly by rank, with both ends."""
-    if len(falling) <= count:
-        return falling
-    return falling[np.linspace(0, len(falling) - 1, count).round().astype(np.int64)]
 
 
 def _counts_at_least(scores: Floats, row: Codes, rows: int, thresholds: Floats) -> Floats:
