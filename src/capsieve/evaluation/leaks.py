@@ -103,18 +103,18 @@ def find_leaks(
 
 def training_leak(
     frames: LabelledFrames, hashes: PixelHashes, trained: NDArray[np.uint8]
-) -> Leak | None:
-    """Return the labelled frames that a model was trained on, by the hashes of those; or None."""
+) -> list[Leak]:
+    """Return the labelled frames that a model was trained on, by the hashes of those."""
     rows = np.flatnonzero(frames.labelled & hashes.has_phash)
     match, _ = near_duplicates(hashes.phash[rows], trained)
     known = rows[match >= 0]
     if not len(known):
-        return None
+        return []
     text = (
         f"The model was trained on {len(known):,} of the {int(frames.labelled.sum()):,} labelled "
         f"frames (or near-duplicates of them): {_listed_frames(frames, known)}."
     )
-    return Leak("training", text, len(known))
+    return [Leak("training", text, len(known))]
 
 
 def read_training_phashes(

@@ -82,18 +82,9 @@ class ScoredFrames:
     models: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.path)
-
 
 def read_scores(results: Scores) -> ScoredFrames:
-    """Read scores without labels.
-
-    Raises
-    ------
-    FileError
-        They cannot be read, are damaged, or are of several detectors.
-    """
+    """Read scores without labels."""
     if not isinstance(results, str | os.PathLike):
         return _read_table(RawTable(as_table(results, "scores"), "the scores"))
     path = Path(results)
@@ -108,13 +99,7 @@ def read_scores(results: Scores) -> ScoredFrames:
 
 
 def as_table(values: Any, what: str) -> pa.Table:
-    """Return a data frame or a dict of arrays as a table.
-
-    Raises
-    ------
-    FileError
-        It is something else, or its columns differ in length.
-    """
+    """Return a data frame or a dict of arrays as a table."""
     try:
         table = pa.table(values).replace_schema_metadata(None)
     except (TypeError, ValueError, pa.ArrowException) as error:
@@ -196,7 +181,7 @@ def _read_exams(out: Path) -> ScoredFrames:
         flagging=tuple(exam.record["flagging"] for exam in exams),
         folders=tuple(exam.folder for exam in exams),
         models=_model_places(exams, out),
-        warnings=(*_incomplete(exams), *_unfinished(out)),
+        warnings=_warnings(exams, out),
     )
 
 
@@ -258,8 +243,7 @@ def _filled(column: pa.ChunkedArray, kind: Any, null: Any) -> NDArray[Any]:
 
 
 def _joined(column: pa.ChunkedArray) -> pa.Array:
-    joined = column.combine_chunks()
-    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
 
 
 def _hashes(pixel_hash: pa.Array, phash: pa.Array) -> PixelHashes:
@@ -282,18 +266,20 @@ def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place for place in (*was, *nearby) if place))
 
 
-def _incomplete(exams: Sequence[Exam]) -> list[str]:
-    names = _some([exam.record["exam"] for exam in exams if not exam.record["complete"]])
-    return [f"Not all frames of these exams could be screened: {names}."] if names else []
-
-
-def _unfinished(out: Path) -> list[str]:
-    names = _some([folder.name for folder in unfinished_exams(out)])
-    return [f"Screening of these exams is unfinished; they are left out: {names}."] if names else []
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (" and others" if len(names) > _SHOWN else "")
+def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
+    named = {
+        "Not all frames of these exams could be screened": [
+            exam.record["exam"] for exam in exams if not exam.record["complete"]
+        ],
+        "Screening of these exams is unfinished; they are left out": [
+            folder.name for folder in unfinished_exams(out)
+        ],
+    }
+    return tuple(
+        f"{what}: {', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}."
+        for what, names in named.items()
+        if names
+    )
 
 
 # Scores of any program.
@@ -337,6 +323,7 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
     given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
+    path = pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file
     places = {one: number(one)[order] for one in ("row", "col", "radius") if one in names}
     return ScoredFrames(
         name=name,
@@ -352,9 +339,7 @@ def _read_table(raw: RawTable) -> ScoredFrames:
             "duplicate_of": np.full(count, -1, np.int64),
             "values": places,
         },
-        path=(pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file).take(
-            pa.array(order)
-        ),
+        path=path.take(pa.array(order)),
         source=text("source").take(pa.array(order)) if "source" in names else None,
         decoded=np.ones(count, bool),
         numbered=bool((given == frame).all()),
