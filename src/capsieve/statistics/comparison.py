@@ -123,10 +123,7 @@ def compare(
         )
         for one, two in pairs
     ]
-    gained, lost, p_value = (
-        {unit: changes[f"{unit}s.sensitivity"][place] for unit in ("frame", "polyp")}
-        for place in range(3)
-    )
+    units = {unit: changes[f"{unit}s.sensitivity"] for unit in ("frame", "polyp")}
     caption = f"On {number_of(len(first), 'labelled frame')} that both scored."
     if left_out := int(np.count_nonzero(frames.labelled & ~chosen)):
         caption += f" {number_of(left_out, 'labelled frame')} left out: not scored by both."
@@ -137,9 +134,9 @@ def compare(
         differences=tuple(differences),
         values=_values_table(pairs, differences, changes, names, caption),
         changed=_changed_table(first, second, (mine, theirs), names),
-        gained=gained,
-        lost=lost,
-        p_value=p_value,
+        gained={unit: gained for unit, (gained, _, _) in units.items()},
+        lost={unit: lost for unit, (_, lost, _) in units.items()},
+        p_value={unit: p_value for unit, (_, _, p_value) in units.items()},
         rocs=(_curve(first), _curve(second)),
     )
 
