@@ -5,6 +5,7 @@ it is. Every leak is named, and stops the evaluation unless it is allowed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +34,8 @@ _FORWARD = (
 )
 
 
-class Leak(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Leak:
     """Something that parts of a split share, or that is counted twice; `stops` or a warning.
 
     `kind` is "patient", "group" (a block or exam of unknown patient), "frame" (listed in two

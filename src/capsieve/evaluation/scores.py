@@ -141,26 +141,30 @@ def _read_exams(out: Path) -> ScoredFrames:
     """Read results of one detector with one set of parameters."""
     exams = [Exam(folder) for folder in exam_folders(out)]
     _check_exams(exams, out)
-    parts = [_read_exam(exam) for exam in exams]
-    sizes = [len(part["frame"]) for part in parts]
-    column: dict[str, Any] = {
-        name: np.concatenate([part.pop(name) for part in parts]) for name in (*_COLUMNS, *_VALUES)
+    tables = [exam.columns(*_COLUMNS, *_VALUES, *_TEXTS) for exam in exams]
+    table = pa.concat_tables(tables)
+    column = {
+        name: _filled(table[name], kind, null)
+        for name, (kind, null) in (_COLUMNS | _VALUES).items()
     }
-    text = {
-        name: pa.concat_arrays([part.pop(name) for part in parts]) for name in (*_TEXTS, "path")
-    }
-    starts = np.cumsum([0, *sizes[:-1]])
-    duplicate_of = column["duplicate_of"] + np.repeat(starts, sizes)
+    text = {name: _joined(table[name]) for name in _TEXTS}
+    code = np.repeat(np.arange(len(exams), dtype=np.int32), [each.num_rows for each in tables])
+    of_head = (code.astype(np.int64) << 48) + (column["head"].astype(np.int64) << 40)
+    key, first = of_head + column["frame"], of_head + column["duplicate_of"]
+    unsorted = np.flatnonzero(np.diff(key) <= 0)
+    if len(unsorted):
+        folder = exams[code[unsorted[0] + 1]].folder
+        raise FileError(
+            f"the frames in {folder / 'frames.parquet'} are not sorted by head and frame; screen "
+            "the exam again with --overwrite"
+        )
     has_files = text["file"].null_count < len(text["file"])
     reason = _objects(text["reason"])
     record = exams[0].record
     return ScoredFrames(
         name=str(out),
         columns={
-            "exam": Coded(
-                tuple(exam.record["exam"] for exam in exams),
-                np.repeat(np.arange(len(exams), dtype=np.int32), sizes),
-            ),
+            "exam": Coded(tuple(exam.record["exam"] for exam in exams), code),
             "head": column["head"],
             "frame": column["frame"],
             "file": _objects(text["file"]) if has_files else None,
@@ -168,10 +172,10 @@ def _read_exams(out: Path) -> ScoredFrames:
             "score": np.where(np.isin(reason, _REJECTED), -np.inf, column["score"]),
             "flagged": column["flagged"],
             "event": column["event"],
-            "duplicate_of": np.where(column["duplicate_of"] < 0, -1, duplicate_of),
+            "duplicate_of": np.where(column["duplicate_of"] < 0, -1, np.searchsorted(key, first)),
             "values": {"reason": reason} | {name: column[name] for name in _VALUES},
         },
-        path=text["path"],
+        path=pa.concat_arrays([_paths(*each) for each in zip(exams, tables, strict=True)]),
         source=None,
         decoded=pc.equal(text["status"], "decoded").to_numpy(zero_copy_only=False),
         pixel_hash=text["pixel_hash"],
@@ -206,24 +210,8 @@ def _check_exams(exams: Sequence[Exam], out: Path) -> None:
                 )
 
 
-def _read_exam(exam: Exam) -> dict[str, Any]:
-    """Return the columns of an exam; `duplicate_of` is the row of the other frame."""
-    table = exam.columns(*_COLUMNS, *_VALUES, *_TEXTS)
-    part: dict[str, Any] = {
-        name: _filled(table[name], kind, null)
-        for name, (kind, null) in (_COLUMNS | _VALUES).items()
-    }
-    part |= {name: _joined(table[name]) for name in _TEXTS}
-    key = part["head"].astype(np.int64) << 40 | part["frame"]
-    if (np.diff(key) <= 0).any():
-        raise FileError(
-            f"the frames in {exam.folder / 'frames.parquet'} are not sorted by head and frame; "
-            "screen the exam again with --overwrite"
-        )
-    other = part["head"].astype(np.int64) << 40 | np.maximum(part["duplicate_of"], 0)
-    part["duplicate_of"] = np.where(
-        part["duplicate_of"] < 0, -len(key) - 1, np.searchsorted(key, other)
-    )
+def _paths(exam: Exam, table: pa.Table) -> pa.Array:
+    """Return the path of the image of each frame; null for videos."""
     roots = {
         source["head"]: Path(source["path"]).as_posix()
         if source["kind"] == "folder"
@@ -231,9 +219,8 @@ def _read_exam(exam: Exam) -> dict[str, Any]:
         for source in exam.record["sources"]
     }
     root = pa.array([roots[head] for head in sorted(roots)])
-    of_head = root.take(pa.array(np.searchsorted(sorted(roots), part["head"])))
-    part["path"] = pc.binary_join_element_wise(of_head, part["file"], "/")
-    return part
+    of_head = root.take(pa.array(np.searchsorted(sorted(roots), table["head"].to_numpy())))
+    return pc.binary_join_element_wise(of_head, _joined(table["file"]), "/")
 
 
 def _filled(column: pa.ChunkedArray, kind: Any, null: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, polyp_scor
 __all__ = ["RATES", "Effect", "Rate", "effect", "rates", "relative_change"]
 
 RATES = ("frames.specificity", "frames.sensitivity", "polyps.sensitivity")
-"""Keys of the rates that a study compares; see :data:`~capsieve.statistics.definitions.DEFINITIONS`."""
+"""Keys of the rates that a study compares."""
 
 
 class Rate(NamedTuple):
