@@ -25,7 +25,7 @@ from capsieve.statistics.breakdown import (
     source_warnings,
 )
 from capsieve.statistics.comparison import compare
-from capsieve.statistics.frames import POLYP, Coded, LabelledFrames, reading_units
+from capsieve.statistics.frames import POLYP, LabelledFrames
 from capsieve.statistics.operating_point import (
     TRAIN,
     choose_threshold,
@@ -48,8 +48,8 @@ from capsieve.statistics.reading_effort import (
     effort_metrics,
     effort_table,
     event_codes,
+    flagged_alike,
     flagged_by_list,
-    reading_share,
 )
 from capsieve.statistics.results import (
     Comparison,
@@ -365,7 +365,7 @@ def _compared(
     return compare(
         frames,
         other_score,
-        flags=(flagged, _flagged_alike(frames, flagged, other_score)),
+        flags=(flagged, flagged_alike(frames, flagged, other_score)),
         names=_two_names(read.scored.name, others.name),
         options=options,
     )
@@ -391,24 +391,6 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]
         if (found >= 0).any() or not (first.numbered and second.numbered):
             return found
     return rows("frame")
-
-
-def _flagged_alike(
-    frames: LabelledFrames, flagged: NDArray[np.bool_], score: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Flag the same share of each exam as the first detector, by the scores of the second."""
-    if (frames.unit.code[frames.labelled] < 0).any():  # the labels name no exam: all frames as one
-        frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
-    unit, scored = reading_units(frames).code.astype(np.int64), ~np.isnan(score)
-    # Near-duplicates count as one frame, as in reading_share.
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
-    run = unit * len(frames) + first
-    total, listed = (
-        np.bincount(np.unique(run[mask & (unit >= 0)]) // len(frames), minlength=unit.max() + 1)
-        for mask in (scored, scored & flagged)
-    )
-    share = listed / np.maximum(total, 1)
-    return reading_share(replace(frames, score=score)) <= np.where(unit < 0, 0, share[unit])
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:

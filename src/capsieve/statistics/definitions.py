@@ -23,11 +23,8 @@ _AUC = (
     "Chance that a {unit} scores higher than a normal frame, ties counted half. Frames that were "
     "rejected or not scored have the lowest rank."
 )
-_AUC_20 = "Mean sensitivity per {unit} over false positive rates from 0 to 20 %."
-_AT_TARGET = (
-    "Highest sensitivity per {unit} of a threshold that at least {{target}} % of the normal frames "
-    "do not reach. The threshold is chosen on the same frames, so the value is optimistic."
-)
+_UNITS = {"frames": "frame", "polyps": "{polyp}"}
+
 # {polyp} is "polyp", or "run" if runs of frames are used as polyps; {target} is the target
 # specificity in percent.
 DEFINITIONS: dict[str, Definition] = {
@@ -64,22 +61,24 @@ DEFINITIONS: dict[str, Definition] = {
         "area",
         _AUC.format(unit="{polyp}") + " The score of a {polyp} is that of its best frame.",
     ),
-    "frames.auc_20": Definition(
-        "Partial AUC per frame, up to 20 % false positives", "area", _AUC_20.format(unit="frame")
-    ),
-    "polyps.auc_20": Definition(
-        "Partial AUC per {polyp}, up to 20 % false positives",
-        "area",
-        _AUC_20.format(unit="{polyp}"),
-    ),
-    "frames.sensitivity_at_target": Definition(
-        "Sensitivity per frame at {target} % specificity", "share", _AT_TARGET.format(unit="frame")
-    ),
-    "polyps.sensitivity_at_target": Definition(
-        "Sensitivity per {polyp} at {target} % specificity",
-        "share",
-        _AT_TARGET.format(unit="{polyp}"),
-    ),
+    **{
+        f"{key}.auc_20": Definition(
+            f"Partial AUC per {unit}, up to 20 % false positives",
+            "area",
+            f"Mean sensitivity per {unit} over false positive rates from 0 to 20 %.",
+        )
+        for key, unit in _UNITS.items()
+    },
+    **{
+        f"{key}.sensitivity_at_target": Definition(
+            f"Sensitivity per {unit} at {{target}} % specificity",
+            "share",
+            f"Highest sensitivity per {unit} of a threshold that at least {{target}} % of the "
+            "normal frames do not reach. The threshold is chosen on the same frames, so the value "
+            "is optimistic.",
+        )
+        for key, unit in _UNITS.items()
+    },
     **{
         f"preselection.{key}": Definition(
             f"{what[:1].upper()}{what[1:]} that pass pre-selection",

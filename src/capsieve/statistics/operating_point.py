@@ -167,7 +167,7 @@ def short_threshold(threshold: float, scores: ArrayLike) -> float:
     below = float(np.max(values[values < threshold], initial=-np.inf))
     if threshold > 0:  # a positive threshold stays positive
         below = max(below, 0.0)
-    exact = Decimal(threshold)
+    exact = Decimal(repr(float(threshold)))  # as written: 0.3, not 0.29999999999999999
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
         unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
         # The nearest float to a decimal between two floats is between them as well.

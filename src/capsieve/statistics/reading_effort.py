@@ -1,6 +1,7 @@
 """Reading effort: reading lists per exam, frames and events to read, and polyps found."""
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from capsieve.events import Flagged, group
 from capsieve.statistics.frames import (
     NORMAL,
     POLYP,
+    Coded,
     LabelledFrames,
     dense_units,
     exam_units,
@@ -33,6 +35,7 @@ __all__ = [
     "effort_metrics",
     "effort_table",
     "event_codes",
+    "flagged_alike",
     "flagged_by_list",
     "frames_to_read",
     "reading_share",
@@ -91,6 +94,19 @@ def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
     if isinstance(length, int):
         return rank <= length
     return rank <= np.ceil(np.round(length * total, _DECIMALS))[unit]
+
+
+def flagged_alike(frames: LabelledFrames, flagged: Mask, score: NDArray[np.float64]) -> Mask:
+    """Flag the same share of each exam as `flagged`, by other scores.
+
+    If the labels do not name the exam of each frame, the share is that of all frames.
+    """
+    if (frames.unit.code[frames.labelled] < 0).any():
+        frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
+    unit, _, share, total = _ranks(replace(frames, score=score))
+    listed = _count_runs(frames, unit, flagged & ~np.isnan(score), len(total))
+    read = np.append(listed / np.maximum(total, 1), 0.0)  # the last one for unknown exams
+    return share <= read[unit]
 
 
 def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
@@ -242,12 +258,10 @@ def frames_to_read(
 def _ranks(frames: LabelledFrames) -> _Ranks:
     units = reading_units(frames)
     unit, score = units.code.astype(np.int64), frames.score
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
-    run = unit * max(len(frames), 1) + first
-    scored = frames.scored & (unit >= 0)
-    total = np.bincount(np.unique(run[scored]) // max(len(frames), 1), minlength=len(units.names))
+    run = _runs(frames, unit)
+    total = _count_runs(frames, unit, frames.scored, len(units.names))
     rank = np.full(len(frames), np.inf)
-    rows = np.flatnonzero(scored & (score > -np.inf))
+    rows = np.flatnonzero((unit >= 0) & (score > -np.inf))
     order = rows[np.lexsort((-score[rows], unit[rows]))]  # stable: the earlier row first
     _, best, code = np.unique(run[order], return_index=True, return_inverse=True)
     starts = np.zeros(len(order), np.int64)
@@ -261,6 +275,19 @@ def _ranks(frames: LabelledFrames) -> _Ranks:
     share = np.full(len(rank), np.inf)
     share[order] = (rank[order] - 1 + 0.501 * 10.0**-_DECIMALS) / total[unit[order]]
     return _Ranks(unit, rank, share, total)
+
+
+def _runs(frames: LabelledFrames, unit: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a code per run of near-identical frames of an exam."""
+    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
+    return unit * len(frames) + first
+
+
+def _count_runs(
+    frames: LabelledFrames, unit: NDArray[np.int64], counted: Mask, units: int
+) -> NDArray[np.int64]:
+    runs = np.unique(_runs(frames, unit)[counted & (unit >= 0)])
+    return np.bincount(runs // max(len(frames), 1), minlength=units)
 
 
 def _events(frames: LabelledFrames, event: NDArray[np.int64]) -> tuple[Mask, Mask]:

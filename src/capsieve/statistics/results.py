@@ -263,18 +263,14 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Two detectors on the same frames.
+    """Two detectors on the same frames: the evaluated results first, then the baseline.
 
     Attributes
     ----------
-    names
-        Of the evaluated results and of the baseline.
     first, second, differences
         The metrics of both and their differences (first minus second), by the same keys.
-    values
-        A table of both values and the difference with its interval.
-    changed
-        The frames that only one of them flags.
+    values, changed
+        Tables of both values with their differences, and of the frames that only one flags.
     gained, lost, p_value
         Polyp frames and polyps that only the first or only the second flags, by unit ("frame",
         "polyp"), and McNemar's p.
@@ -347,12 +343,12 @@ class EvaluationOptions:
                 raise ParameterError(
                     "read", "cannot be combined with a threshold; give only one of them"
                 )
-        if self.bootstrap_samples < 100:
-            raise ParameterError(
-                "bootstrap_samples", f"must be 100 or more, not {self.bootstrap_samples}"
-            )
-        if self.seed < 0:
-            raise ParameterError("seed", f"must be 0 or more, not {self.seed}")
+        for name, value, least in (
+            ("bootstrap_samples", self.bootstrap_samples, 100),
+            ("seed", self.seed, 0),
+        ):
+            if value < least:
+                raise ParameterError(name, f"must be {least} or more, not {value}")
 
     @property
     def target(self) -> float:
