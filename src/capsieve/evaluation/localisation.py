@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.evaluation.scores import frame_table
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
 from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, number_of
 from capsieve.statistics.intervals import proportion
@@ -81,7 +82,9 @@ def localise(
             f"the scores have no columns row and col, which are compared with {outlines.path}; add "
             "them, or leave the outlines out"
         )
-    found, problems = outlines.find(_sizes(frames, paths), polyp_frames=frames.polyp_frames)
+    columns = {name: getattr(frames, name) for name in ("exam", "head", "frame", "values")}
+    table = frame_table(columns, paths)
+    found, problems = outlines.find(table, polyp_frames=frames.polyp_frames)
     problems = (*outlines.problems, *problems)
     if not found:
         why = f": {problems[0].what}" if problems else ""
@@ -170,20 +173,6 @@ def froc(
         sensitivity=(len(hits) - np.searchsorted(hits, thresholds)) / len(outlines),
         outlines=len(outlines),
         frames=count,
-    )
-
-
-def _sizes(frames: LabelledFrames, paths: pa.Array) -> pa.Table:
-    """Return the table of frames for outlines: keys, paths, and sizes if they are known."""
-    known = [name for name in ("rows", "cols") if name in frames.values]
-    return pa.table(
-        {
-            "exam": pa.array(frames.exam.names, pa.string()).take(pa.array(frames.exam.code)),
-            "head": pa.array(frames.head),
-            "frame": pa.array(frames.frame),
-            "path": paths,
-            **{name: pa.array(frames.values[name].astype(np.int64)) for name in known},
-        }
     )
 
 

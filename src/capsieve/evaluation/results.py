@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
@@ -16,7 +15,7 @@ from capsieve.evaluation.leaks import (
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, frame_table, read_scores
 from capsieve.labels import (
     LabelProblem,
     LabelSet,
@@ -115,7 +114,7 @@ def read_results(
     if splits is not None and not isinstance(splits, Splits):
         splits = read_splits(splits)
     scored = read_scores(results)
-    matched = match(_keys(scored), labels, splits)
+    matched = match(frame_table(scored.columns, scored.path), labels, splits)
     if not (matched.truth >= 0).any():
         raise FileError(
             f"no label in {labels.path} fits a frame of {scored.name}; "
@@ -140,18 +139,6 @@ def read_results(
         *leak_warnings,
     )
     return LabelledResults(scored, labels, matched, frames, warnings, allowed)
-
-
-def _keys(scored: ScoredFrames) -> pa.Table:
-    exam = scored.columns["exam"]
-    return pa.table(
-        {
-            "exam": pa.array(exam.names, pa.string()).take(pa.array(exam.code)),
-            "head": pa.array(scored.columns["head"]),
-            "frame": pa.array(scored.columns["frame"]),
-            "path": scored.path,
-        }
-    )
 
 
 def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:

@@ -26,7 +26,7 @@ from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.record import Flagging
 from capsieve.store.tables import intact
 
-__all__ = ["ScoredFrames", "Scores", "as_table", "read_scores"]
+__all__ = ["ScoredFrames", "Scores", "as_table", "frame_table", "read_scores"]
 
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
@@ -110,6 +110,20 @@ def as_table(values: Any, what: str) -> pa.Table:
     # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
     kept = [name for name in table.column_names if not name.startswith("__index_level_")]
     return table.select(kept).rename_columns([name.lower() for name in kept])
+
+
+def frame_table(columns: Mapping[str, Any], path: pa.Array) -> pa.Table:
+    """Return keys, paths and sizes (if known) of frames, to match them with labels and outlines."""
+    exam, sizes = columns["exam"], columns["values"].keys() & {"rows", "cols"}
+    return pa.table(
+        {
+            "exam": pa.array(exam.names, pa.string()).take(pa.array(exam.code)),
+            "head": pa.array(columns["head"]),
+            "frame": pa.array(columns["frame"]),
+            "path": path,
+            **{name: pa.array(columns["values"][name].astype(np.int64)) for name in sizes},
+        }
+    )
 
 
 # Results of capsieve screen.
