@@ -32,7 +32,7 @@ def test_exams_are_joined_in_order(tmp_path):
 def test_one_exam_may_be_read_by_itself(tmp_path):
     write_results(tmp_path / "out" / "a", score=np.ones(2))
     write_results(tmp_path / "out" / "b", score=np.ones(3))
-    assert len(read_scores(tmp_path / "out" / "b")) == 3
+    assert len(read_scores(tmp_path / "out" / "b").path) == 3
 
 
 def test_frames_that_a_rule_of_the_paper_rejected_have_the_lowest_score(tmp_path):

@@ -59,7 +59,8 @@ def test_a_polyp_has_the_best_score_of_its_frames():
         polyp=[1, 1, 0, -1, 1, 2, 3, -1],
         group=[1, 1, 1, 0, 0, 0, 0, 0],
     )
-    polyp, score, count, group = polyp_scores(frames)
+    first, score, count, group, *_ = polyp_scores(frames)
+    polyp = frames.polyp.code[first]
     assert polyp.tolist() == [1, 0, 2, 3]
     assert score.tolist() == [8, 5, -np.inf, -np.inf]
     assert count.tolist() == [3, 1, 1, 1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from capsieve.errors import ParameterError
@@ -129,6 +129,7 @@ def test_the_smallest_threshold_for_a_number_of_frames(values, exams, most):
     assert found == min(enough, default=found)
 
 
+@example(np.array([-np.inf]), 0.3, False)
 @given(scores(least=1), st.floats(-0.5, 10), st.booleans())
 def test_a_short_threshold_flags_the_same_frames(values, threshold, observed):
     threshold = float(values.max()) if observed and values.max() > -np.inf else threshold

@@ -5,8 +5,8 @@ import string
 import pytest
 
 from capsieve.errors import ParameterError
+from capsieve.statistics.definitions import DEFINITIONS
 from capsieve.statistics.results import (
-    DEFINITIONS,
     Evaluation,
     EvaluationOptions,
     Table,

@@ -147,9 +147,9 @@ def test_samples_are_those_of_the_frames_drawn_again(seed):
         curve = roc_curve(again.score[again.polyp_frames], again.score[again.normal_frames])
         expected = auc(again.score[again.polyp_frames], again.score[again.normal_frames])
         assert samples.auc[place] == pytest.approx(expected)
-        assert samples.partial_auc[place] == pytest.approx(partial_auc(curve))
+        assert samples.auc_20[place] == pytest.approx(partial_auc(curve))
         at_target: Any = sensitivity_at_specificity(curve, 0.9)
-        assert samples.sensitivity[place] == pytest.approx(at_target[0])
+        assert samples.sensitivity_at_target[place] == pytest.approx(at_target[0])
         heights = np.interp(
             np.linspace(0, 1, 201), curve.false_positive_rate, curve.true_positive_rate
         )
@@ -175,9 +175,9 @@ def test_many_scores_are_thinned_with_little_loss():
     weights = draws(12, samples=100, seed=0)[7]
     again = frames.take(np.repeat(np.arange(len(frames)), weights[patient].astype(int)))
     curve = roc_curve(again.score[again.polyp_frames], again.score[again.normal_frames])
-    assert samples.partial_auc[7] == pytest.approx(partial_auc(curve), abs=1e-3)
+    assert samples.auc_20[7] == pytest.approx(partial_auc(curve), abs=1e-3)
     at_target: Any = sensitivity_at_specificity(curve, 0.9)
-    assert samples.sensitivity[7] == pytest.approx(at_target[0], abs=5e-3)
+    assert samples.sensitivity_at_target[7] == pytest.approx(at_target[0], abs=5e-3)
 
 
 def test_pair_sums_are_counted_pair_by_pair_in_several_blocks(monkeypatch):

@@ -5,14 +5,16 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError, FileError, ParameterError
+from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import LabelledResults, accounts_table, as_labels, read_results
 from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.labels import Outlines, read_outlines
 from capsieve.statistics.breakdown import (
     baseline_metrics,
     causes_table,
@@ -23,7 +25,7 @@ from capsieve.statistics.breakdown import (
     source_warnings,
 )
 from capsieve.statistics.comparison import compare
-from capsieve.statistics.frames import POLYP, Coded, LabelledFrames, reading_units
+from capsieve.statistics.frames import POLYP, LabelledFrames
 from capsieve.statistics.operating_point import (
     TRAIN,
     choose_threshold,
@@ -46,8 +48,8 @@ from capsieve.statistics.reading_effort import (
     effort_metrics,
     effort_table,
     event_codes,
+    flagged_alike,
     flagged_by_list,
-    reading_share,
 )
 from capsieve.statistics.results import (
     Comparison,
@@ -59,9 +61,6 @@ from capsieve.statistics.results import (
     parse_read,
 )
 from capsieve.statistics.roc import frame_roc, polyp_roc
-
-if TYPE_CHECKING:
-    from capsieve.evaluation.localisation import Localisation
 
 __all__ = ["evaluate", "operating_points", "step_of"]
 
@@ -157,8 +156,7 @@ def evaluate(
         allow_leaks=allow_leaks,
     )
     others = None if baseline is None else read_scores(baseline)
-    localisation = None if regions is None else (regions, polyp_class)
-    evaluation = _evaluation(read, options, localisation, others)
+    outlines = None if regions is None else read_outlines(regions, polyp_class=polyp_class)
     settings = {
         "label_format": read.labels.label_format,
         "splits": None if splits is None else str(splits),
@@ -166,7 +164,7 @@ def evaluate(
         "baseline": None if others is None else others.name,
         "allow_leaks": allow_leaks,
     }
-    evaluation = replace(evaluation, settings=settings)
+    evaluation = _evaluation(read, options, settings, outlines, others)
     if out is not None:
         from capsieve.report.evaluation import write_evaluation
 
@@ -179,7 +177,8 @@ def evaluate(
 def _evaluation(
     read: LabelledResults,
     options: EvaluationOptions,
-    regions: tuple[PathLike, str | None] | None,
+    settings: dict[str, Any],
+    outlines: Outlines | None,
     others: ScoredFrames | None,
 ) -> Evaluation:
     frames = read.frames
@@ -188,13 +187,9 @@ def _evaluation(
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
     crossed, crossed_table, fold_warnings = _cross_fitted(frames, options, step_of(read))
-    located = None if regions is None else _located(read, flagged, options, *regions)
-    comparison = None if others is None else _compared(read, others, points[0], options)
-    metrics: list[Metric] = [
-        metric
-        for name, mask in subsets(frames).items()
-        for metric in rate_metrics(frames.take(mask), flagged[mask], options, subset=name)
-    ]
+    metrics: list[Metric] = []
+    for name, mask in subsets(frames).items():
+        metrics += rate_metrics(frames.take(mask), flagged[mask], options, subset=name)
     metrics += [*crossed, *roc_frames.metrics, *roc_polyps.metrics]
     event = event_codes(frames, flagged)
     metrics += effort_metrics(frames, flagged, options, event=event)
@@ -212,7 +207,11 @@ def _evaluation(
         reasons_table(frames),
     ]
     problems = (*read.labels.problems, *read.matched.problems)
-    if located is not None:
+    located = None
+    if outlines is not None:
+        balls = read.folders if step_of(read) else ()  # of the paper's detector
+        paths = read.scored.path
+        located = localise(outlines, frames, paths, flagged=flagged, options=options, folders=balls)
         metrics += located.metrics
         tables.append(located.table)
         problems += located.problems
@@ -220,7 +219,7 @@ def _evaluation(
         results=read.scored.name,
         labels=read.labels.path,
         options=options,
-        settings={},
+        settings=settings,
         detector=read.detector,
         parameters=read.parameters,
         frames=frames,
@@ -241,7 +240,7 @@ def _evaluation(
         effort=effort_curve(frames),
         froc=None if located is None else located.froc,
         histograms=histograms(frames, read.parameters),
-        comparison=comparison,
+        comparison=None if others is None else _compared(read, others, flagged, options),
     )
 
 
@@ -257,11 +256,6 @@ def operating_points(
 
     First comes the one that the options give, else the one chosen on the training part, else the
     flags of the screening. The last one is fitted to the same frames that it is evaluated on.
-
-    Raises
-    ------
-    ParameterError
-        A reading list is requested, but the labels name no exam; or no threshold can be chosen.
     """
     frames, step = read.frames, step_of(read)
     given, warnings = _given_point(frames, options), []
@@ -307,12 +301,11 @@ def _screened_point(read: LabelledResults) -> OperatingPoint | None:
         return None
     rules = {(each["rule"], each["value"]) for each in read.flagging}
     kind = "threshold" if all(rule == "threshold" for rule, _ in rules) else "read"
-    if len(rules) > 1:
-        text = "As screened; the exams have different rules."
-        return OperatingPoint("screened", kind, None, read.frames.flagged, text)
-    rule, value = rules.pop()
-    value = int(value) if rule == "count" else value
-    return OperatingPoint("screened", kind, value, read.frames.flagged, "As screened.")
+    value, text = None, "As screened; the exams have different rules."
+    if len(rules) == 1:
+        rule, value = rules.pop()
+        value, text = int(value) if rule == "count" else value, "As screened."
+    return OperatingPoint("screened", kind, value, read.frames.flagged, text)
 
 
 def _lists_by_class(frames: LabelledFrames) -> bool:
@@ -321,14 +314,15 @@ def _lists_by_class(frames: LabelledFrames) -> bool:
     A share of each class would give the same sensitivity and specificity to every detector.
     """
     exam, unit = frames.exam.code[frames.labelled], frames.unit.code[frames.labelled]
-    if (unit < 0).any():
-        return True
-    if len(np.unique(np.stack([exam, unit]), axis=1).T) > len(np.unique(exam)):
-        return True  # a folder has frames of several exams
     polyp = frames.truth[frames.labelled] == POLYP
-    classes = np.unique(np.stack([exam, polyp]), axis=1)
-    one_class = classes.shape[1] == len(np.unique(exam)) and len(np.unique(polyp)) > 1
-    return one_class and len(np.unique(unit)) < len(np.unique(exam))
+
+    def count(*columns: NDArray[Any]) -> int:
+        return np.unique(np.stack(columns), axis=1).shape[1]
+
+    if (unit < 0).any() or count(exam, unit) > count(exam):  # a folder has frames of several exams
+        return True
+    one_class = count(exam, polyp) == count(exam) and count(polyp) > 1
+    return one_class and count(unit) < count(exam)
 
 
 def _cross_fitted(
@@ -350,30 +344,10 @@ def _cross_fitted(
     return metrics, cross_fit_table(frames, fit), []
 
 
-def _located(
-    read: LabelledResults,
-    flagged: NDArray[np.bool_],
-    options: EvaluationOptions,
-    regions: PathLike,
-    polyp_class: str | None,
-) -> "Localisation":
-    from capsieve.evaluation.localisation import localise
-    from capsieve.labels import read_outlines
-
-    return localise(
-        read_outlines(regions, polyp_class=polyp_class),
-        read.frames,
-        read.scored.path,
-        flagged=flagged,
-        options=options,
-        folders=read.folders if read.detector.get("name") == "paper" else (),
-    )
-
-
 def _compared(
     read: LabelledResults,
     others: ScoredFrames,
-    point: OperatingPoint,
+    flagged: NDArray[np.bool_],
     options: EvaluationOptions,
 ) -> Comparison:
     """Compare both on the frames that both scored, at the same share of frames to read."""
@@ -391,7 +365,7 @@ def _compared(
     return compare(
         frames,
         other_score,
-        flags=(point.flagged, _flagged_alike(frames, point.flagged, other_score)),
+        flags=(flagged, flagged_alike(frames, flagged, other_score)),
         names=_two_names(read.scored.name, others.name),
         options=options,
     )
@@ -417,24 +391,6 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]
         if (found >= 0).any() or not (first.numbered and second.numbered):
             return found
     return rows("frame")
-
-
-def _flagged_alike(
-    frames: LabelledFrames, flagged: NDArray[np.bool_], score: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Flag the same share of each exam as the first detector, by the scores of the second."""
-    if (frames.unit.code[frames.labelled] < 0).any():  # the labels name no exam: all frames as one
-        frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
-    unit, scored = reading_units(frames).code.astype(np.int64), ~np.isnan(score)
-    # Near-duplicates count as one frame, as in reading_share.
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
-    run = unit * len(frames) + first
-    total, listed = (
-        np.bincount(np.unique(run[mask & (unit >= 0)]) // len(frames), minlength=unit.max() + 1)
-        for mask in (scored, scored & flagged)
-    )
-    share = listed / np.maximum(total, 1)
-    return reading_share(replace(frames, score=score)) <= np.where(unit < 0, 0, share[unit])
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:

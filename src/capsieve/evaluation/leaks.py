@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError, LeakError
 from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
-from capsieve.statistics.frames import UNLABELLED, Coded, LabelledFrames, number_of
+from capsieve.statistics.frames import Coded, LabelledFrames, number_of
 
 __all__ = [
     "Leak",
@@ -36,21 +36,12 @@ _FORWARD = (
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something that parts of a split share, or that is counted twice.
+    """Something that parts of a split share, or that is counted twice; `stops` or a warning.
 
-    Attributes
-    ----------
-    kind
-        "patient", "group" (a block or exam of unknown patient), "frame" (listed in two parts),
-        "pixels" (equal images), "near-duplicate", "training" (the model was trained on it); and as
-        warnings "polyp" (its frames are in two parts) and "twice" (an image in two exams, or a
-        featureless one in two parts).
-    text
-        A message with the count and the first examples.
-    count
-        Number of patients, groups, images or frames.
-    stops
-        Whether it stops the evaluation; otherwise it is a warning.
+    `kind` is "patient", "group" (a block or exam of unknown patient), "frame" (listed in two
+    parts), "pixels" (equal images), "near-duplicate" or "training" (the model was trained on it);
+    and of warnings "polyp" (its frames are in two parts) or "twice" (an image in two exams, or a
+    featureless one in two parts).
     """
 
     kind: str
@@ -59,18 +50,11 @@ class Leak:
     stops: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PixelHashes:
+class PixelHashes(NamedTuple):
     """Hashes of the images of all frames.
 
-    Attributes
-    ----------
-    pixels
-        A code per frame, equal for equal frame hashes; -1 if the frame was not decoded.
-    phash
-        Perceptual hashes, rows of 32 bytes.
-    has_phash
-        False for frames that were not decoded and for featureless ones.
+    `pixels` is a code per frame, equal for equal frame hashes, -1 if the frame was not decoded.
+    `phash` has rows of 32 bytes; frames that were not decoded and featureless ones have none.
     """
 
     pixels: NDArray[np.int64]
@@ -103,17 +87,9 @@ def find_leaks(
 
     Only labelled frames count. Without a split, only images in two exams are reported. Equal frames
     inside one exam are usual, because a capsule stands still; they are a leak only across parts.
-
-    Parameters
-    ----------
-    frames
-        All frames, with their parts.
-    hashes
-        Of the images, if they are known.
-    in_two_parts
-        Rows of frames that the split lists in two parts.
+    `in_two_parts` has the rows of frames that the split lists in two parts.
     """
-    used = frames.truth != UNLABELLED
+    used = frames.labelled
     part = np.where(used, frames.part.code, -1)
     twice = np.asarray(in_two_parts, np.int64)
     found = [*_shared_names(frames, part), *_listed_twice(frames, twice[used[twice]])]
@@ -128,31 +104,19 @@ def find_leaks(
 
 
 def training_leak(
-    frames: LabelledFrames,
-    phash: NDArray[np.uint8],
-    has_phash: NDArray[np.bool_],
-    trained: NDArray[np.uint8],
-) -> Leak | None:
-    """Return the labelled frames that a model was trained on, or None.
-
-    Parameters
-    ----------
-    frames, phash, has_phash
-        The frames, and their perceptual hashes as in :class:`PixelHashes`.
-    trained
-        Perceptual hashes of the training frames, rows of 32 bytes.
-    """
-    rows = np.flatnonzero((frames.truth != UNLABELLED) & has_phash)
-    match, _ = near_duplicates(phash[rows], trained)
+    frames: LabelledFrames, hashes: PixelHashes, trained: NDArray[np.uint8]
+) -> list[Leak]:
+    """Return the labelled frames that a model was trained on, by the hashes of those."""
+    rows = np.flatnonzero(frames.labelled & hashes.has_phash)
+    match, _ = near_duplicates(hashes.phash[rows], trained)
     known = rows[match >= 0]
     if not len(known):
-        return None
-    examples = _listed([_name(frames, int(row)) for row in known[:_EXAMPLES]], len(known))
+        return []
     text = (
-        f"The model was trained on {len(known):,} of the {int((frames.truth >= 0).sum()):,} "
-        f"labelled frames (or near-duplicates of them): {examples}."
+        f"The model was trained on {len(known):,} of the {int(frames.labelled.sum()):,} labelled "
+        f"frames (or near-duplicates of them): {_listed_frames(frames, known)}."
     )
-    return Leak("training", text, len(known))
+    return [Leak("training", text, len(known))]
 
 
 def read_training_phashes(
@@ -160,19 +124,8 @@ def read_training_phashes(
 ) -> tuple[NDArray[np.uint8] | None, str]:
     """Return the perceptual hashes of the frames that a detector was trained on.
 
-    Parameters
-    ----------
-    detector
-        Its identity in exam.json.
-    places
-        Paths where its model file may be. The file is recognised by its SHA-256.
-
-    Returns
-    -------
-    hashes
-        Rows of 32 bytes; None if they are unknown or the detector was not trained.
-    warning
-        Why they are unknown; "" if they are known or not needed.
+    They are None if they are unknown or the detector was not trained; the text says why they are
+    unknown. Of the `places` where its model file may be, the file is recognised by its SHA-256.
     """
     if "model" not in detector:
         return None, ""
@@ -205,19 +158,12 @@ def near_duplicates(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Compare every perceptual hash of `a` with every one of `b`.
 
-    50,000 against 50,000 take about two seconds.
-
-    Parameters
-    ----------
-    a, b
-        Rows of 32 bytes.
-    limit
-        Hashes match if they differ in at most this many bits.
+    50,000 against 50,000 take about a second.
 
     Returns
     -------
     match
-        For each row of `a` the first matching row of `b`, or -1.
+        For each row of `a` the first row of `b` that differs in at most `limit` bits, or -1.
     matched
         For each row of `b` whether a row of `a` matches.
     """
@@ -246,15 +192,17 @@ def _compare_all(a, b, limit):
     pairs, nibbles = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
     octets, sums = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
     for i in range(len(a)):
-        a0, a1, a2, a3 = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
         for j in range(len(b)):
             differing = np.uint64(0)
-            for word in (a0 ^ b[j, 0], a1 ^ b[j, 1], a2 ^ b[j, 2], a3 ^ b[j, 3]):
-                # LLVM recognises this as one instruction that counts bits (popcnt).
-                bits = word - ((word >> one) & pairs)
-                bits = (bits & nibbles) + ((bits >> two) & nibbles)
-                bits = (bits + (bits >> four)) & octets
-                differing += (bits * sums) >> top
+            for k in (0, 2):  # the first two words are nearly always enough
+                for word in (a[i, k] ^ b[j, k], a[i, k + 1] ^ b[j, k + 1]):
+                    # LLVM recognises this as one instruction that counts bits (popcnt).
+                    bits = word - ((word >> one) & pairs)
+                    bits = (bits & nibbles) + ((bits >> two) & nibbles)
+                    bits = (bits + (bits >> four)) & octets
+                    differing += (bits * sums) >> top
+                if differing > limit:
+                    break
             if differing <= limit:
                 matched[j] = True
                 if match[i] < 0:
@@ -268,15 +216,10 @@ def _shared_names(frames: LabelledFrames, part: NDArray[np.integer]) -> list[Lea
     If a frame names neither patient nor block, its whole exam must be in one part.
     """
     unknown = (frames.patient.code < 0) & (part >= 0)
-    by_exam = (
-        unknown
-        & np.array([*(name.startswith("exam ") for name in frames.group.names), False], bool)[
-            frames.group.code
-        ]
-    )
-    exam = np.where(
-        np.isin(frames.unit.code, np.unique(frames.unit.code[by_exam])), frames.unit.code, -1
-    )
+    is_exam = np.array([*(name.startswith("exam ") for name in frames.group.names), False], bool)
+    by_exam = unknown & is_exam[frames.group.code]
+    unit = frames.unit.code
+    exam = np.where(np.isin(unit, unit[by_exam]), unit, -1)
     block = np.where(unknown & ~by_exam, frames.group.code, -1)
     exams = tuple(f"exam {name}" for name in frames.unit.names)
     return [
@@ -311,9 +254,8 @@ def _shared(
 def _listed_twice(frames: LabelledFrames, rows: NDArray[np.int64]) -> list[Leak]:
     if not len(rows):
         return []
-    examples = _listed([_name(frames, int(row)) for row in rows[:_EXAMPLES]], len(rows))
     what = f"{number_of(len(rows), 'frame')} {_is(len(rows))} listed in more than one part"
-    return [Leak("frame", f"{what}: {examples}.", len(rows))]
+    return [Leak("frame", f"{what}: {_listed_frames(frames, rows)}.", len(rows))]
 
 
 def _equal_pixels(
@@ -330,29 +272,23 @@ def _equal_pixels(
     empty = np.unique(pixels[featureless & (pixels >= 0)])
     exam = np.where(pixels >= 0, frames.exam.code, -1)
     in_exams = np.setdiff1d(_in_several(pixels, exam), across)
+    alike = "in more than one part"
+    once_more = "in more than one exam, and count each time"
+    black = f"{alike}, but featureless, which is not a leak"
     found: list[Leak] = []
-    for codes, label, ending, kind in (
-        (np.setdiff1d(across, empty), part, "in more than one part", "pixels"),
-        (
-            np.setdiff1d(in_exams, empty),
-            exam,
-            "in more than one exam, and count each time",
-            "twice",
-        ),
-        (
-            np.intersect1d(across, empty),
-            part,
-            "in more than one part, but featureless, which is not a leak",
-            "twice",
-        ),
+    for kind, codes, label, where in (
+        ("pixels", np.setdiff1d(across, empty), part, alike),
+        ("twice", np.setdiff1d(in_exams, empty), exam, once_more),
+        ("twice", np.intersect1d(across, empty), part, black),
     ):
-        if len(codes):
-            rows = np.flatnonzero(np.isin(pixels, codes[:_EXAMPLES]) & (label >= 0))
-            shown = [
-                _twins(frames, rows[pixels[rows] == code], label) for code in codes[:_EXAMPLES]
-            ]
+        shown = []
+        for code in codes[:_EXAMPLES]:  # the first frame with each of the first two labels
+            rows = np.flatnonzero((pixels == code) & (label >= 0))
+            _, places = np.unique(label[rows], return_index=True)
+            shown.append(" and ".join(_name(frames, row) for row in rows[np.sort(places)[:2]]))
+        if shown:
             what = f"{number_of(len(codes), 'image')} ({_listed(shown, len(codes))})"
-            text = f"{what} {_is(len(codes))} {ending}."
+            text = f"{what} {_is(len(codes))} {where}."
             found.append(Leak(kind, text, len(codes), stops=kind == "pixels"))
     return found
 
@@ -373,7 +309,7 @@ def _near_duplicates_across(
         return []
     rows, shown = np.unique(first, return_index=True)
     examples = [
-        " and ".join(_name(frames, int(row)) for row in sorted((first[place], second[place])))
+        " and ".join(_name(frames, row) for row in sorted((first[place], second[place])))
         for place in shown[:_EXAMPLES]
     ]
     count = int(concerned.sum())
@@ -392,19 +328,17 @@ def _in_several(code: NDArray[np.integer], label: NDArray[np.integer]) -> NDArra
     return np.unique(both[1:][both[1:] == both[:-1]])
 
 
-def _twins(frames: LabelledFrames, rows: NDArray[np.int64], label: NDArray[np.integer]) -> str:
-    """Name the first frame with each of the first two labels."""
-    _, places = np.unique(label[rows], return_index=True)
-    return " and ".join(_name(frames, int(row)) for row in rows[np.sort(places)[:2]])
-
-
-def _name(frames: LabelledFrames, row: int) -> str:
+def _name(frames: LabelledFrames, row: Any) -> str:
     exam = frames.exam[row]
     file = None if frames.file is None else frames.file[row]
     head = f" head {frames.head[row]}" if frames.head[row] else ""
     name = f"{exam}/{file}" if file else f"{exam}{head} frame {frames.frame[row]}"
     part = frames.part[row]
     return f"{name} ({part})" if part else name
+
+
+def _listed_frames(frames: LabelledFrames, rows: NDArray[np.int64]) -> str:
+    return _listed([_name(frames, row) for row in rows[:_EXAMPLES]], len(rows))
 
 
 def _listed(examples: Sequence[str], count: int) -> str:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.evaluation.scores import frame_table
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
 from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, number_of
 from capsieve.statistics.intervals import proportion
@@ -23,17 +24,7 @@ __all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Localisation:
-    """Figures about places.
-
-    Attributes
-    ----------
-    metrics, table
-        Hit rates per frame, per flagged frame and per polyp; and a table by polyp.
-    froc
-        None without marks.
-    problems
-        Of reading and matching the outlines.
-    """
+    """Hit rates, a table of hits by polyp, FROC, and problems of reading and matching outlines."""
 
     metrics: tuple[Metric, ...]
     table: Table
@@ -42,16 +33,9 @@ class Localisation:
 
 
 class Marks(NamedTuple):
-    """Points on frames, sorted by frame.
+    """Points on frames, sorted by (the row of the) frame, in pixels of the source.
 
-    Attributes
-    ----------
-    frame
-        Row of the frame.
-    row, col
-        In pixels of the source.
-    score
-        What thresholds apply to: the radius of a ball, or the score of the frame.
+    Thresholds apply to `score`: the radius of a ball, or the score of the frame.
     """
 
     frame: NDArray[np.int64]
@@ -80,14 +64,10 @@ def localise(
     ----------
     outlines
         From :func:`~capsieve.labels.read_outlines`.
-    frames
-        The frames; the columns row and col of their values are the best place of each frame.
+    frames, flagged, options
+        The columns row and col of the frames' values are the best place of each frame.
     paths
         The path of the image of each frame, null for videos.
-    flagged
-        At the operating point.
-    options
-        Of the evaluation.
     folders
         Of the paper's detector: the exams' folders with features.parquet, in the order of
         ``frames.exam.names``.
@@ -102,7 +82,9 @@ def localise(
             f"the scores have no columns row and col, which are compared with {outlines.path}; add "
             "them, or leave the outlines out"
         )
-    found, problems = outlines.find(_sizes(frames, paths), polyp_frames=frames.polyp_frames)
+    columns = {name: getattr(frames, name) for name in ("exam", "head", "frame", "values")}
+    table = frame_table(columns, paths)
+    found, problems = outlines.find(table, polyp_frames=frames.polyp_frames)
     problems = (*outlines.problems, *problems)
     if not found:
         why = f": {problems[0].what}" if problems else ""
@@ -110,14 +92,14 @@ def localise(
             f"no outline in {outlines.path} can be used on a frame that is labelled polyp{why}; "
             "check its names, or leave the outlines out"
         )
-    hit = np.array([_best_place_is_inside(one, frames) for one in found], bool)
-    polyps = _by_polyp(frames, found, hit, flagged)
-    return Localisation(
-        metrics=_hit_metrics(frames, found, hit, flagged, polyps, options),
-        table=_hit_table(frames, polyps),
-        froc=froc(frames, found, read_marks(frames, folders)),
-        problems=problems,
-    )
+    rows = np.array([outline.row for outline in found], np.int64)
+    best = np.stack([frames.values["row"][rows], frames.values["col"][rows]])
+    hit = np.array([one.hit(*best[:, [i]])[0] for i, one in enumerate(found)], bool)
+    names = _names(frames, found)
+    polyps = _by_polyp(frames, names, rows, hit, flagged)
+    metrics = _hit_metrics(frames, rows, hit, flagged, polyps, names.count(None), options)
+    curve = froc(frames, found, read_marks(frames, folders))
+    return Localisation(metrics, _hit_table(frames, polyps), curve, problems)
 
 
 def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
@@ -126,11 +108,6 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
     For the paper's detector (with `folders`) these are the balls of all features that passed the
     criteria, with their radius as score; for other detectors the best place of each frame with the
     frame's score.
-
-    Raises
-    ------
-    FileError
-        A table is missing or damaged.
     """
     chosen = (frames.truth == POLYP) | (frames.truth == NORMAL)
     if not folders:
@@ -167,12 +144,8 @@ def froc(
 
     Several marks in one outline are one hit. Marks on normal frames, and marks outside the outlines
     on polyp frames, are false. The frames are the scored normal frames and the polyp frames with
-    outlines; others do not count.
-
-    Returns
-    -------
-    FrocCurve or None
-        From no mark (threshold infinity) to the lowest score; None without marks or outlines.
+    outlines; others do not count. The curve is from no mark (threshold infinity) to the lowest
+    score; None without marks or outlines.
 
     References
     ----------
@@ -203,25 +176,6 @@ def froc(
     )
 
 
-def _sizes(frames: LabelledFrames, paths: pa.Array) -> pa.Table:
-    """Return the table of frames for outlines: keys, paths, and sizes if they are known."""
-    known = [name for name in ("rows", "cols") if name in frames.values]
-    return pa.table(
-        {
-            "exam": pa.array(frames.exam.names, pa.string()).take(pa.array(frames.exam.code)),
-            "head": pa.array(frames.head),
-            "frame": pa.array(frames.frame),
-            "path": paths,
-            **{name: pa.array(frames.values[name].astype(np.int64)) for name in known},
-        }
-    )
-
-
-def _best_place_is_inside(outline: FrameOutline, frames: LabelledFrames) -> bool:
-    row, col = (frames.values[name][outline.row : outline.row + 1] for name in ("row", "col"))
-    return bool(outline.hit(row, col)[0])
-
-
 class _PolypHits(NamedTuple):
     """The frames of one polyp with outlines: their number, hits, flagged, flagged hits."""
 
@@ -235,27 +189,27 @@ class _PolypHits(NamedTuple):
 
 def _by_polyp(
     frames: LabelledFrames,
-    outlines: Sequence[FrameOutline],
+    names: Sequence[str | None],
+    rows: NDArray[np.int64],
     hit: NDArray[np.bool_],
     flagged: NDArray[np.bool_],
 ) -> list[_PolypHits]:
-    names = _names(frames, outlines)
     # A polyp may have two outlines on one frame, one on each side of a fold: it is one frame.
     found: dict[str, dict[int, bool]] = {}
-    for name, outline, inside in zip(names, outlines, hit.tolist(), strict=True):
+    for name, row, inside in zip(names, rows.tolist(), hit.tolist(), strict=True):
         if name is not None:
-            rows = found.setdefault(name, {})
-            rows[outline.row] = rows.get(outline.row, False) or inside
+            own = found.setdefault(name, {})
+            own[row] = own.get(row, False) or inside
     return [
         _PolypHits(
             name,
-            int(frames.group.code[next(iter(rows))]),
-            len(rows),
-            sum(rows.values()),
-            sum(bool(flagged[row]) for row in rows),
-            sum(inside and bool(flagged[row]) for row, inside in rows.items()),
+            int(frames.group.code[next(iter(own))]),
+            len(own),
+            sum(own.values()),
+            sum(bool(flagged[row]) for row in own),
+            sum(inside and bool(flagged[row]) for row, inside in own.items()),
         )
-        for name, rows in found.items()
+        for name, own in found.items()
     ]
 
 
@@ -279,18 +233,17 @@ def _names(frames: LabelledFrames, outlines: Sequence[FrameOutline]) -> list[str
 
 def _hit_metrics(
     frames: LabelledFrames,
-    outlines: Sequence[FrameOutline],
+    rows: NDArray[np.int64],
     hit: NDArray[np.bool_],
     flagged: NDArray[np.bool_],
     polyps: Sequence[_PolypHits],
+    nameless: int,
     options: EvaluationOptions,
 ) -> tuple[Metric, ...]:
-    rows = np.array([outline.row for outline in outlines], np.int64)
     outlined, hits = (np.zeros(len(frames), bool) for _ in range(2))
     outlined[rows] = hits[rows[hit]] = True
     polyp_frames = number_of(int(frames.polyp_frames.sum()), "polyp frame")
     note = f"{int(outlined.sum()):,} of {polyp_frames} have outlines."
-    nameless = sum(name is None for name in _names(frames, outlines))
     left_out = f"{number_of(nameless, 'outline')} of no named polyp left out." if nameless else ""
     shared = {"frames": frames, "options": options}
     return (

@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
-    Leak,
     check_leaks,
     find_leaks,
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, frame_table, read_scores
 from capsieve.labels import (
     LabelProblem,
     LabelSet,
@@ -40,18 +38,9 @@ __all__ = ["LabelledResults", "accounts_table", "as_labels", "read_results"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledResults:
-    """Scored frames with their labels.
+    """Scored frames, labels, how they fit each other, and sentences for the reader of the figures.
 
-    Attributes
-    ----------
-    scored, labels, matched
-        The scores, the labels, and how they fit each other.
-    frames
-        All frames.
-    warnings
-        Messages for the reader of the figures.
-    leaks
-        Messages about leaks that were allowed.
+    `leaks` are those that were allowed.
     """
 
     scored: ScoredFrames
@@ -126,7 +115,7 @@ def read_results(
     if splits is not None and not isinstance(splits, Splits):
         splits = read_splits(splits)
     scored = read_scores(results)
-    matched = match(_keys(scored), labels, splits)
+    matched = match(frame_table(scored.columns, scored.path), labels, splits)
     if not (matched.truth >= 0).any():
         raise FileError(
             f"no label in {labels.path} fits a frame of {scored.name}; "
@@ -136,8 +125,11 @@ def read_results(
     if train_patients:
         frames = with_training_patients(frames, tuple(train_patients))
     leaks = list(find_leaks(frames, scored.hashes, in_two_parts=matched.in_two_parts))
-    trained, unknown = _training_leak(scored, frames) if check_model else (None, "")
-    leaks += [] if trained is None else [trained]
+    unknown = ""
+    if check_model:
+        trained, unknown = read_training_phashes(scored.detector, scored.models)
+        if trained is not None and scored.hashes is not None:
+            leaks += training_leak(frames, scored.hashes, trained)
     allowed, leak_warnings = check_leaks(leaks, allow=allow_leaks)
     warnings = (
         *_few_labels(matched),
@@ -148,18 +140,6 @@ def read_results(
         *leak_warnings,
     )
     return LabelledResults(scored, labels, matched, frames, warnings, allowed)
-
-
-def _keys(scored: ScoredFrames) -> pa.Table:
-    exam = scored.columns["exam"]
-    return pa.table(
-        {
-            "exam": pa.array(exam.names, pa.string()).take(pa.array(exam.code)),
-            "head": pa.array(scored.columns["head"]),
-            "frame": pa.array(scored.columns["frame"]),
-            "path": scored.path,
-        }
-    )
 
 
 def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
@@ -192,21 +172,8 @@ def _few_labels(matched: Matched) -> list[str]:
     ]
 
 
-def _training_leak(scored: ScoredFrames, frames: LabelledFrames) -> tuple[Leak | None, str]:
-    trained, why = read_training_phashes(scored.detector, scored.models)
-    if trained is None or scored.hashes is None:
-        return None, why
-    return training_leak(frames, scored.hashes.phash, scored.hashes.has_phash, trained), ""
-
-
 def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:
-    """Return labels from a path, a data frame or a dict of arrays.
-
-    Raises
-    ------
-    FileError
-        They cannot be read.
-    """
+    """Return labels from a path, a data frame or a dict of arrays."""
     if isinstance(labels, LabelSet):
         return labels
     if isinstance(labels, str | os.PathLike):

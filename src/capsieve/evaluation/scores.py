@@ -26,7 +26,7 @@ from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.record import Flagging
 from capsieve.store.tables import intact
 
-__all__ = ["ScoredFrames", "Scores", "as_table", "read_scores"]
+__all__ = ["ScoredFrames", "Scores", "as_table", "frame_table", "read_scores"]
 
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
@@ -82,18 +82,9 @@ class ScoredFrames:
     models: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.path)
-
 
 def read_scores(results: Scores) -> ScoredFrames:
-    """Read scores without labels.
-
-    Raises
-    ------
-    FileError
-        They cannot be read, are damaged, or are of several detectors.
-    """
+    """Read scores without labels."""
     if not isinstance(results, str | os.PathLike):
         return _read_table(RawTable(as_table(results, "scores"), "the scores"))
     path = Path(results)
@@ -108,13 +99,7 @@ def read_scores(results: Scores) -> ScoredFrames:
 
 
 def as_table(values: Any, what: str) -> pa.Table:
-    """Return a data frame or a dict of arrays as a table.
-
-    Raises
-    ------
-    FileError
-        It is something else, or its columns differ in length.
-    """
+    """Return a data frame or a dict of arrays as a table."""
     try:
         table = pa.table(values).replace_schema_metadata(None)
     except (TypeError, ValueError, pa.ArrowException) as error:
@@ -125,6 +110,20 @@ def as_table(values: Any, what: str) -> pa.Table:
     # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
     kept = [name for name in table.column_names if not name.startswith("__index_level_")]
     return table.select(kept).rename_columns([name.lower() for name in kept])
+
+
+def frame_table(columns: Mapping[str, Any], path: pa.Array) -> pa.Table:
+    """Return keys, paths and sizes (if known) of frames, to match them with labels and outlines."""
+    exam, sizes = columns["exam"], columns["values"].keys() & {"rows", "cols"}
+    return pa.table(
+        {
+            "exam": pa.array(exam.names, pa.string()).take(pa.array(exam.code)),
+            "head": pa.array(columns["head"]),
+            "frame": pa.array(columns["frame"]),
+            "path": path,
+            **{name: pa.array(columns["values"][name].astype(np.int64)) for name in sizes},
+        }
+    )
 
 
 # Results of capsieve screen.
@@ -156,26 +155,30 @@ def _read_exams(out: Path) -> ScoredFrames:
     """Read results of one detector with one set of parameters."""
     exams = [Exam(folder) for folder in exam_folders(out)]
     _check_exams(exams, out)
-    parts = [_read_exam(exam) for exam in exams]
-    sizes = [len(part["frame"]) for part in parts]
-    column: dict[str, Any] = {
-        name: np.concatenate([part.pop(name) for part in parts]) for name in (*_COLUMNS, *_VALUES)
+    tables = [exam.columns(*_COLUMNS, *_VALUES, *_TEXTS) for exam in exams]
+    table = pa.concat_tables(tables)
+    column = {
+        name: _filled(table[name], kind, null)
+        for name, (kind, null) in (_COLUMNS | _VALUES).items()
     }
-    text = {
-        name: pa.concat_arrays([part.pop(name) for part in parts]) for name in (*_TEXTS, "path")
-    }
-    starts = np.cumsum([0, *sizes[:-1]])
-    duplicate_of = column["duplicate_of"] + np.repeat(starts, sizes)
+    text = {name: _joined(table[name]) for name in _TEXTS}
+    code = np.repeat(np.arange(len(exams), dtype=np.int32), [each.num_rows for each in tables])
+    of_head = (code.astype(np.int64) << 48) + (column["head"].astype(np.int64) << 40)
+    key, first = of_head + column["frame"], of_head + column["duplicate_of"]
+    unsorted = np.flatnonzero(np.diff(key) <= 0)
+    if len(unsorted):
+        folder = exams[code[unsorted[0] + 1]].folder
+        raise FileError(
+            f"the frames in {folder / 'frames.parquet'} are not sorted by head and frame; screen "
+            "the exam again with --overwrite"
+        )
     has_files = text["file"].null_count < len(text["file"])
     reason = _objects(text["reason"])
     record = exams[0].record
     return ScoredFrames(
         name=str(out),
         columns={
-            "exam": Coded(
-                tuple(exam.record["exam"] for exam in exams),
-                np.repeat(np.arange(len(exams), dtype=np.int32), sizes),
-            ),
+            "exam": Coded(tuple(exam.record["exam"] for exam in exams), code),
             "head": column["head"],
             "frame": column["frame"],
             "file": _objects(text["file"]) if has_files else None,
@@ -183,10 +186,10 @@ def _read_exams(out: Path) -> ScoredFrames:
             "score": np.where(np.isin(reason, _REJECTED), -np.inf, column["score"]),
             "flagged": column["flagged"],
             "event": column["event"],
-            "duplicate_of": np.where(column["duplicate_of"] < 0, -1, duplicate_of),
+            "duplicate_of": np.where(column["duplicate_of"] < 0, -1, np.searchsorted(key, first)),
             "values": {"reason": reason} | {name: column[name] for name in _VALUES},
         },
-        path=text["path"],
+        path=pa.concat_arrays([_paths(*each) for each in zip(exams, tables, strict=True)]),
         source=None,
         decoded=pc.equal(text["status"], "decoded").to_numpy(zero_copy_only=False),
         pixel_hash=text["pixel_hash"],
@@ -196,7 +199,7 @@ def _read_exams(out: Path) -> ScoredFrames:
         flagging=tuple(exam.record["flagging"] for exam in exams),
         folders=tuple(exam.folder for exam in exams),
         models=_model_places(exams, out),
-        warnings=(*_incomplete(exams), *_unfinished(out)),
+        warnings=_warnings(exams, out),
     )
 
 
@@ -221,24 +224,8 @@ def _check_exams(exams: Sequence[Exam], out: Path) -> None:
                 )
 
 
-def _read_exam(exam: Exam) -> dict[str, Any]:
-    """Return the columns of an exam; `duplicate_of` is the row of the other frame."""
-    table = exam.columns(*_COLUMNS, *_VALUES, *_TEXTS)
-    part: dict[str, Any] = {
-        name: _filled(table[name], kind, null)
-        for name, (kind, null) in (_COLUMNS | _VALUES).items()
-    }
-    part |= {name: _joined(table[name]) for name in _TEXTS}
-    key = part["head"].astype(np.int64) << 40 | part["frame"]
-    if (np.diff(key) <= 0).any():
-        raise FileError(
-            f"the frames in {exam.folder / 'frames.parquet'} are not sorted by head and frame; "
-            "screen the exam again with --overwrite"
-        )
-    other = part["head"].astype(np.int64) << 40 | np.maximum(part["duplicate_of"], 0)
-    part["duplicate_of"] = np.where(
-        part["duplicate_of"] < 0, -len(key) - 1, np.searchsorted(key, other)
-    )
+def _paths(exam: Exam, table: pa.Table) -> pa.Array:
+    """Return the path of the image of each frame; null for videos."""
     roots = {
         source["head"]: Path(source["path"]).as_posix()
         if source["kind"] == "folder"
@@ -246,9 +233,8 @@ def _read_exam(exam: Exam) -> dict[str, Any]:
         for source in exam.record["sources"]
     }
     root = pa.array([roots[head] for head in sorted(roots)])
-    of_head = root.take(pa.array(np.searchsorted(sorted(roots), part["head"])))
-    part["path"] = pc.binary_join_element_wise(of_head, part["file"], "/")
-    return part
+    of_head = root.take(pa.array(np.searchsorted(sorted(roots), table["head"].to_numpy())))
+    return pc.binary_join_element_wise(of_head, _joined(table["file"]), "/")
 
 
 def _filled(column: pa.ChunkedArray, kind: Any, null: Any) -> NDArray[Any]:
@@ -258,8 +244,7 @@ def _filled(column: pa.ChunkedArray, kind: Any, null: Any) -> NDArray[Any]:
 
 
 def _joined(column: pa.ChunkedArray) -> pa.Array:
-    joined = column.combine_chunks()
-    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
 
 
 def _hashes(pixel_hash: pa.Array, phash: pa.Array) -> PixelHashes:
@@ -282,18 +267,20 @@ def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place for place in (*was, *nearby) if place))
 
 
-def _incomplete(exams: Sequence[Exam]) -> list[str]:
-    names = _some([exam.record["exam"] for exam in exams if not exam.record["complete"]])
-    return [f"Not all frames of these exams could be screened: {names}."] if names else []
-
-
-def _unfinished(out: Path) -> list[str]:
-    names = _some([folder.name for folder in unfinished_exams(out)])
-    return [f"Screening of these exams is unfinished; they are left out: {names}."] if names else []
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (" and others" if len(names) > _SHOWN else "")
+def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
+    named = {
+        "Not all frames of these exams could be screened": [
+            exam.record["exam"] for exam in exams if not exam.record["complete"]
+        ],
+        "Screening of these exams is unfinished; they are left out": [
+            folder.name for folder in unfinished_exams(out)
+        ],
+    }
+    return tuple(
+        f"{what}: {', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}."
+        for what, names in named.items()
+        if names
+    )
 
 
 # Scores of any program.
@@ -337,6 +324,7 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
     given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
+    path = pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file
     places = {one: number(one)[order] for one in ("row", "col", "radius") if one in names}
     return ScoredFrames(
         name=name,
@@ -352,9 +340,7 @@ def _read_table(raw: RawTable) -> ScoredFrames:
             "duplicate_of": np.full(count, -1, np.int64),
             "values": places,
         },
-        path=(pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file).take(
-            pa.array(order)
-        ),
+        path=path.take(pa.array(order)),
         source=text("source").take(pa.array(order)) if "source" in names else None,
         decoded=np.ones(count, bool),
         numbered=bool((given == frame).all()),

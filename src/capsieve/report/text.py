@@ -18,7 +18,8 @@ import numpy as np
 from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
-    from capsieve.statistics.results import Column, Interval, Metric, Table, Unit
+    from capsieve.statistics.definitions import Unit
+    from capsieve.statistics.results import Column, Interval, Metric, Table
 
 __all__ = [
     "DASH",

@@ -17,7 +17,7 @@ from capsieve.statistics.frames import (
     number_of,
     split_findings,
 )
-from capsieve.statistics.intervals import proportion, wilson
+from capsieve.statistics.intervals import proportion, share_cells
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import (
     Column,
@@ -27,7 +27,7 @@ from capsieve.statistics.results import (
     Table,
     make_metric,
 )
-from capsieve.statistics.roc import auc, frame_roc, polyp_roc
+from capsieve.statistics.roc import frame_roc, polyp_roc
 
 __all__ = [
     "baseline_metrics",
@@ -43,7 +43,9 @@ Mask = NDArray[np.bool_]
 
 _STOPPED = ("texture-low", "texture-high")
 _RULES = (*_STOPPED, "no-feature", "radius-low")
-_ORDER = (*_RULES, "score-low", "polyp")
+_ORDER = {name: place for place, name in enumerate((*_RULES, "score-low", "polyp"))}
+_OTHER_RULE = len(_ORDER)
+_ORDER["not scored"] = _OTHER_RULE + 1
 _CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 _MOST_BINS = 120
 _SCORE_BINS = 50
@@ -54,42 +56,42 @@ _UNKNOWN = "(unknown)"
 def reasons_table(frames: LabelledFrames) -> Table | None:
     """Return how many frames of each class each rule of the detector decided, as screened.
 
-    Returns
-    -------
-    Table or None
-        None if the reasons are not known, or only a score decided.
+    None if the reasons are not known, or only a score decided.
     """
     reason = _reasons(frames)
     if reason is None or _score_alone(reason):
         return None
-    counts = {
-        truth: np.bincount(reason.code[frames.truth == truth] + 1, minlength=len(reason.names) + 1)
-        for truth in _CLASSES.values()
-    }
-    totals = {truth: int(count.sum()) for truth, count in counts.items()}
-    ordered = sorted(enumerate(reason.names, 1), key=lambda item: (_place(item[1]), item[1]))
-    rows = []
-    for code, name in [*ordered, (0, "not scored")]:
-        cells: list[Any] = [name]
-        for truth, count in counts.items():
-            cells += [int(count[code]), int(count[code]) / totals[truth] if totals[truth] else None]
-        if any(cells[1::2]):
-            rows.append(tuple(cells))
-    columns, total = [Column("reason", "Rule")], ["Total"]
-    for word, truth in _CLASSES.items():
+    size = len(reason.names) + 1  # the code -1 is a frame that was not scored
+    counts = np.stack(
+        [
+            np.bincount(reason.code[frames.truth == truth] % size, minlength=size)
+            for truth in _CLASSES.values()
+        ],
+        axis=1,
+    )
+    totals = counts.sum(axis=0).tolist()
+
+    def row(name: str, values: list[int]) -> tuple[Any, ...]:
+        shares = (n / total if total else None for n, total in zip(values, totals, strict=True))
+        cells = zip(values, shares, strict=True)
+        return name, *(cell for pair in cells for cell in pair)
+
+    rows = zip((*reason.names, "not scored"), counts.tolist(), strict=True)
+    rows = sorted(rows, key=lambda item: (_ORDER.get(item[0], _OTHER_RULE), item[0]))
+    columns = [Column("reason", "Rule")]
+    for word in _CLASSES:
         columns += [
             Column(f"{word}_frames", f"{word.capitalize()} frames", "count"),
             Column(f"{word}_share", "Share", "share"),
         ]
-        total += [totals[truth], 1.0 if totals[truth] else None]
     return Table(
         "reasons",
         "Deciding rule of each frame, as screened",
         tuple(columns),
-        tuple(rows),
+        tuple(row(*each) for each in rows if any(each[1])),
         "Frames of each class by the rule that decided when the exams were screened. texture-low "
         "and texture-high are pre-selection; polyp are the flagged frames.",
-        tuple(total),
+        row("Total", totals),
     )
 
 
@@ -98,55 +100,42 @@ def preselection_metrics(frames: LabelledFrames, options: EvaluationOptions) -> 
     reason = _reasons(frames)
     if reason is None:
         return ()
-    known, stopped = reason.code >= 0, _any_of(reason, _STOPPED)
+    names = np.array([*(name in _STOPPED for name in reason.names), False])
+    known, stopped = reason.code >= 0, names[reason.code]
     texture = frames.values.get("texture_max")
     has_texture = texture is not None and bool(np.isfinite(texture).any())
     if not stopped.any() and (_score_alone(reason) or not has_texture):
         return ()
     metrics = []
+    common: dict[str, Any] = {"frames": frames, "options": options}
     for word, truth in _CLASSES.items():
-        among = (frames.truth == truth) & known
-        unknown = int(np.count_nonzero((frames.truth == truth) & ~known))
+        among = frames.truth == truth
+        unknown = int(np.count_nonzero(among & ~known))
         note = f"{number_of(unknown, 'frame')} not scored: left out." if unknown else ""
-        metrics.append(
-            proportion(
-                f"preselection.{word}",
-                hit=~stopped,
-                among=among,
-                frames=frames,
-                options=options,
-                note=note,
-            )
-        )
+        key = f"preselection.{word}"
+        metrics.append(proportion(key, hit=~stopped, among=among & known, note=note, **common))
     return tuple(metrics)
 
 
 def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[Histogram, ...]:
     """Return the distributions of T_max and R_max in both classes, or else that of the score.
 
-    Parameters
-    ----------
-    frames
-        With texture_max and radius_max among their values, if the detector has them.
-    parameters
-        Of the detector: texture_low, texture_high, radius_threshold and width, if it has them.
+    `parameters` are those of the detector: texture_low, texture_high, radius_threshold and width,
+    if it has them.
     """
     found = []
-    for key in ("texture_max", "radius_max"):
-        values = frames.values.get(key)
-        if values is None or not np.isfinite(values).any():
-            continue
-        values = np.asarray(values, np.float64)
-        if key == "texture_max":
-            defined, label = np.isfinite(values), "Largest texture energy, T_max"
-            bounds = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
-            edges, why = _texture_edges(values[defined], bounds), "without T_max"
-        else:
-            defined, label = values > 0, "Largest ball radius, R_max (working pixels)"
-            bounds = _bounds(parameters, {"R_P": "radius_threshold"})
-            edges = _radius_edges(values[defined], parameters)
-            why = "without R_max: rejected before a ball was fitted, or not scored"
-        found.append(_histogram(frames, values, defined, key, label, edges, bounds, why))
+    texture, radius = (frames.values.get(key) for key in ("texture_max", "radius_max"))
+    if texture is not None and (defined := np.isfinite(texture)).any():
+        label = "Largest texture energy, T_max"
+        bounds = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
+        edges, why = _texture_edges(texture[defined], bounds), "without T_max"
+        found.append(_histogram(frames, texture, defined, "texture_max", label, edges, bounds, why))
+    if radius is not None and np.isfinite(radius).any():
+        defined, label = radius > 0, "Largest ball radius, R_max (working pixels)"
+        bounds = _bounds(parameters, {"R_P": "radius_threshold"})
+        edges = _radius_edges(radius[defined], parameters)
+        why = "without R_max: rejected before a ball was fitted, or not scored"
+        found.append(_histogram(frames, radius, defined, "radius_max", label, edges, bounds, why))
     if found:
         return tuple(found)
     scored = np.isfinite(frames.score)
@@ -166,11 +155,9 @@ def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
     # Frames are counted by the whole text of their findings first: there are few such texts.
     code = frames.finding.code[chosen].astype(np.int64) + 1
     texts = [(), *map(split_findings, frames.finding.names)]
-    columns = [
-        np.bincount(code[mask], minlength=len(texts))
-        for mask in (other, np.ones(len(code), np.bool_), hit)
-    ]
-    by_text = np.stack(columns, axis=1)
+    masks = (other, np.ones(len(code), np.bool_), hit)
+    counted = [np.bincount(code[mask], minlength=len(texts)) for mask in masks]
+    by_text = np.stack(counted, axis=1)
     counts: dict[str, NDArray[np.int64]] = {}
     for words, line in zip(texts, by_text, strict=True):
         for word in {word for word in words if word.lower() != "normal"} or (_UNNAMED,):
@@ -212,10 +199,7 @@ def source_metrics(
 ) -> tuple[Metric, ...]:
     """Return rates, areas and baselines of each source (device or data set).
 
-    Returns
-    -------
-    tuple
-        Of the subsets "source: NAME"; () if there are fewer than two sources.
+    Their subsets are "source: NAME"; () if there are fewer than two sources.
     """
     metrics: list[Metric] = []
     for name, mask in _sources(frames).items():
@@ -259,26 +243,21 @@ def baseline_metrics(
     for name, score in scores.items():
         # Only frames that the detector scored; black frames have no redness.
         same = replace(frames, score=np.where(frames.scored & np.isfinite(score), score, np.nan))
-        polyp, normal = same.polyp_frames, same.normal_frames
-        value = auc(same.score[polyp], same.score[normal])
-        key = f"baseline.{name}.auc"
-        if value is None:
-            note = "No value: a class is empty."
-            metrics.append(make_metric(key, None, frames, options, note=note, subset=subset))
-            continue
-        both = polyp | normal
-        interval = delong_auc(
+        polyp = same.polyp_frames
+        both = polyp | same.normal_frames
+        estimate = delong_auc(
             np.where(np.isnan(same.score), -np.inf, same.score)[both],
             polyp[both],
             frames.group.code[both],
             kind=frames.group_kind,
-        ).interval(least=0.0)
-        note = f"With the opposite sign: {1 - value:.3f}." if value < 0.5 else ""
-        metrics.append(
-            make_metric(
-                key, value, frames, options, intervals=(interval,), note=note, subset=subset
-            )
         )
+        value, intervals, note = estimate.value, (estimate.interval(least=0.0),), ""
+        if np.isnan(value):
+            value, intervals, note = None, (), "No value: a class is empty."
+        elif value < 0.5:
+            note = f"With the opposite sign: {1 - value:.3f}."
+        fields: dict[str, Any] = {"intervals": intervals, "note": note, "subset": subset}
+        metrics.append(make_metric(f"baseline.{name}.auc", value, frames, options, **fields))
     return tuple(metrics)
 
 
@@ -299,18 +278,8 @@ def _reasons(frames: LabelledFrames) -> Coded | None:
     return reasons if reasons.names else None
 
 
-def _any_of(reason: Coded, names: tuple[str, ...]) -> Mask:
-    return np.isin(
-        reason.code, [reason.names.index(name) for name in names if name in reason.names]
-    )
-
-
 def _score_alone(reason: Coded) -> bool:
     return "score-low" in reason.names and not any(name in reason.names for name in _RULES)
-
-
-def _place(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
 def _bounds(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
@@ -367,5 +336,4 @@ def _histogram(
 
 def _flag_cells(line: NDArray[np.int64]) -> tuple[Any, ...]:
     other, total, hits = line.tolist()
-    low, high = wilson(hits, total) or (None, None)
-    return other, total, hits, hits / total if total else None, low, high
+    return other, *share_cells(hits, total)

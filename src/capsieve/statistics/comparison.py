@@ -1,13 +1,12 @@
 """Two detectors on the same frames: paired differences, and the frames that changed sides."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.statistics.delong import delong
+from capsieve.statistics.delong import AucEstimate, delong
 from capsieve.statistics.frames import (
     NORMAL,
     OTHER,
@@ -17,27 +16,24 @@ from capsieve.statistics.frames import (
     polyp_scores,
 )
 from capsieve.statistics.intervals import group_counts, ratio_interval
-from capsieve.statistics.rates import LONG, found_polyps, rate_metrics
+from capsieve.statistics.rates import LONG, rate_metrics
 from capsieve.statistics.results import (
     Column,
     Comparison,
     EvaluationOptions,
+    Interval,
     Metric,
+    RocCurve,
     Table,
     make_metric,
 )
-from capsieve.statistics.roc import RocResult, frame_roc, polyp_roc, roc_curve
+from capsieve.statistics.roc import frame_roc, polyp_roc, roc_curve
 
 __all__ = ["compare", "mcnemar"]
 
 Mask = NDArray[np.bool_]
 
 _WORDS = {POLYP: "polyp", NORMAL: "normal", OTHER: "other"}
-_SAMPLES = {
-    "auc": "auc",
-    "auc_20": "partial_auc",
-    "sensitivity_at_target": "sensitivity",
-}
 
 
 def compare(
@@ -59,10 +55,8 @@ def compare(
         With the scores of the first detector.
     other_score
         Scores of the second detector for the same frames; NaN if it has none.
-    flags
-        Which frames each of them flags.
-    names
-        Of both, for people.
+    flags, names
+        Which frames each of them flags, and their names for people.
     options
         Of the evaluation.
 
@@ -76,51 +70,73 @@ def compare(
         raise FileError(
             "the two results have no labelled frame in common; screen the same exams with both"
         )
-    left_out = int(np.count_nonzero(frames.labelled & ~chosen))
     mine, theirs = flags[0][chosen], flags[1][chosen]
     first = frames.take(chosen)
     second = replace(first, score=other_score[chosen], flagged=theirs)
     rocs = [(frame_roc(each, options), polyp_roc(each, options)) for each in (first, second)]
-    metrics = [
-        [
-            *_proportions(each, flagged, options),
-            *(metric for roc in both for metric in roc.metrics),
-        ]
-        for each, flagged, both in zip((first, second), (mine, theirs), rocs, strict=True)
+    sides = [
+        {
+            metric.key: metric
+            for metric in (*rate_metrics(each, flagged, options), *one.metrics, *two.metrics)
+            if metric.key != "frames.false_positives_per_exam"
+        }
+        for each, flagged, (one, two) in zip((first, second), (mine, theirs), rocs, strict=True)
     ]
-    pairs = list(zip(*metrics, strict=True))
-    gained, lost, differences = {}, {}, []
-    for key, (hits, among, group) in _masks(first, mine, theirs).items():
-        gained[key] = int(np.count_nonzero(among & hits[0] & ~hits[1]))
-        lost[key] = int(np.count_nonzero(among & hits[1] & ~hits[0]))
-        change = group_counts(first, among & hits[0], group) - group_counts(
-            first, among & hits[1], group
+    intervals: dict[str, tuple[Interval, ...]] = {}
+    notes: dict[str, str] = {}
+    changes: dict[str, tuple[int, int, float]] = {}
+    polyps = polyp_scores(first)
+    found = polyps.found(mine), polyps.found(theirs)
+    for key, one, two, among, group in (
+        ("frames.sensitivity", mine, theirs, first.polyp_frames, None),
+        ("frames.specificity", ~mine, ~theirs, first.normal_frames, None),
+        ("polyps.sensitivity", *found, polyps.frames > 0, polyps.group),
+        ("polyps.sensitivity_long", *found, polyps.frames >= LONG, polyps.group),
+    ):
+        gain, loss = among & one & ~two, among & two & ~one
+        gained, lost = int(np.count_nonzero(gain)), int(np.count_nonzero(loss))
+        changes[key] = gained, lost, mcnemar(gained, lost)
+        notes[key] = f"{gained:,} gained, {lost:,} lost."
+        net = group_counts(first, gain, group) - group_counts(first, loss, group)
+        every = group_counts(first, among, group)
+        intervals[key] = (ratio_interval(net, every, kind=first.group_kind, options=options),)
+    for one, two in zip(*rocs, strict=True):
+        for key in (metric.key for metric in one.metrics):
+            name = key.partition(".")[2]
+            samples = getattr(one.samples, name) - getattr(two.samples, name)
+            intervals[key] = (one.samples.interval(samples),)
+    area = _area_difference(first, second)
+    intervals["frames.auc"] += (area.interval(),)
+    if area.interval().low is not None:
+        notes["frames.auc"] = f"After Obuchowski: z = {area.z:.2f}, p = {area.p:.2g}."
+    pairs = list(zip(sides[0].values(), sides[1].values(), strict=True))
+    differences = [
+        make_metric(one.key, None, first, options, note=one.note or two.note)
+        if one.value is None or two.value is None
+        else make_metric(
+            one.key,
+            one.value - two.value,
+            first,
+            options,
+            intervals=intervals[one.key],
+            note=notes.get(one.key, ""),
         )
-        interval = ratio_interval(
-            change,
-            group_counts(first, among, group),
-            kind=first.group_kind,
-            options=options,
-        )
-        note = f"{gained[key]:,} gained, {lost[key]:,} lost."
-        differences.append(_difference(pairs[len(differences)], first, options, (interval,), note))
-    for place in (0, 1):
-        differences += _roc_differences(
-            (rocs[0][place], rocs[1][place]), (first, second), options, formula=place == 0
-        )
-    p_values = {key: mcnemar(gained[key], lost[key]) for key in gained}
-    changes = {key: (gained[key], lost[key], p_values[key]) for key in gained}
-    units = {"frame": "frames.sensitivity", "polyp": "polyps.sensitivity"}
+        for one, two in pairs
+    ]
+    units = {unit: changes[f"{unit}s.sensitivity"] for unit in ("frame", "polyp")}
+    caption = f"On {number_of(len(first), 'labelled frame')} that both scored."
+    if left_out := int(np.count_nonzero(frames.labelled & ~chosen)):
+        caption += f" {number_of(left_out, 'labelled frame')} left out: not scored by both."
     return Comparison(
         names=names,
-        first=tuple(metrics[0]),
-        second=tuple(metrics[1]),
+        first=tuple(sides[0].values()),
+        second=tuple(sides[1].values()),
         differences=tuple(differences),
-        values=_values_table(pairs, differences, changes, names, len(first), left_out),
+        values=_values_table(pairs, differences, changes, names, caption),
         changed=_changed_table(first, second, (mine, theirs), names),
-        gained={unit: gained[key] for unit, key in units.items()},
-        lost={unit: lost[key] for unit, key in units.items()},
-        p_value={unit: p_values[key] for unit, key in units.items()},
+        gained={unit: gained for unit, (gained, _, _) in units.items()},
+        lost={unit: lost for unit, (_, lost, _) in units.items()},
+        p_value={unit: p_value for unit, (_, _, p_value) in units.items()},
         rocs=(_curve(first), _curve(second)),
     )
 
@@ -132,70 +148,15 @@ def mcnemar(gained: int, lost: int) -> float:
     return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
 
 
-def _proportions(frames: LabelledFrames, flagged: Mask, options: EvaluationOptions) -> list[Metric]:
-    metrics = {metric.key: metric for metric in rate_metrics(frames, flagged, options)}
-    return [metrics[key] for key in _masks(frames, flagged, flagged)]
+def _area_difference(first: LabelledFrames, second: LabelledFrames) -> AucEstimate:
+    polyp = first.polyp_frames
+    both = polyp | first.normal_frames
+    group, kind = first.group.code[both], first.group_kind
+    scores = first.score[both], second.score[both]
+    return delong(*scores, polyp[both], group, kind=kind).difference
 
 
-def _masks(
-    frames: LabelledFrames, mine: Mask, theirs: Mask
-) -> dict[str, tuple[tuple[Mask, Mask], Mask, NDArray[np.int64] | None]]:
-    """Return for each proportion the hits of both, what it is a share of, and groups of polyps."""
-    polyps = polyp_scores(frames)
-    found = found_polyps(frames, mine), found_polyps(frames, theirs)
-    every = np.ones(len(found[0]), np.bool_)
-    return {
-        "frames.sensitivity": ((mine, theirs), frames.polyp_frames, None),
-        "frames.specificity": ((~mine, ~theirs), frames.normal_frames, None),
-        "polyps.sensitivity": (found, every, polyps.group),
-        "polyps.sensitivity_long": (found, polyps.frames >= LONG, polyps.group),
-    }
-
-
-def _roc_differences(
-    rocs: tuple[RocResult, RocResult],
-    sides: tuple[LabelledFrames, LabelledFrames],
-    options: EvaluationOptions,
-    *,
-    formula: bool,
-) -> list[Metric]:
-    found = []
-    for pair in zip(rocs[0].metrics, rocs[1].metrics, strict=True):
-        name = pair[0].key.partition(".")[2]
-        values = [getattr(roc.samples, _SAMPLES[name]) for roc in rocs]
-        intervals, note = [rocs[0].samples.interval(values[0] - values[1])], ""
-        if formula and name == "auc":
-            first, second = sides
-            polyp = first.polyp_frames
-            both = polyp | first.normal_frames
-            estimate = delong(
-                first.score[both],
-                second.score[both],
-                polyp[both],
-                first.group.code[both],
-                kind=first.group_kind,
-            ).difference
-            intervals.append(estimate.interval())
-            if estimate.interval().low is not None:
-                note = f"After Obuchowski: z = {estimate.z:.2f}, p = {estimate.p:.2g}."
-        found.append(_difference(pair, sides[0], options, tuple(intervals), note))
-    return found
-
-
-def _difference(
-    pair: tuple[Metric, Metric],
-    frames: LabelledFrames,
-    options: EvaluationOptions,
-    intervals: tuple[Any, ...],
-    note: str,
-) -> Metric:
-    one, two = pair[0].value, pair[1].value
-    if one is None or two is None:
-        return make_metric(pair[0].key, None, frames, options, note=pair[0].note or pair[1].note)
-    return make_metric(pair[0].key, one - two, frames, options, intervals=intervals, note=note)
-
-
-def _curve(frames: LabelledFrames) -> Any:
+def _curve(frames: LabelledFrames) -> RocCurve:
     return roc_curve(frames.score[frames.polyp_frames], frames.score[frames.normal_frames])
 
 
@@ -204,35 +165,22 @@ def _values_table(
     differences: list[Metric],
     changes: dict[str, tuple[int, int, float]],
     names: tuple[str, str],
-    frames: int,
-    left_out: int,
+    caption: str,
 ) -> Table:
-    rows, without = [], ""
+    rows, reasons = [], []
     for (one, two), change in zip(pairs, differences, strict=True):
-        interval = change.interval
-        bounds = (None, None) if interval is None else (interval.low, interval.high)
-        if interval is not None and interval.low is None:
-            without = without or interval.why
-        rows.append(
-            (
-                change.name,
-                one.value,
-                two.value,
-                change.value,
-                *bounds,
-                *changes.get(change.key, (None, None, None)),
-            )
-        )
-    caption = (
-        f"On {number_of(frames, 'labelled frame')} that both scored. Differences are {names[0]} "
-        f"minus {names[1]}, with 95 % intervals of a paired bootstrap. Gained and lost: correct "
-        f"only with {names[0]}, and only with {names[1]}; p of McNemar's exact test, which treats "
-        "frames or polyps as independent."
+        interval = change.interval or Interval("", None, None)
+        if interval.low is None and interval.why:
+            reasons.append(interval.why)
+        values = one.value, two.value, change.value, interval.low, interval.high
+        rows.append((change.name, *values, *changes.get(change.key, (None, None, None))))
+    caption += (
+        f" Differences are {names[0]} minus {names[1]}, with 95 % intervals of a paired bootstrap. "
+        f"Gained and lost: correct only with {names[0]}, and only with {names[1]}; p of McNemar's "
+        "exact test, which treats frames or polyps as independent."
     )
-    if left_out:
-        caption += f" {number_of(left_out, 'labelled frame')} left out: not scored by both."
-    if without:
-        caption += f" No interval: {without}."
+    if reasons:
+        caption += f" No interval: {reasons[0]}."
     return Table(
         "comparison",
         "Comparison",
@@ -267,12 +215,8 @@ def _changed_table(
             None if first.file is None else first.file[i],
             _WORDS[int(first.truth[i])],
             first.polyp[i],
-            bool(flags[0][i]),
-            bool(flags[1][i]),
-            *(
-                float(score) if score > -np.inf else None
-                for score in (first.score[i], second.score[i])
-            ),
+            *(bool(flagged[i]) for flagged in flags),
+            *(float(s) if s > -np.inf else None for s in (first.score[i], second.score[i])),
         )
         for i in places
     )

@@ -37,18 +37,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class AucEstimate:
-    """An AUC, or a difference of two, with its standard error.
+    """An AUC, or a difference of two, with its standard error; NaN if they are not defined.
 
-    Attributes
-    ----------
-    value
-        NaN if a class is empty.
-    standard_error
-        NaN if a class has fewer than two clusters.
-    units
-        Number of clusters with the rarer class.
-    kind
-        What the clusters are, such as "patient"; "" if frames are treated as independent.
+    `units` clusters have the rarer class; `kind` is what they are, such as "patient", and "" if
+    frames are treated as independent.
     """
 
     value: float
@@ -101,16 +93,8 @@ def delong(
 ) -> PairedAuc:
     """Compare the AUCs of two scores of the same frames.
 
-    Parameters
-    ----------
-    scores_a, scores_b
-        Without NaN; rejected frames are -inf.
-    truth
-        True for positives.
-    group
-        The cluster of each frame; None if frames are independent.
-    kind
-        What the clusters are, for people.
+    Scores are without NaN; rejected frames are -inf. `truth` is true for positives. `group` is the
+    cluster of each frame, None if frames are independent; `kind` is what the clusters are.
     """
     positive = np.asarray(truth).ravel().astype(np.bool_)
     scores = [_checked(each, positive) for each in (scores_a, scores_b)]

@@ -158,15 +158,14 @@ class LabelledFrames:
         Near-identical frames refer to the first of them that is chosen.
         """
         rows = np.arange(len(self))[chosen]
-        changed: dict[str, Any] = {"duplicate_of": _taken_duplicates(self.duplicate_of, rows)}
+        changed: dict[str, Any] = {}
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.name in changed:
-                continue
             if isinstance(value, np.ndarray):
                 changed[each.name] = value[rows]
             elif isinstance(value, Coded):
                 changed[each.name] = value.take(rows)
+        changed["duplicate_of"] = _taken_duplicates(self.duplicate_of, rows)
         changed["values"] = {name: value[rows] for name, value in self.values.items()}
         return replace(self, **changed)
 
@@ -176,47 +175,47 @@ class PolypScores(NamedTuple):
 
     Attributes
     ----------
-    polyp
-        Codes into the names of the polyps.
+    first
+        Row of the first frame.
     score
         The best score of its frames; -inf if no frame was scored, or all were rejected.
     frames
         N_F, the number of frames that show it.
     group
         Code of the group of its first frame.
+    shown, place
+        Rows of all frames that show a named polyp, and which of the polyps each shows.
     """
 
-    polyp: NDArray[np.int64]
+    first: NDArray[np.int64]
     score: NDArray[np.float64]
     frames: NDArray[np.int64]
     group: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+    def found(self, flagged: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which polyps have a flagged frame."""
+        return np.bincount(self.place, flagged[self.shown], minlength=len(self.score)) > 0
 
 
 def polyp_scores(frames: LabelledFrames) -> PolypScores:
-    """Return the best score, the length and the group of every named polyp."""
+    """Return the best score, the length, the group and the frames of every named polyp."""
     shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
-    code, count, first = dense_units(frames.polyp.code[shown])
+    place, count, first = dense_units(frames.polyp.code[shown])
     score = np.full(count, -np.inf)
     values = frames.score[shown]
-    np.maximum.at(score, code, np.where(np.isnan(values), -np.inf, values))
-    return PolypScores(
-        polyp=frames.polyp.code[shown[first]].astype(np.int64),
-        score=score,
-        frames=np.bincount(code, minlength=count),
-        group=frames.group.code[shown[first]].astype(np.int64),
-    )
+    np.maximum.at(score, place, np.where(np.isnan(values), -np.inf, values))
+    lengths = np.bincount(place, minlength=count)
+    group = frames.group.code[shown[first]].astype(np.int64)
+    return PolypScores(shown[first], score, lengths, group, shown, place)
 
 
 def dense_units(code: NDArray[np.integer]) -> tuple[NDArray[np.int64], int, NDArray[np.intp]]:
     """Number units (codes from -1) from 0, in the order of their first appearance.
 
     Intervals must not depend on how labels number patients, so units are drawn in the order of the
-    frames.
-
-    Returns
-    -------
-    tuple
-        The new code of each item, the number of units, and the first item of each unit.
+    frames. Returns the new code of each item, the number of units, and the first item of each unit.
     """
     first = np.full(int(code.max(initial=-1)) + 2, len(code))
     first[code[::-1] + 1] = np.arange(len(code))[::-1]  # the first of equal codes is written last
@@ -228,15 +227,10 @@ def dense_units(code: NDArray[np.integer]) -> tuple[NDArray[np.int64], int, NDAr
 
 
 def reading_units(frames: LabelledFrames) -> Coded:
-    """Return the exam that each frame is read with: its `unit`.
+    """Return the exam that each frame is read with: its `unit`, only units with frames, in order.
 
-    A screened exam without a label is a unit by itself.
-
-    Returns
-    -------
-    Coded
-        Only units with frames, in order; -1 for a frame that may belong to any of several, or if
-        the labels name neither exam nor patient.
+    A screened exam without a label is a unit by itself. -1 is for a frame that may belong to any of
+    several, or if the labels name neither exam nor patient.
     """
     unit, exam = frames.unit.code.astype(np.int64), frames.exam.code
     names = list(frames.unit.names)

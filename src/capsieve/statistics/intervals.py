@@ -54,6 +54,7 @@ __all__ = [
     "proportion",
     "ratio_interval",
     "resampled_interval",
+    "share_cells",
     "wilson",
 ]
 
@@ -82,10 +83,7 @@ def wilson(k: int, n: int, level: float = LEVEL) -> tuple[float, float] | None:
 
         (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
 
-    Returns
-    -------
-    tuple or None
-        Both bounds; None if n is 0.
+    None if n is 0.
     """
     if not 0 <= k <= n:
         raise ParameterError("k", f"must be a count from 0 to {n}, not {k}")
@@ -98,6 +96,11 @@ def wilson(k: int, n: int, level: float = LEVEL) -> tuple[float, float] | None:
     low = 0.0 if k == 0 else max(0.0, (centre - reach) / (n + z * z))
     high = 1.0 if k == n else min(1.0, (centre + reach) / (n + z * z))
     return low, high
+
+
+def share_cells(hits: int, total: int) -> tuple[int | float | None, ...]:
+    """Return cells of a table: the total, the hits, their share and its Wilson interval."""
+    return total, hits, hits / total if total else None, *(wilson(hits, total) or (None, None))
 
 
 def least_count(share: float, n: int) -> int:
@@ -133,14 +136,9 @@ def few_units(units: int, kind: str) -> str:
 
 @lru_cache(maxsize=2)
 def draws(units: int, *, samples: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each unit is drawn in each bootstrap sample.
+    """Return how often each unit is drawn in each bootstrap sample: samples x units, read-only.
 
     The draws depend on the arguments alone, so two detectors are drawn alike, sample by sample.
-
-    Returns
-    -------
-    array
-        Samples x units, read-only; each row sums to the number of units.
     """
     if samples < 1:
         raise ParameterError("samples", f"must be at least 1, not {samples}")
@@ -169,14 +167,8 @@ def percentile_interval(samples: ArrayLike, level: float = LEVEL) -> tuple[float
 def resampled_interval(samples: ArrayLike, *, kind: str, units: int) -> Interval:
     """Return the percentile interval of bootstrap samples, or why there is none.
 
-    Parameters
-    ----------
-    samples
-        One value per sample; NaN if a class was empty in it.
-    kind
-        The drawn units: "patient", "block", ...
-    units
-        How many of them have the class in question.
+    A sample is NaN if a class was empty in it. `kind` is the word for the drawn units, of which
+    `units` have the class in question.
     """
     method = f"bootstrap over {plural(kind)}"
     values = np.asarray(samples, np.float64).ravel()
@@ -200,15 +192,9 @@ def ratio_interval(
 ) -> Interval:
     """Return the bootstrap interval of a ratio of sums over units.
 
-    Parameters
-    ----------
-    numerator, denominator
-        Counts per unit, for instance flagged and all normal frames of each patient. All units are
-        drawn from; those with a denominator of 0 do not count as units that it is based on.
-    kind
-        What the units are.
-    options
-        Number of samples and seed.
+    Numerator and denominator are counts per unit, for instance flagged and all normal frames of
+    each patient. All units are drawn from; those with a denominator of 0 do not count as units that
+    the interval is based on.
     """
     above, below = np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
     units = int(np.count_nonzero(below))
@@ -238,16 +224,12 @@ def proportion(
 
     Parameters
     ----------
-    key
-        Of :data:`~capsieve.statistics.results.DEFINITIONS`.
+    key, subset, note
+        See :class:`~capsieve.statistics.results.Metric`.
     hit, among
         Masks: the share of `among` that is a `hit`.
-    frames
-        The frames; all their groups are drawn from.
-    options
-        Of the evaluation.
-    subset, note
-        See :class:`~capsieve.statistics.results.Metric`.
+    frames, options
+        All groups of the frames are drawn from.
     group
         The masks are over frames; if this is given, over polyps with these codes of groups.
     """
@@ -265,32 +247,15 @@ def proportion(
     )
     polyps = f"treats {frames.polyp_word}s of one patient as independent"
     independent = _FRAMES if group is None else polyps
-    low, high = wilson(k, n) or (None, None)
-    return make_metric(
-        key,
-        k / n,
-        frames,
-        options,
-        intervals=(over_groups, Interval("Wilson", low, high, independent, n)),
-        note=note,
-        **fields,
-    )
+    by_formula = Interval("Wilson", *(wilson(k, n) or (None, None)), independent, n)
+    intervals = (over_groups, by_formula)
+    return make_metric(key, k / n, frames, options, intervals=intervals, note=note, **fields)
 
 
 def group_counts(
     frames: LabelledFrames, mask: NDArray[np.bool_], group: NDArray[np.integer] | None = None
 ) -> NDArray[np.int64]:
-    """Count per group of the frames, in the order of the groups' first frames.
-
-    Parameters
-    ----------
-    frames
-        The frames.
-    mask
-        The counted frames, or items with the codes `group`.
-    group
-        See :func:`proportion`.
-    """
+    """Count a mask as in :func:`proportion` per group, in the order of the groups' first frames."""
     unit, units, first = dense_units(frames.group.code)
     if group is not None:
         names = frames.group.code[first]
@@ -314,20 +279,13 @@ def mean_per_exam(
     For exams see :func:`~capsieve.statistics.frames.exam_units`. Exams of one patient are drawn
     together; an exam that is cut into several groups is drawn by itself.
 
-    Parameters
-    ----------
-    key, options, subset, note
-        As for :func:`proportion`.
-    counted
-        Mask over frames; for events, one frame of each.
-    frames
-        All frames of the exams.
-    among
-        If given, the value is the share of these frames in all exams.
+    `counted` is a mask over all frames of the exams; for events, one frame of each. With `among`,
+    the value is the share of these frames in all exams. The rest is as for :func:`proportion`.
     """
     exams = exam_units(frames)
+    size = len(exams.names)
     total = int(np.count_nonzero(counted))
-    below = len(exams.names) if among is None else int(np.count_nonzero(among))
+    below = size if among is None else int(np.count_nonzero(among))
     fields = {"numerator": total, "denominator": below, "subset": subset}
     if not below:
         return make_metric(key, None, frames, options, note="No value: no exam.", **fields)
@@ -335,9 +293,8 @@ def mean_per_exam(
     lost = int(np.count_nonzero((counted if among is None else counted | among) & (exams.code < 0)))
     if lost:
         why = f"{lost:,} of the frames may belong to any of several exams"
-        interval = Interval(f"bootstrap over {plural(kind)}", None, None, why, len(exams.names))
+        interval = Interval(f"bootstrap over {plural(kind)}", None, None, why, size)
     else:
-        size = len(exams.names)
         counts = np.bincount(exams.code[counted], minlength=size)
         every = np.ones(size) if among is None else np.bincount(exams.code[among], minlength=size)
         interval = ratio_interval(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,16 +84,15 @@ def smallest_threshold(
     Parameters
     ----------
     normal_scores
-        Scores of the normal frames that choose; NaN is left out.
+        Of the frames that choose; NaN is left out.
     specificity
         At least this share of them must not be flagged; 0.9 in the paper.
     step
         Thresholds are whole multiples of this, from `step` itself: 1 for the paper's R_P. If None,
         they are observed scores.
     candidates
-        The observed scores to choose from, those of all frames that choose; by default those of the
-        normal frames. If none of them is high enough, the result is just above the highest normal
-        score.
+        The observed scores to choose from, by default those of the normal frames. If none of them
+        is high enough, the result is just above the highest normal score.
 
     Raises
     ------
@@ -122,16 +121,8 @@ def threshold_for_frames(
 ) -> float:
     """Return the smallest threshold that flags at most `most` frames per exam in the mean.
 
-    Parameters
-    ----------
-    scores
-        Of all frames of the exams, labelled or not.
-    exams
-        Number of exams.
-    most
-        Frames per exam.
-    step, candidates
-        As for :func:`smallest_threshold`.
+    Scores are those of all frames of the exams, labelled or not; `step` and `candidates` are as for
+    :func:`smallest_threshold`.
     """
     values = np.asarray(scores, np.float64).ravel()
     values = values[~np.isnan(values)]
@@ -149,17 +140,8 @@ def threshold_for_frames(
 def threshold_for_sensitivity(polyp_scores: ArrayLike, *, share: float) -> float | None:
     """Return the largest threshold that finds at least this share of the polyps.
 
-    Parameters
-    ----------
-    polyp_scores
-        The best score of each polyp; NaN counts as missed.
-    share
-        Above 0, up to 1.
-
-    Returns
-    -------
-    float or None
-        None if no threshold finds so many: too many were rejected by a rule or not scored.
+    The scores are the best of each polyp; NaN counts as missed. None if no threshold finds so many,
+    because too many were rejected by a rule or not scored.
     """
     if not 0 < share <= 1:
         raise ParameterError("share", f"must be above 0, up to 1, not {share}")
@@ -174,17 +156,7 @@ def threshold_for_sensitivity(polyp_scores: ArrayLike, *, share: float) -> float
 def short_threshold(threshold: float, scores: ArrayLike) -> float:
     """Return the threshold with the fewest digits that flags the same scores.
 
-    Parameters
-    ----------
-    threshold
-        Often itself one of the scores.
-    scores
-        Of all frames.
-
-    Returns
-    -------
-    float
-        Above the highest score below the threshold, and at most the threshold.
+    It is above the highest score below the threshold, and at most the threshold.
 
     Examples
     --------
@@ -195,7 +167,7 @@ def short_threshold(threshold: float, scores: ArrayLike) -> float:
     below = float(np.max(values[values < threshold], initial=-np.inf))
     if threshold > 0:  # a positive threshold stays positive
         below = max(below, 0.0)
-    exact = Decimal(threshold)
+    exact = Decimal(repr(float(threshold)))  # as written: 0.3, not 0.29999999999999999
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
         unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
         # The nearest float to a decimal between two floats is between them as well.
@@ -212,13 +184,7 @@ def has_folds(frames: LabelledFrames) -> bool:
 
 
 def with_training_patients(frames: LabelledFrames, names: tuple[str, ...]) -> LabelledFrames:
-    """Return the frames with the parts "train" (of the named patients) and "test" (all others).
-
-    Raises
-    ------
-    ParameterError
-        The labels do not name a patient, or no labelled frame is left to test on.
-    """
+    """Return the frames with the parts "train" (of the named patients) and "test" (all others)."""
     known = frames.patient.names
     for name in names:
         if name not in known:
@@ -239,19 +205,8 @@ def choose_threshold(
 ) -> float | None:
     """Return the smallest threshold that reaches the target specificity on these frames.
 
-    Parameters
-    ----------
-    frames
-        The frames that choose.
-    options
-        With the target specificity.
-    step
-        1.0 for the paper's detector, whose R_P is a whole number; None for real-valued scores.
-
-    Returns
-    -------
-    float or None
-        None if no normal frame was scored.
+    `step` is 1.0 for the paper's detector, whose R_P is a whole number, and None for real-valued
+    scores. The result is None if no normal frame was scored.
     """
     normal = frames.normal_frames
     if not normal.any():
@@ -269,34 +224,27 @@ def cross_fit(
     choose: Callable[[LabelledFrames], Any],
     flag: Callable[[LabelledFrames, Any], NDArray[np.bool_]] | None = None,
 ) -> CrossFit:
-    """Flag the frames of each fold by the rule that all other folds choose.
+    """Flag the frames of each fold (see :func:`has_folds`) by the rule that all others choose.
 
-    Parameters
-    ----------
-    frames
-        With the folds as parts; see :func:`has_folds`.
-    choose
-        Returns a threshold, or any other value for `flag`, from the frames of the other folds; None
-        if it cannot.
-    flag
-        Returns the flags of frames for that value; by default those of a threshold.
+    `choose` returns a threshold, or any other value for `flag`, from the frames of the other folds;
+    None if it cannot. `flag` returns the flags of frames for that value; by default those of a
+    threshold.
     """
     flagged = np.zeros(len(frames), np.bool_)
     values: dict[str, Any] = {}
-    failed: list[str] = []
     part = frames.part.code
     for code in np.unique(part[part >= 0]):
-        here, name = part == code, frames.part.names[code]
-        value = choose(frames.take((part >= 0) & ~here))
+        here = part == code
+        value = values[frames.part.names[code]] = choose(frames.take((part >= 0) & ~here))
         if value is None:
-            failed.append(name)
             continue
-        values[name] = value
         if flag is None:
             flagged[here] = flagged_at(frames.score[here], value)
         else:
             flagged[here] = flag(frames.take(here), value)
-    return CrossFit(flagged, values, tuple(failed))
+    failed = tuple(name for name, value in values.items() if value is None)
+    values = {name: value for name, value in values.items() if value is not None}
+    return CrossFit(flagged, values, failed)
 
 
 def chosen_point(
@@ -304,57 +252,48 @@ def chosen_point(
 ) -> OperatingPoint | None:
     """Return the operating point that is chosen on the training part.
 
-    Returns
-    -------
-    OperatingPoint or None
-        None if there is no training part, or no normal frame of it was scored.
+    None if there is no training part, or no normal frame of it was scored.
     """
     if TRAIN not in frames.part.names:
         return None
     train = frames.part.code == frames.part.names.index(TRAIN)
-    value = choose_threshold(frames.take(train), options, step)
-    if value is None:
-        return None
     codes = np.unique(frames.patient.code[train])
     names = [frames.patient.names[code] for code in codes if code >= 0]
     who = f"patient {names[0]}" if len(names) == 1 else number_of(len(names), "patient")
     count = number_of(int((frames.normal_frames & train).sum()), "normal frame")
-    text = (
-        f"Smallest threshold with a specificity of at least {options.specificity:g} % on the "
-        f"{count} of {who if names else 'the training part'}."
-    )
+    text = f"the {count} of {who if names else 'the training part'}."
     tested = bool((frames.labelled & ~train).any())
     if not tested:
         text += " There are no other frames to test it on, so the figures are optimistic."
-    return _point("chosen", frames, value, step, text, optimistic=not tested)
+    return _point("chosen", frames, train, options, step, text, optimistic=not tested)
 
 
 def fitted_point(
     frames: LabelledFrames, options: EvaluationOptions, step: float | None
 ) -> OperatingPoint | None:
     """Return the operating point that is fitted to all frames; None without a normal frame."""
-    value = choose_threshold(frames, options, step)
-    if value is None:
-        return None
-    text = (
-        f"Smallest threshold with a specificity of at least {options.specificity:g} % on all "
-        "normal frames. The same frames are evaluated, so the figures are optimistic."
-    )
-    return _point("fitted", frames, value, step, text, optimistic=True)
+    text = "all normal frames. The same frames are evaluated, so the figures are optimistic."
+    every = np.ones(len(frames), np.bool_)
+    return _point("fitted", frames, every, options, step, text, optimistic=True)
 
 
 def _point(
-    key: str,
+    key: Literal["chosen", "fitted"],
     frames: LabelledFrames,
-    value: float,
+    chosen: NDArray[np.bool_],
+    options: EvaluationOptions,
     step: float | None,
     text: str,
     *,
     optimistic: bool,
-) -> OperatingPoint:
+) -> OperatingPoint | None:
+    value = choose_threshold(frames.take(chosen), options, step)
+    if value is None:
+        return None
+    text = f"Smallest threshold with a specificity of at least {options.specificity:g} % on {text}"
     value = value if step is not None else short_threshold(value, frames.score)
     flagged = flagged_at(frames.score, value)
-    return OperatingPoint(key, "threshold", value, flagged, text, optimistic)  # pyright: ignore[reportArgumentType]
+    return OperatingPoint(key, "threshold", value, flagged, text, optimistic)
 
 
 def _smallest(

@@ -10,12 +10,11 @@ from capsieve.statistics.frames import (
     NORMAL,
     POLYP,
     LabelledFrames,
-    dense_units,
     number_of,
     polyp_scores,
     unscored_note,
 )
-from capsieve.statistics.intervals import mean_per_exam, proportion, wilson
+from capsieve.statistics.intervals import mean_per_exam, proportion, share_cells
 from capsieve.statistics.operating_point import TEST, TRAIN, CrossFit
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, OperatingPoint, Table
 from capsieve.statistics.robustness import rates
@@ -25,7 +24,6 @@ __all__ = [
     "class_warnings",
     "cross_fit_table",
     "false_positives_table",
-    "found_polyps",
     "points_table",
     "rate_metrics",
     "sequences_table",
@@ -59,40 +57,21 @@ def rate_metrics(
 ) -> tuple[Metric, ...]:
     """Return sensitivity per frame and per polyp, specificity and false positives per exam.
 
-    Parameters
-    ----------
-    frames
-        Only those of the subset: ``frames.take(mask)``.
-    flagged
-        Which of them are flagged.
-    options
-        Of the evaluation.
-    subset
-        Its name.
+    `frames` are only those of the subset: ``frames.take(mask)``.
     """
     polyp, normal = frames.polyp_frames, frames.normal_frames
     missed, left_out = unscored_note(frames, POLYP), unscored_note(frames, NORMAL)
     common: dict[str, Any] = {"frames": frames, "options": options, "subset": subset}
-    polyps, found = polyp_scores(frames), found_polyps(frames, flagged)
-    of_polyps: dict[str, Any] = common | {
-        "hit": found,
-        "group": polyps.group,
-        "note": f"{_unnamed(frames)} {missed}".strip(),
-    }
+    polyps = polyp_scores(frames)
+    note = f"{_unnamed(frames)} {missed}".strip()
+    of_polyps = common | {"hit": polyps.found(flagged), "group": polyps.group, "note": note}
     return (
         proportion("frames.sensitivity", hit=flagged, among=polyp, note=missed, **common),
         proportion("frames.specificity", hit=~flagged, among=normal, note=left_out, **common),
         mean_per_exam("frames.false_positives_per_exam", counted=flagged & normal, **common),
-        proportion("polyps.sensitivity", among=np.ones(len(found), np.bool_), **of_polyps),
+        proportion("polyps.sensitivity", among=polyps.frames > 0, **of_polyps),
         proportion("polyps.sensitivity_long", among=polyps.frames >= LONG, **of_polyps),
     )
-
-
-def found_polyps(frames: LabelledFrames, flagged: Mask) -> Mask:
-    """Return which polyps have a flagged frame, in the order of ``polyp_scores(frames)``."""
-    shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
-    code, count, _ = dense_units(frames.polyp.code[shown])
-    return np.bincount(code, flagged[shown], minlength=count) > 0
 
 
 def class_warnings(frames: LabelledFrames) -> tuple[str, ...]:
@@ -112,24 +91,20 @@ def class_warnings(frames: LabelledFrames) -> tuple[str, ...]:
 
 def sequences_table(frames: LabelledFrames, flagged: Mask) -> Table:
     """Return the paper's table of sequences: frames N_F and detection D of every polyp."""
-    shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
-    code, count, start = dense_units(frames.polyp.code[shown])
     polyps = polyp_scores(frames)
-    hits = np.bincount(code[flagged[shown]], minlength=count)
-    # The place of each frame in the sequence of its polyp, from 1.
-    order = np.argsort(code, kind="stable")
-    place = np.empty(len(shown), np.int64)
-    place[order] = (
-        1
-        + np.arange(len(shown))
-        - np.repeat(np.cumsum(polyps.frames) - polyps.frames, polyps.frames)
-    )
-    first = np.full(count, len(shown) + 1)
-    np.minimum.at(first, code[flagged[shown]], place[flagged[shown]])
+    count, hit = len(polyps.score), flagged[polyps.shown]
+    hits = np.bincount(polyps.place[hit], minlength=count)
+    # The number of each frame in the sequence of its polyp, from 1.
+    order = np.argsort(polyps.place, kind="stable")
+    number = np.empty(len(order), np.int64)
+    before = np.cumsum(polyps.frames) - polyps.frames
+    number[order] = 1 + np.arange(len(order)) - np.repeat(before, polyps.frames)
+    first = np.full(count, len(order) + 1)
+    np.minimum.at(first, polyps.place[hit], number[hit])
     rows = tuple(
         (
-            frames.polyp.names[polyps.polyp[i]],
-            frames.patient[int(shown[start[i]])],
+            frames.polyp[polyps.first[i]],
+            frames.patient[polyps.first[i]],
             int(polyps.frames[i]),
             int(hits[i]),
             bool(hits[i]),
@@ -194,26 +169,22 @@ def false_positives_table(frames: LabelledFrames, flagged: Mask) -> Table:
             Column("high", "to", "share"),
         ),
         tuple(
-            (names[place], *_share_cells(int(false[place]), int(total[place])))
+            (names[place], *share_cells(int(false[place]), int(total[place])))
             for place in np.flatnonzero(total)
         ),
         caption.strip(),
-        ("Total", *_share_cells(int(false.sum()), len(normal))),
+        ("Total", *share_cells(int(false.sum()), len(normal))),
     )
 
 
 def points_table(frames: LabelledFrames, points: Sequence[OperatingPoint]) -> Table:
     """Return specificity and sensitivities of every operating point, on all subsets."""
-    rows = tuple(
-        (
-            _POINTS[point.key],
-            _rule(point),
-            name,
-            *_rate_cells(frames.take(mask), point.flagged[mask]),
-        )
-        for name, mask in subsets(frames).items()
-        for point in points
-    )
+    rows = []
+    for name, mask in subsets(frames).items():
+        part = frames.take(mask)
+        for point in points:
+            cells = _rate_cells(part, point.flagged[mask])
+            rows.append((_POINTS[point.key], _rule(point), name, *cells))
     return Table(
         "operating-points",
         "Operating points",
@@ -223,7 +194,7 @@ def points_table(frames: LabelledFrames, points: Sequence[OperatingPoint]) -> Ta
             Column("frames", "Frames"),
             *_rate_columns(frames),
         ),
-        rows,
+        tuple(rows),
         " ".join(f"{_POINTS[point.key]}: {point.text}" for point in points),
     )
 
@@ -276,11 +247,6 @@ def _rate_cells(frames: LabelledFrames, flagged: Mask) -> list[int | float | Non
     for rate in rates(frames, flagged).values():
         cells += [rate.total, rate.value]
     return cells
-
-
-def _share_cells(hits: int, total: int) -> tuple[int | float | None, ...]:
-    low, high = wilson(hits, total) or (None, None)
-    return total, hits, hits / total if total else None, low, high
 
 
 def _unnamed(frames: LabelledFrames) -> str:

@@ -1,6 +1,7 @@
 """Reading effort: reading lists per exam, frames and events to read, and polyps found."""
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,12 @@ from capsieve.events import Flagged, group
 from capsieve.statistics.frames import (
     NORMAL,
     POLYP,
+    Coded,
     LabelledFrames,
     dense_units,
     exam_units,
     number_of,
+    polyp_scores,
     reading_units,
 )
 from capsieve.statistics.intervals import mean_per_exam
@@ -32,6 +35,7 @@ __all__ = [
     "effort_metrics",
     "effort_table",
     "event_codes",
+    "flagged_alike",
     "flagged_by_list",
     "frames_to_read",
     "reading_share",
@@ -45,21 +49,12 @@ _SHARES = np.unique(np.concatenate([np.linspace(0, 0.2, 201), np.linspace(0.2, 1
 
 
 class _Ranks(NamedTuple):
-    """Place of each frame on the reading list of its exam.
+    """Place of each frame on the reading list of its exam."""
 
-    Attributes
-    ----------
-    unit
-        Code of the exam; -1 if it is not known.
-    rank
-        From 1; infinite if the frame is on no list. Near-identical frames share a rank.
-    total
-        Per exam: scored frames without near-duplicates; shares refer to this number.
-    """
-
-    unit: NDArray[np.int64]
-    rank: NDArray[np.float64]
-    total: NDArray[np.int64]
+    unit: NDArray[np.int64]  # code of the exam; -1 if it is not known
+    rank: NDArray[np.float64]  # from 1, the same for near-identical frames; infinite: on no list
+    share: NDArray[np.float64]  # the smallest share at which a list contains the frame
+    total: NDArray[np.int64]  # per exam: scored frames without near-duplicates
 
 
 def reading_share(frames: LabelledFrames) -> NDArray[np.float64]:
@@ -67,15 +62,10 @@ def reading_share(frames: LabelledFrames) -> NDArray[np.float64]:
 
     A list takes the frames with the highest scores; of equal scores the earlier row. Near-identical
     frames come with the best of them and count as one. ``flagged_by_list(frames, share)`` is
-    ``reading_share(frames) <= share``.
-
-    Returns
-    -------
-    array
-        Infinite if no list contains the frame: it was not scored, was rejected by a rule, or its
-        exam is not known.
+    ``reading_share(frames) <= share``. Infinite if no list contains the frame: it was not scored,
+    was rejected by a rule, or its exam is not known.
     """
-    return _share(_ranks(frames))
+    return _ranks(frames).share
 
 
 def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
@@ -84,12 +74,8 @@ def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
     The rule is that of screening, but a list is formed per exam that the labels name, because a
     screened folder may have a class of a data set.
 
-    Parameters
-    ----------
-    frames
-        All frames of the exams.
-    read
-        "10%" or a float up to 1 for a share of each exam; "300" or an int for a count.
+    `frames` are all frames of the exams; `read` is "10%" or a float up to 1 for a share of each
+    exam, "300" or an int for a count.
 
     Raises
     ------
@@ -97,7 +83,7 @@ def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
         The length is not possible, or the exam of a frame is not known.
     """
     length = read if isinstance(read, float) and 0 < read <= 1 else parse_read(read)  # pyright: ignore[reportArgumentType]
-    unit, rank, total = _ranks(frames)
+    unit, rank, _, total = _ranks(frames)
     unknown = int(np.count_nonzero(unit < 0))
     if unknown:
         raise ParameterError(
@@ -110,17 +96,25 @@ def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
     return rank <= np.ceil(np.round(length * total, _DECIMALS))[unit]
 
 
+def flagged_alike(frames: LabelledFrames, flagged: Mask, score: NDArray[np.float64]) -> Mask:
+    """Flag the same share of each exam as `flagged`, by other scores.
+
+    If the labels do not name the exam of each frame, the share is that of all frames.
+    """
+    if (frames.unit.code[frames.labelled] < 0).any():
+        frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
+    unit, _, share, total = _ranks(replace(frames, score=score))
+    listed = _count_runs(frames, unit, flagged & ~np.isnan(score), len(total))
+    read = np.append(listed / np.maximum(total, 1), 0.0)  # the last one for unknown exams
+    return share <= read[unit]
+
+
 def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
     """Return what reading lists of all lengths find.
 
-    Returns
-    -------
-    EffortCurve or None
-        None if the exam of a frame is not known, or no frame was scored.
+    None if the exam of a frame is not known, or no frame was scored.
     """
-    ranks = _ranks(frames)
-    unit, rank, total = ranks
-    share = _share(ranks)
+    unit, rank, share, total = _ranks(frames)
     listed = np.flatnonzero(rank < np.inf)
     if (unit < 0).any() or not len(listed):
         return None
@@ -128,15 +122,13 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
     longest = np.zeros(exams)
     np.maximum.at(longest, unit[listed], rank[listed])
     length = np.minimum(np.ceil(np.round(_SHARES[:, None] * total, _DECIMALS)), longest)
-    shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
-    code, polyps, _ = dense_units(frames.polyp.code[shown])
-    best = np.full(polyps, np.inf)
-    np.minimum.at(best, code, share[shown])
+    polyps = polyp_scores(frames)
+    best = np.full(len(polyps.score), np.inf)
+    np.minimum.at(best, polyps.place, share[polyps.shown])
 
     def found(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not len(values):
-            return np.full(len(_SHARES), np.nan)
-        return np.searchsorted(np.sort(values), _SHARES, side="right") / len(values)
+        below = np.searchsorted(np.sort(values), _SHARES, side="right")
+        return below / len(values) if len(values) else np.full(len(_SHARES), np.nan)
 
     return EffortCurve(
         share=_SHARES,
@@ -144,7 +136,7 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
         polyps_found=found(best),
         frames_found=found(share[frames.polyp_frames]),
         exams=exams,
-        polyps=polyps,
+        polyps=len(best),
         unit=frames.polyp_word,
     )
 
@@ -159,14 +151,7 @@ def effort_metrics(
 ) -> tuple[Metric, ...]:
     """Return frames and events to read per exam, counted as in the report of an exam.
 
-    Parameters
-    ----------
-    frames, flagged
-        All frames of the exams, and which of them are flagged.
-    options, subset
-        Of the evaluation.
-    event
-        From :func:`event_codes`, if it is known.
+    `frames` are all frames of the exams; `event` is from :func:`event_codes`, if it is known.
     """
     event = event_codes(frames, flagged) if event is None else event
     to_read = frames_to_read(frames, flagged, event)
@@ -174,14 +159,10 @@ def effort_metrics(
     common: dict[str, Any] = {"frames": frames, "options": options, "subset": subset}
     unscored = int(np.count_nonzero(~frames.scored))
     note = f"{number_of(unscored, 'frame')} not scored: never flagged." if unscored else ""
+    both = f"{_range(frames, to_read)} {note}".strip()
     first, false = _events(frames, event)
     return (
-        mean_per_exam(
-            "effort.frames_per_exam",
-            counted=to_read,
-            note=f"{_range(frames, to_read)} {note}".strip(),
-            **common,
-        ),
+        mean_per_exam("effort.frames_per_exam", counted=to_read, note=both, **common),
         mean_per_exam("effort.frames_whole_exam", counted=every, **common),
         mean_per_exam("effort.share_of_frames", counted=to_read, among=every, note=note, **common),
         mean_per_exam("effort.events_per_exam", counted=first, **common),
@@ -194,8 +175,8 @@ def effort_table(
 ) -> Table:
     """Return frames and events to read of each exam; arguments as for :func:`effort_metrics`."""
     event = event_codes(frames, flagged) if event is None else event
-    first, false = _events(frames, event)
-    masks = (np.ones(len(frames), np.bool_), frames_to_read(frames, flagged, event), first, false)
+    every = np.ones(len(frames), np.bool_)
+    masks = (every, frames_to_read(frames, flagged, event), *_events(frames, event))
     exams = exam_units(frames)
     names = [*exams.names, "(unknown)"]
     code = np.where(exams.code < 0, len(exams.names), exams.code)
@@ -277,12 +258,10 @@ def frames_to_read(
 def _ranks(frames: LabelledFrames) -> _Ranks:
     units = reading_units(frames)
     unit, score = units.code.astype(np.int64), frames.score
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
-    run = unit * max(len(frames), 1) + first
-    scored = frames.scored & (unit >= 0)
-    total = np.bincount(np.unique(run[scored]) // max(len(frames), 1), minlength=len(units.names))
+    run = _runs(frames, unit)
+    total = _count_runs(frames, unit, frames.scored, len(units.names))
     rank = np.full(len(frames), np.inf)
-    rows = np.flatnonzero(scored & (score > -np.inf))
+    rows = np.flatnonzero((unit >= 0) & (score > -np.inf))
     order = rows[np.lexsort((-score[rows], unit[rows]))]  # stable: the earlier row first
     _, best, code = np.unique(run[order], return_index=True, return_inverse=True)
     starts = np.zeros(len(order), np.int64)
@@ -291,18 +270,24 @@ def _ranks(frames: LabelledFrames) -> _Ranks:
     before = np.searchsorted(unit[order], np.arange(len(units.names)), side="left")
     offset = np.concatenate([[0], count])[before]
     rank[order] = count[best][code] - offset[unit[order]]
-    return _Ranks(unit, rank, total)
-
-
-def _share(ranks: _Ranks) -> NDArray[np.float64]:
-    """Return the smallest share at which a list contains each frame."""
-    unit, rank, total = ranks
-    share = np.full(len(rank), np.inf)
-    known = rank < np.inf
     # The list is rounded up, so it contains the frame as soon as it exceeds the frames before by
     # more than the rounding.
-    share[known] = (rank[known] - 1 + 0.501 * 10.0**-_DECIMALS) / total[unit[known]]
-    return share
+    share = np.full(len(rank), np.inf)
+    share[order] = (rank[order] - 1 + 0.501 * 10.0**-_DECIMALS) / total[unit[order]]
+    return _Ranks(unit, rank, share, total)
+
+
+def _runs(frames: LabelledFrames, unit: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a code per run of near-identical frames of an exam."""
+    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
+    return unit * len(frames) + first
+
+
+def _count_runs(
+    frames: LabelledFrames, unit: NDArray[np.int64], counted: Mask, units: int
+) -> NDArray[np.int64]:
+    runs = np.unique(_runs(frames, unit)[counted & (unit >= 0)])
+    return np.bincount(runs // max(len(frames), 1), minlength=units)
 
 
 def _events(frames: LabelledFrames, event: NDArray[np.int64]) -> tuple[Mask, Mask]:

@@ -5,22 +5,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
+from capsieve.statistics.definitions import DEFINITIONS, Definition, Unit
 
 if TYPE_CHECKING:
     from capsieve.statistics.frames import LabelledFrames
 
 __all__ = [
-    "DEFINITIONS",
     "LEVEL",
     "Column",
     "Comparison",
-    "Definition",
     "EffortCurve",
     "Evaluation",
     "EvaluationOptions",
@@ -39,163 +38,7 @@ __all__ = [
 LEVEL = 0.95
 """Confidence level of every interval."""
 
-Unit = Literal["share", "area", "frames", "events", "score"]
 Kind = Literal["text", "count", "share", "number", "seconds", "flag"]
-
-
-class Definition(NamedTuple):
-    """Name, unit and definition of a metric, for people.
-
-    `among` names what a proportion is a share of, for the note of a metric without a value.
-    """
-
-    name: str
-    unit: Unit
-    text: str
-    among: str = ""
-
-
-_AUC = (
-    "Chance that a {unit} scores higher than a normal frame, ties counted half. Frames that were "
-    "rejected or not scored have the lowest rank."
-)
-_AUC_20 = "Mean sensitivity per {unit} over false positive rates from 0 to 20 %."
-_AT_TARGET = (
-    "Highest sensitivity per {unit} of a threshold that at least {{target}} % of the normal frames "
-    "do not reach. The threshold is chosen on the same frames, so the value is optimistic."
-)
-_BASELINE = "Area under the ROC curve per frame if {} were the score, on the same frames."
-_PASSED = "Scored {} that pre-selection does not reject, among all scored {}."
-
-# {polyp} is "polyp", or "run" if runs of frames are used as polyps; {target} is the target
-# specificity in percent.
-DEFINITIONS: dict[str, Definition] = {
-    "frames.sensitivity": Definition(
-        "Sensitivity per frame",
-        "share",
-        "Flagged polyp frames among all polyp frames.",
-        "polyp frames",
-    ),
-    "frames.specificity": Definition(
-        "Specificity",
-        "share",
-        "Normal frames that are not flagged among all scored normal frames.",
-        "scored normal frames",
-    ),
-    "frames.false_positives_per_exam": Definition(
-        "False positives per exam", "frames", "Flagged normal frames per exam."
-    ),
-    "polyps.sensitivity": Definition(
-        "Sensitivity per {polyp}",
-        "share",
-        "{polyp}s with at least one flagged frame among all {polyp}s.",
-        "named {polyp}s",
-    ),
-    "polyps.sensitivity_long": Definition(
-        "Sensitivity per {polyp} of 5 frames or more",
-        "share",
-        "{polyp}s with at least one flagged frame among all {polyp}s of 5 frames or more.",
-        "{polyp}s of 5 frames or more",
-    ),
-    "frames.auc": Definition("AUC per frame", "area", _AUC.format(unit="polyp frame")),
-    "polyps.auc": Definition(
-        "AUC per {polyp}",
-        "area",
-        _AUC.format(unit="{polyp}") + " The score of a {polyp} is that of its best frame.",
-    ),
-    "frames.auc_20": Definition(
-        "Partial AUC per frame, up to 20 % false positives", "area", _AUC_20.format(unit="frame")
-    ),
-    "polyps.auc_20": Definition(
-        "Partial AUC per {polyp}, up to 20 % false positives",
-        "area",
-        _AUC_20.format(unit="{polyp}"),
-    ),
-    "frames.sensitivity_at_target": Definition(
-        "Sensitivity per frame at {target} % specificity", "share", _AT_TARGET.format(unit="frame")
-    ),
-    "polyps.sensitivity_at_target": Definition(
-        "Sensitivity per {polyp} at {target} % specificity",
-        "share",
-        _AT_TARGET.format(unit="{polyp}"),
-    ),
-    "preselection.polyp": Definition(
-        "Polyp frames that pass pre-selection",
-        "share",
-        _PASSED.format(*["polyp frames"] * 2),
-        "scored polyp frames",
-    ),
-    "preselection.normal": Definition(
-        "Normal frames that pass pre-selection",
-        "share",
-        _PASSED.format(*["normal frames"] * 2),
-        "scored normal frames",
-    ),
-    "preselection.other": Definition(
-        "Frames with another finding that pass pre-selection",
-        "share",
-        _PASSED.format(*["frames with another finding"] * 2),
-        "scored frames with another finding",
-    ),
-    "effort.frames_per_exam": Definition(
-        "Frames to read per exam",
-        "frames",
-        "Flagged frames per exam, labelled or not. Near-duplicates of a flagged frame of the same "
-        "event are not counted.",
-    ),
-    "effort.frames_whole_exam": Definition(
-        "Frames of a whole exam", "frames", "All frames per exam, flagged or not."
-    ),
-    "effort.share_of_frames": Definition(
-        "Share of the frames to read",
-        "share",
-        "Frames to read among all frames of all exams.",
-        "frames",
-    ),
-    "effort.events_per_exam": Definition(
-        "Events to read per exam",
-        "events",
-        "Groups of flagged frames that may show the same polyp, per exam.",
-    ),
-    "effort.false_events_per_exam": Definition(
-        "False events per exam",
-        "events",
-        "Events with a normal frame and without a polyp frame, per exam.",
-    ),
-    "baseline.redness.auc": Definition(
-        "AUC of mean redness",
-        "area",
-        _BASELINE.format("the share of red in the mean colour, red / (red + green + blue),"),
-    ),
-    "baseline.brightness.auc": Definition(
-        "AUC of mean brightness", "area", _BASELINE.format("the mean of red, green and blue")
-    ),
-    "baseline.sharpness.auc": Definition(
-        "AUC of sharpness", "area", _BASELINE.format("the variance of the Laplacian")
-    ),
-    "localisation.frames": Definition(
-        "Hit rate per frame",
-        "share",
-        "Polyp frames whose best place is inside the outline of a polyp, among all polyp frames "
-        "with an outline, flagged or not.",
-        "polyp frames with a usable outline",
-    ),
-    "localisation.flagged": Definition(
-        "Hit rate per flagged frame",
-        "share",
-        "Flagged polyp frames whose best place is inside the outline of a polyp, among all flagged "
-        "polyp frames with an outline.",
-        "flagged polyp frames with a usable outline",
-    ),
-    "localisation.polyps": Definition(
-        "Hit rate per {polyp}",
-        "share",
-        "{polyp}s with a flagged frame whose best place is inside the outline of that {polyp}, "
-        "among all {polyp}s with an outline.",
-        "outlines of named {polyp}s",
-    ),
-}
-"""Every metric by its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +71,7 @@ class Metric:
     Attributes
     ----------
     key
-        A key of :data:`DEFINITIONS`.
+        A key of :data:`~capsieve.statistics.definitions.DEFINITIONS`.
     value
         None if it is not defined, for instance without a polyp frame; `note` says why.
     numerator, denominator
@@ -271,29 +114,16 @@ def make_metric(
     options: "EvaluationOptions",
     **fields: Any,
 ) -> Metric:
-    """Return a metric with name and text of its definition in the words of this evaluation.
-
-    Parameters
-    ----------
-    key, value
-        See :class:`Metric`.
-    frames, options
-        They give the word for a polyp and the target specificity.
-    **fields
-        Further fields of :class:`Metric`.
-    """
+    """Return a metric with name and text of its definition in the words of this evaluation."""
     name, _, text, _ = define(key, frames, options)
     return Metric(key, value, name=name, text=text, **fields)
 
 
 def define(key: str, frames: "LabelledFrames", options: "EvaluationOptions") -> Definition:
     """Return the definition of a metric in the words of this evaluation."""
-    definition = DEFINITIONS[key]
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
-    name, text, among = (
-        each.format_map(words) for each in (definition.name, definition.text, definition.among)
-    )
-    return Definition(name, definition.unit, text[:1].upper() + text[1:], among)
+    name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
+    return Definition(name, cast(Unit, unit), text[:1].upper() + text[1:], among)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,18 +138,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of plain values; None for an empty cell.
+    """A table of plain values, None for an empty cell; `total` is a last row.
 
-    Attributes
-    ----------
-    key
-        Name of its file without the ending.
-    title, caption
-        Heading, and one or two sentences about what is counted.
-    columns, rows
-        The content.
-    total
-        A last row, or None.
+    `key` is the name of its file without the ending, `caption` has one or two sentences about what
+    is counted.
     """
 
     key: str
@@ -345,8 +167,6 @@ class RocCurve:
         One point per threshold, the strictest first. A frame that a rule rejected before it was
         scored has the score -inf, so the curve ends where pre-selection stops it; the area is
         that of the curve with a straight line from there to (1, 1).
-    positives, negatives
-        Counts.
     unit
         "frame", "polyp" or "run".
     band_rate, band_low, band_high
@@ -366,20 +186,9 @@ class RocCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EffortCurve:
-    """Polyps and polyp frames found against the share of each exam that is read.
+    """Shares of polyps and polyp frames found against the share of each exam that is read.
 
-    Attributes
-    ----------
-    share
-        Share of the frames of every exam that is read, rising.
-    frames
-        Mean number of flagged frames per exam at each share.
-    polyps_found, frames_found
-        Shares of 1.
-    exams, polyps
-        Counts.
-    unit
-        "polyp" or "run".
+    `frames` is the mean number of flagged frames per exam, `unit` is "polyp" or "run".
     """
 
     share: NDArray[np.float64]
@@ -407,20 +216,10 @@ class FrocCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Distribution of a quantity in both classes.
+    """Frames of both classes by a quantity; the last bin also counts larger values.
 
-    Attributes
-    ----------
-    key, label
-        "texture_max", and its name for people.
-    edges
-        Of the bins; the last bin also counts larger values.
-    polyp, normal
-        Frames per bin.
-    bounds
-        Values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}.
-    left_out
-        Frames without the quantity, and why; or "".
+    `bounds` are the values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}. `left_out` says
+    how many frames lack the quantity, and why.
     """
 
     key: str
@@ -464,18 +263,14 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Two detectors on the same frames.
+    """Two detectors on the same frames: the evaluated results first, then the baseline.
 
     Attributes
     ----------
-    names
-        Of the evaluated results and of the baseline.
     first, second, differences
         The metrics of both and their differences (first minus second), by the same keys.
-    values
-        A table of both values and the difference with its interval.
-    changed
-        The frames that only one of them flags.
+    values, changed
+        Tables of both values with their differences, and of the frames that only one flags.
     gained, lost, p_value
         Polyp frames and polyps that only the first or only the second flags, by unit ("frame",
         "polyp"), and McNemar's p.
@@ -548,12 +343,12 @@ class EvaluationOptions:
                 raise ParameterError(
                     "read", "cannot be combined with a threshold; give only one of them"
                 )
-        if self.bootstrap_samples < 100:
-            raise ParameterError(
-                "bootstrap_samples", f"must be 100 or more, not {self.bootstrap_samples}"
-            )
-        if self.seed < 0:
-            raise ParameterError("seed", f"must be 0 or more, not {self.seed}")
+        for name, value, least in (
+            ("bootstrap_samples", self.bootstrap_samples, 100),
+            ("seed", self.seed, 0),
+        ):
+            if value < least:
+                raise ParameterError(name, f"must be {least} or more, not {value}")
 
     @property
     def target(self) -> float:

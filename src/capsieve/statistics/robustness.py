@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames
+from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, polyp_scores
 
 __all__ = ["RATES", "Effect", "Rate", "effect", "rates", "relative_change"]
 
 RATES = ("frames.specificity", "frames.sensitivity", "polyps.sensitivity")
-"""Keys of the rates that a study compares; see :data:`~capsieve.statistics.results.DEFINITIONS`."""
+"""Keys of the rates that a study compares."""
 
 
 class Rate(NamedTuple):
@@ -56,36 +56,20 @@ class Effect:
 def rates(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> dict[str, Rate]:
     """Return specificity, sensitivity per frame and sensitivity per polyp as counts.
 
-    Parameters
-    ----------
-    frames
-        A polyp frame without a score is missed, a normal frame without a score is left out.
-    flagged
-        One value per frame.
+    A polyp frame without a score is missed, a normal frame without a score is left out.
     """
     normal, polyp = frames.normal_frames, frames.polyp_frames
-    named = polyp & (frames.polyp.code >= 0)
+    found = polyp_scores(frames).found(flagged)
     values = (
         Rate(int((normal & ~flagged).sum()), int(normal.sum())),
         Rate(int((polyp & flagged).sum()), int(polyp.sum())),
-        Rate(
-            len(np.unique(frames.polyp.code[named & flagged])),
-            len(np.unique(frames.polyp.code[named])),
-        ),
+        Rate(int(found.sum()), len(found)),
     )
     return dict(zip(RATES, values, strict=True))
 
 
 def effect(frames: LabelledFrames, base: NDArray[np.bool_], changed: NDArray[np.bool_]) -> Effect:
-    """Compare the frames that two settings flag.
-
-    Parameters
-    ----------
-    frames
-        The labelled frames.
-    base, changed
-        Which frames each of the settings flags.
-    """
+    """Compare the frames that two settings flag."""
     before, after = rates(frames, base), rates(frames, changed)
     classes = {"polyp": frames.truth == POLYP, "normal": frames.truth == NORMAL}
     return Effect(

@@ -17,12 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import LabelledFrames, dense_units, polyp_scores
-from capsieve.statistics.intervals import (
-    FEWEST_GROUPS,
-    draws,
-    least_count,
-    resampled_interval,
-)
+from capsieve.statistics.intervals import FEWEST_GROUPS, draws, least_count, resampled_interval
 from capsieve.statistics.operating_point import short_threshold
 from capsieve.statistics.results import (
     LEVEL,
@@ -62,24 +57,17 @@ class RocSamples:
     """What bootstrap samples give; arrays are empty if there are too few groups.
 
     Two results with the same groups, number of samples and seed have the same draws, so their
-    values may be subtracted sample by sample.
-
-    Attributes
-    ----------
-    kind, units
-        The drawn units, and how many of them have the rarer class.
-    auc, partial_auc, sensitivity
-        One value per sample, the last at the target specificity; NaN if a class is empty.
-    curves
-        Samples x 201 false positive rates from 0 to 1: interpolated sensitivity, constant after
-        the end of the curve.
+    values may be subtracted sample by sample. The arrays with the names of metrics have one value
+    per sample, NaN if a class is empty; `curves` has the interpolated sensitivity at 201 false
+    positive rates from 0 to 1, constant after the end of the curve. `units` of the drawn `kind`
+    have the rarer class.
     """
 
     kind: str
     units: int
     auc: Floats
-    partial_auc: Floats
-    sensitivity: Floats
+    auc_20: Floats
+    sensitivity_at_target: Floats
     curves: Floats
 
     def interval(self, samples: Floats) -> Interval:
@@ -99,21 +87,8 @@ def roc_curve(positive: ArrayLike, negative: ArrayLike, *, unit: str = "frame") 
     """Return true against false positive rate at every distinct score.
 
     Both are shares of scores that are at least the threshold, as in the paper. If frames were
-    rejected before they were scored (-inf), the curve ends before (1, 1).
-
-    Parameters
-    ----------
-    positive
-        Scores of polyp frames, or the best score of each polyp; NaN counts as missed.
-    negative
-        Scores of normal frames; NaN is left out.
-    unit
-        What a positive is: "frame", "polyp" or "run".
-
-    Returns
-    -------
-    RocCurve
-        The rates of an empty class are NaN.
+    rejected before they were scored (-inf), the curve ends before (1, 1). A positive without a
+    score (NaN) counts as missed, a negative is left out. The rates of an empty class are NaN.
     """
     found, false = np.sort(_positive(positive)), np.sort(_negative(negative))
     distinct = np.unique(np.concatenate([found, false]))[::-1]
@@ -133,15 +108,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 
     That is the area under the curve with a straight line from its end to (1, 1).
 
-    Parameters
-    ----------
-    positive, negative
-        As for :func:`roc_curve`.
-
-    Returns
-    -------
-    float or None
-        None if a class is empty.
+    None if a class is empty. Scores are as for :func:`roc_curve`.
     """
     return _area(roc_curve(positive, negative))
 
@@ -161,11 +128,8 @@ def partial_auc(curve: RocCurve, most: float = PARTIAL) -> float | None:
 def sensitivity_at_specificity(curve: RocCurve, specificity: float) -> tuple[float, float] | None:
     """Return the highest sensitivity that a threshold reaches at this specificity or more.
 
-    Returns
-    -------
-    tuple or None
-        The sensitivity, and the highest threshold that has it (infinite if only flagging nothing is
-        specific enough). None if a class is empty.
+    With it comes the highest threshold that has it, infinite if only flagging nothing is specific
+    enough. None if a class is empty.
     """
     if not curve.positives or not curve.negatives:
         return None
@@ -181,23 +145,23 @@ def frame_roc(
     frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
 ) -> RocResult:
     """Return the curve per frame: polyp frames against normal frames."""
-    polyp = frames.polyp_frames
-    score, group = _positive(frames.score[polyp]), frames.group.code[polyp]
-    return _roc("frames", frames, polyp, score, group, options, subset)
+    shown = np.flatnonzero(frames.polyp_frames)
+    score, group = _positive(frames.score[shown]), frames.group.code[shown]
+    return _roc("frames", frames, shown, score, group, options, subset)
 
 
 def polyp_roc(
     frames: LabelledFrames, options: EvaluationOptions, *, subset: str = "all"
 ) -> RocResult:
     """Return the curve per polyp: the best frame of every named polyp against normal frames."""
-    shown, polyps = frames.polyp_frames & (frames.polyp.code >= 0), polyp_scores(frames)
-    return _roc("polyps", frames, shown, polyps.score, polyps.group, options, subset)
+    polyps = polyp_scores(frames)
+    return _roc("polyps", frames, polyps.shown, polyps.score, polyps.group, options, subset)
 
 
 def _roc(
     key: str,
     frames: LabelledFrames,
-    shown: NDArray[np.bool_],
+    shown: Codes,
     positive: Floats,
     group: NDArray[np.integer],
     options: EvaluationOptions,
@@ -208,7 +172,9 @@ def _roc(
     normal = frames.normal_frames
     negative = frames.score[normal]
     curve = roc_curve(positive, negative, unit="frame" if per_frame else word)
-    code = frames.group.code[shown | normal]
+    used = normal.copy()
+    used[shown] = True
+    code = frames.group.code[used]
     dense, units, _ = dense_units(code)
     number = np.zeros(int(code.max(initial=-1)) + 2, np.int64)
     number[code + 1] = dense
@@ -230,8 +196,8 @@ def _roc(
         at = f"At the threshold {short_threshold(best[1], scores):.12g}."
     rows = {
         "auc": (_area(curve), samples.auc, (formula,), empty),
-        "auc_20": (partial_auc(curve), samples.partial_auc, (), empty),
-        "sensitivity_at_target": (best and best[0], samples.sensitivity, (), empty or at),
+        "auc_20": (partial_auc(curve), samples.auc_20, (), empty),
+        "sensitivity_at_target": (best and best[0], samples.sensitivity_at_target, (), empty or at),
     }
     metrics = tuple(
         make_metric(
@@ -334,20 +300,12 @@ def _thresholds(positive: Floats, negative: Floats) -> Floats:
     if len(distinct) > _THRESHOLDS:
         strict = false[: max(1, int(np.ceil(PARTIAL * len(negative))))]
         quarter = _THRESHOLDS // 4
-        picked = (
-            _spread(strict, 2 * quarter),
-            _spread(found, quarter),
-            _spread(false, quarter - 1),
-        )
+        picked = [
+            scores[np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(int)]
+            for scores, count in ((strict, 2 * quarter), (found, quarter), (false, quarter - 1))
+        ]
         distinct = np.unique(np.concatenate([distinct[:1], *picked]))
     return np.concatenate([[np.inf], distinct[::-1]])
-
-
-def _spread(falling: Floats, count: int) -> Floats:
-    """Return about `count` of the scores, evenly by rank, with both ends."""
-    if len(falling) <= count:
-        return falling
-    return falling[np.linspace(0, len(falling) - 1, count).round().astype(np.int64)]
 
 
 def _counts_at_least(scores: Floats, row: Codes, rows: int, thresholds: Floats) -> Floats:

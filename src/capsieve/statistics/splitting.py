@@ -87,21 +87,9 @@ def assign_stratified(
     and the total :math:`C_m`, the sum of :math:`w_m (c_{jm} / C_m - s_j)^2` over kinds and parts
     grows least. No part stays empty.
 
-    Parameters
-    ----------
-    contents
-        One row per group; one column per kind: polyp frames, polyps, normal frames, ...
-    shares
-        Of the parts; they sum to 1.
-    weights
-        Of the kinds; equal by default.
-    seed
-        Decides between equals.
-
-    Returns
-    -------
-    array
-        The number of the part of each group.
+    `contents` has one row per group and one column per kind: polyp frames, polyps, normal frames,
+    ... The `shares` of the parts sum to 1, the `weights` of the kinds are equal by default, and
+    `seed` decides between equals. The result is the number of the part of each group.
 
     Raises
     ------
@@ -151,19 +139,8 @@ def assign_in_order(
     only divided at the end of a part. A group goes to the part that contains the middle of its
     frames. Sources with fewer groups than parts are taken together.
 
-    Parameters
-    ----------
-    size
-        Frames of each group; the groups are in order.
-    shares
-        Of the parts; they sum to 1.
-    source
-        Code of the source of each group; every source is divided by itself.
-
-    Returns
-    -------
-    array
-        The number of the part of each group.
+    `size` is the number of frames of each group, in order. Every `source` (a code per group) is
+    divided by itself. The result is the number of the part of each group.
 
     Raises
     ------
