@@ -224,6 +224,29 @@ def test_a_fold_is_evaluated_with_the_threshold_of_the_other_folds(small, tmp_pa
     evaluation = evaluate(results, labels, splits=split)
     assert evaluation.metric("frames.specificity", "cross-fitted").value == 1.0
     assert evaluation.table("cross-fitted").column("fold") == ["1", "2"]
+    assert [point.key for point in evaluation.points] == ["screened", "cross-fitted", "fitted"]
+
+
+def test_scores_with_folds_are_not_evaluated_with_a_threshold_of_their_own_first(small, tmp_path):
+    _, rows = small
+    labels = write_rows(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["1"] * 4 + ["2"] * 4)
+    scores = {
+        "exam": [row["exam"] for row in rows],
+        "frame": [int(row["frame"]) for row in rows],
+        "score": np.arange(len(rows), dtype=float),
+    }
+    evaluation = evaluate(scores, labels, tmp_path / "out", splits=split)
+    assert [point.key for point in evaluation.points] == ["cross-fitted", "fitted"]
+    crossed = evaluation.metric("frames.specificity", "cross-fitted")
+    assert evaluation.metric("frames.specificity").value == crossed.value
+
+
+def test_results_without_a_single_score_are_refused(small, tmp_path):
+    labels = write_rows(tmp_path / "l.csv", small[1])
+    scores = {"exam": ["a"] * 4, "frame": range(4), "score": [None] * 4}
+    with pytest.raises(FileError, match="score"):
+        evaluate(scores, labels)
 
 
 def test_the_test_part_alone_is_evaluated_as_it_was_screened(small, tmp_path):
@@ -411,7 +434,9 @@ def test_a_list_is_refused_if_the_labels_name_no_exam(tmp_path):
     with pytest.raises(ParameterError, match="exam") as raised:
         evaluate(results, labels, read="10%")
     assert raised.value.field == "read"
-    assert evaluate(results, labels).effort is None
+    evaluation = evaluate(results, labels)
+    assert evaluation.effort is None
+    assert evaluation.metric("effort.frames_per_exam").value is None
 
 
 def test_class_folders_of_one_patient_are_no_exams(tmp_path):

@@ -139,3 +139,7 @@ def test_symbols_are_set_and_everything_else_is_escaped():
     assert text.symbols("sigma1 and Theta") == "σ<sub>1</sub> and Θ"
     assert text.math_symbols("R_P costs $5") == r"$R_{P}$ costs \$5"
     assert text.symbols("my_T_max") == "my_T_max"
+
+
+def test_very_large_numbers_are_written_with_an_exponent():
+    assert text.decimals(-2.5e300) == "\N{MINUS SIGN}2.5e+300"

@@ -254,9 +254,9 @@ def test_frames_that_may_be_of_any_exam_leave_no_interval():
     assert "300" in metric.interval.why
 
 
-def test_means_are_per_screened_exam_if_the_labels_name_no_unit():
+def test_a_screened_folder_is_no_exam_if_the_labels_name_none():
     frames = labelled_frames(np.ones(4), np.full(4, NORMAL), exam=[0, 0, 1, 1], unit=np.full(4, -1))
-    assert per_exam(frames).value == 2
+    assert per_exam(frames).value is None
 
 
 def test_without_an_exam_there_is_no_mean():

@@ -53,9 +53,9 @@ def test_the_target_is_named_in_percent():
     assert "92.5 %" in metric.name
 
 
-@pytest.mark.parametrize("percent", [90, 92.3, 99.9, 7, 100, 0.07])
+@pytest.mark.parametrize("percent", [90, 92.3, 99.9, 7, 100])
 def test_the_target_share_has_the_decimals_of_the_percentage(percent):
-    expected = {90: 0.9, 92.3: 0.923, 99.9: 0.999, 7: 0.07, 100: 1.0, 0.07: 0.0007}
+    expected = {90: 0.9, 92.3: 0.923, 99.9: 0.999, 7: 0.07, 100: 1.0}
     assert EvaluationOptions(specificity=percent).target == expected[percent]
 
 
@@ -63,6 +63,8 @@ def test_the_target_share_has_the_decimals_of_the_percentage(percent):
     ("field", "value"),
     [
         ("specificity", 0),
+        ("specificity", 0.9),  # a proportion is not accepted as percent
+        ("train_patients", "12"),
         ("specificity", 101),
         ("threshold", float("nan")),
         ("bootstrap_samples", 99),

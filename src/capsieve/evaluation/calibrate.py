@@ -157,8 +157,8 @@ def calibrate(
         An option is wrong, or nothing reaches the target.
     """
     options = replace(options, **changes)
-    if out is not None and (Path(out) / RECORD).exists():
-        raise FileError(f"{out} is the folder of a screened exam; give another folder")
+    if out is not None and any((*Path(out).glob(RECORD), *Path(out).glob(f"*/{RECORD}"))):
+        raise FileError(f"{out} contains results of capsieve screen; give another folder")
     read = read_results(
         results,
         as_labels(labels, label_format),
@@ -300,7 +300,13 @@ def _is_whole(frames: LabelledFrames, mask: NDArray[np.bool_]) -> bool:
 def _check_exams(
     frames: LabelledFrames, chooses: NDArray[np.bool_], options: CalibrationOptions
 ) -> None:
-    """Refuse to count frames per exam if the split divides exams."""
+    """Refuse to count frames per exam if the exams are unknown, or divided by the split."""
+    if options.kind == "frames" and (exam_units(frames).code < 0).all():
+        raise ParameterError(
+            "frames",
+            "cannot count frames per exam: the labels name neither exam nor patient of some "
+            "frames; add a column exam or patient, or give another target",
+        )
     codes = np.unique(frames.part.code[frames.part.code >= 0]) if has_folds(frames) else []
     masks = [chooses, *(frames.part.code == code for code in codes)]
     if options.kind == "frames" and not all(_is_whole(frames, mask) for mask in masks):

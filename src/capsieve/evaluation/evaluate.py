@@ -182,11 +182,13 @@ def _evaluation(
     others: ScoredFrames | None,
 ) -> Evaluation:
     frames = read.frames
-    points, point_warnings = operating_points(read, options)
+    crossed, crossed_point, crossed_table, fold_warnings = _cross_fitted(
+        frames, options, step_of(read)
+    )
+    points, point_warnings = operating_points(read, options, crossed_point)
     flagged = points[0].flagged
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
-    crossed, crossed_table, fold_warnings = _cross_fitted(frames, options, step_of(read))
     metrics: list[Metric] = []
     for name, mask in subsets(frames).items():
         metrics += rate_metrics(frames.take(mask), flagged[mask], options, subset=name)
@@ -250,12 +252,13 @@ def step_of(read: LabelledResults) -> float | None:
 
 
 def operating_points(
-    read: LabelledResults, options: EvaluationOptions
+    read: LabelledResults, options: EvaluationOptions, crossed: OperatingPoint | None = None
 ) -> tuple[tuple[OperatingPoint, ...], tuple[str, ...]]:
     """Return the operating points, the one that was used first, and warnings about them.
 
     First comes the one that the options give, else the one chosen on the training part, else the
-    flags of the screening. The last one is fitted to the same frames that it is evaluated on.
+    flags of the screening, else the one that folds choose for each other. The last one is fitted
+    to the same frames that it is evaluated on.
     """
     frames, step = read.frames, step_of(read)
     given, warnings = _given_point(frames, options), []
@@ -267,14 +270,14 @@ def operating_points(
             "was scored."
         )
     screened = None if given is not None else _screened_point(read)
-    points = [given, chosen, screened, fitted]
+    points = [given, chosen, screened, crossed, fitted]
     if screened is not None and screened.rule == "read" and _lists_by_class(frames):
         warnings.append(
-            "The exams were screened with reading lists, but the screened folders are not the "
-            "exams that the labels name, so every detector gets similar figures. The first figures "
-            f"are those of the threshold with {options.specificity:g} % specificity."
+            "The exams were screened with reading lists, but the screened folders are not exams "
+            "that the labels name; a list for each class would give similar figures to every "
+            f"detector. The first figures are those for {options.specificity:g} % specificity."
         )
-        points = [chosen, fitted, screened]
+        points = [chosen, crossed, fitted, screened]
     found = tuple(point for point in points if point is not None)
     if not found:
         raise ParameterError(
@@ -327,10 +330,10 @@ def _lists_by_class(frames: LabelledFrames) -> bool:
 
 def _cross_fitted(
     frames: LabelledFrames, options: EvaluationOptions, step: float | None
-) -> tuple[tuple[Metric, ...], Table | None, list[str]]:
+) -> tuple[tuple[Metric, ...], OperatingPoint | None, Table | None, list[str]]:
     """Return rates with the threshold of each fold chosen on the other folds."""
     if not has_folds(frames):
-        return (), None, []
+        return (), None, None, []
     fit = cross_fit(frames, lambda others: choose_threshold(others, options, step))
     if fit.failed:
         folds = f"fold{'s' if len(fit.failed) > 1 else ''} {', '.join(fit.failed)}"
@@ -338,10 +341,12 @@ def _cross_fitted(
             f"No threshold could be chosen for {folds}, because the other folds have no scored "
             "normal frame; there are no cross-fitted figures."
         )
-        return (), None, [warning]
+        return (), None, None, [warning]
     inside = frames.part.code >= 0
     metrics = rate_metrics(frames.take(inside), fit.flagged[inside], options, subset="cross-fitted")
-    return metrics, cross_fit_table(frames, fit), []
+    text = "The threshold of each fold is chosen on the other folds."
+    point = OperatingPoint("cross-fitted", "threshold", None, fit.flagged, text)
+    return metrics, point, cross_fit_table(frames, fit), []
 
 
 def _compared(

@@ -29,8 +29,8 @@ __all__ = [
 
 _EXAMPLES = 3
 _FORWARD = (
-    "Frames of the test must be new to the detector: make another split with capsieve splits, or "
-    "continue with --allow-leaks (in Python allow_leaks=True); the report then names the leaks."
+    "Frames of the test must be new to the detector: {}, or continue with --allow-leaks (in Python "
+    "allow_leaks=True); the report then names the leaks."
 )
 
 
@@ -73,7 +73,9 @@ def check_leaks(leaks: Iterable[Leak], *, allow: bool) -> tuple[tuple[str, ...],
     leaks = tuple(leaks)
     stopping = tuple(leak.text for leak in leaks if leak.stops)
     if stopping and not allow:
-        raise LeakError(f"{' '.join(stopping)} {_FORWARD}")
+        trained = any(leak.kind == "training" for leak in leaks)
+        advice = "evaluate other frames" if trained else "make another split with capsieve splits"
+        raise LeakError(f"{' '.join(stopping)} {_FORWARD.format(advice)}")
     return stopping, tuple(leak.text for leak in leaks if not leak.stops)
 
 

@@ -122,6 +122,8 @@ def read_results(
             + _first_problem(scored, (*matched.problems, *labels.problems))
         )
     frames = _labelled(scored, matched)
+    if not frames.scored.any():
+        raise FileError(f"no frame of {scored.name} has a score, so there is nothing to evaluate")
     if train_patients:
         frames = with_training_patients(frames, tuple(train_patients))
     leaks = list(find_leaks(frames, scored.hashes, in_two_parts=matched.in_two_parts))

@@ -59,9 +59,13 @@ class CalibrationOptions:
                 given[1], f"cannot be combined with {given[0]}; give one of {', '.join(_TARGETS)}"
             )
         for name in given:
-            value, most = getattr(self, name), math.inf if name == "frames" else 100
-            if not (0 < value <= most and math.isfinite(value)):
-                raise ParameterError(name, f"must be above 0, up to {most:g}, not {value:g}")
+            value = getattr(self, name)
+            if name == "frames" and not (value > 0 and math.isfinite(value)):
+                raise ParameterError(name, f"must be above 0, not {value:g}")
+            if name != "frames" and not 1 <= value <= 100:
+                raise ParameterError(name, f"must be 1 to 100 percent, not {value:g}")
+        if isinstance(self.train_patients, str):
+            raise ParameterError("train_patients", "must be a list of names, not a text")
 
     @property
     def kind(self) -> Literal["specificity", "sensitivity", "frames"]:

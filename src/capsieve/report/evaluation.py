@@ -26,6 +26,7 @@ from capsieve.report.evaluation_tables import (
     without_zeros,
 )
 from capsieve.report.galleries import Images, choose, draw
+from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
 from capsieve.store.record import RECORD
 
@@ -150,7 +151,7 @@ def _values(e: Evaluation) -> dict[str, Any]:
     detector = {name: value for name, value in e.detector.items() if name != "parameters"}
     given = {**asdict(e.options), **e.settings}
     counts = (
-        (np.unique(frames.exam.code).size, "exam"),
+        (len(exam_units(frames).names), "exam"),
         (np.unique(frames.patient.code[frames.patient.code >= 0]).size, "patient"),
         (np.unique(frames.polyp.code[frames.polyp.code >= 0]).size, frames.polyp_word),
         (int(frames.polyp_frames.sum()), "polyp frame"),

@@ -52,6 +52,7 @@ _SOURCE = "source: "
 _POINTS = {
     "screened": "Flagged as screened",
     "chosen": "Chosen on the training part",
+    "cross-fitted": "Chosen for each fold on the other folds",
     "fitted": "Fitted on these frames (optimistic)",
 }
 
@@ -143,6 +144,8 @@ def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
 
 def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
     """Return the rule of an operating point: ``R_P = 37``, ``10 % of each exam``."""
+    if point.key == "cross-fitted":
+        return "a threshold per fold"
     if point.value is None:
         return "different rules in the exams"
     if point.rule == "read":
@@ -193,6 +196,7 @@ def baseline_warnings(evaluation: Evaluation) -> list[str]:
             best = None if other.value is None else max(other.value, 1 - other.value)
             if best is not None and best >= area.value:
                 name = other.name.removeprefix("AUC of ")
+                name += " with the opposite sign" if best != other.value else ""
                 warnings.append(
                     f"{name} alone has an AUC of {text.decimals(best, 3)}, the detector "
                     f"{text.metric(area)}{subset}"

@@ -94,12 +94,17 @@ def number(value: float | None, *, digits: int = 3) -> str:
     return _minus(f"{value:.{digits}g}")
 
 
+_LARGE = 1e15  # larger numbers are written with an exponent
+
+
 def decimals(value: float | Fraction, digits: int = 1) -> str:
     """Return a number with this many digits after the point, and commas between thousands."""
     if not isinstance(value, Fraction) and not math.isfinite(value):
         return (
             DASH if math.isnan(value) else "\N{INFINITY}" if value > 0 else f"{_MINUS}\N{INFINITY}"
         )
+    if abs(value) >= _LARGE:
+        return _minus(f"{float(value):.3g}")
     rounded = _exact(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return _minus(f"{rounded + 0:,f}")  # + 0: no minus before a zero
 

@@ -245,17 +245,15 @@ def reading_units(frames: LabelledFrames) -> Coded:
 
 
 def exam_units(frames: LabelledFrames) -> Coded:
-    """Return the exams that means are taken over.
+    """Return the exams that means are taken over: the reading units.
 
-    They are the reading units, or the screened exams if the labels name neither exam nor patient
-    of some labelled frame.
+    There are none if the labels name neither exam nor patient of some labelled frame: a screened
+    folder may be a class of a data set.
     """
     units = reading_units(frames)
-    if not (frames.labelled & (units.code < 0)).any():
-        return units
-    code, _, first = dense_units(frames.exam.code)
-    names = tuple(frames.exam.names[place] for place in frames.exam.code[first])
-    return Coded(names, code.astype(np.int32))
+    if (frames.labelled & (units.code < 0)).any():
+        return Coded((), np.full(len(frames), -1, np.int32))
+    return units
 
 
 def number_of(count: int, what: str) -> str:

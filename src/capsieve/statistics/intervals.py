@@ -288,11 +288,11 @@ def mean_per_exam(
     below = size if among is None else int(np.count_nonzero(among))
     fields = {"numerator": total, "denominator": below, "subset": subset}
     if not below:
-        return make_metric(key, None, frames, options, note="No value: no exam.", **fields)
+        return make_metric(key, None, frames, options, note=_NO_EXAM, **fields)
     drawn, kind = drawn_with(frames, exams)
     lost = int(np.count_nonzero((counted if among is None else counted | among) & (exams.code < 0)))
     if lost:
-        why = f"{lost:,} of the frames may belong to any of several exams"
+        why = f"the exam of {lost:,} frames is not known"
         interval = Interval(f"bootstrap over {plural(kind)}", None, None, why, size)
     else:
         counts = np.bincount(exams.code[counted], minlength=size)
@@ -305,9 +305,14 @@ def mean_per_exam(
     )
 
 
+_NO_EXAM = "No value: the labels name neither exam nor patient of some frames."
+
+
 def drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:
     """Return for each exam the code of the group it is drawn with, and the word for that."""
     exam, count = exams.code.astype(np.int64), len(exams.names)
+    if not count:
+        return np.zeros(0, np.int64), "exam"
     told = np.zeros(count, np.bool_)
     told[exam[frames.labelled & (exam >= 0)]] = True
     # Groups come from the labels; frames without a label count if their exam has none at all.

@@ -39,6 +39,7 @@ _POINTS = {
     "screened": "As screened",
     "given": "As given",
     "chosen": "Chosen on the training part",
+    "cross-fitted": "Each fold by the other folds",
     "fitted": "Fitted to these frames (optimistic)",
 }
 

@@ -239,7 +239,8 @@ class OperatingPoint:
     ----------
     key
         "screened" (the column flagged), "given" (--threshold or --read), "chosen" (on the training
-        part), "fitted" (on the frames that it is evaluated on).
+        part), "cross-fitted" (for each fold on the others), "fitted" (on the frames that it is
+        evaluated on).
     rule
         "threshold" or "read".
     value
@@ -253,7 +254,7 @@ class OperatingPoint:
         Whether the frames that it is evaluated on were used to choose it.
     """
 
-    key: Literal["screened", "given", "chosen", "fitted"]
+    key: Literal["screened", "given", "chosen", "cross-fitted", "fitted"]
     rule: Literal["threshold", "read"]
     value: float | None
     flagged: NDArray[np.bool_]
@@ -331,10 +332,12 @@ class EvaluationOptions:
     seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
 
     def __post_init__(self) -> None:
-        if not 0 < self.specificity <= 100:
+        if not 1 <= self.specificity <= 100:
             raise ParameterError(
-                "specificity", f"must be a percentage above 0, up to 100, not {self.specificity:g}"
+                "specificity", f"must be 1 to 100 percent, not {self.specificity:g}"
             )
+        if isinstance(self.train_patients, str):
+            raise ParameterError("train_patients", "must be a list of names, not a text")
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise ParameterError("threshold", f"must be a finite number, not {self.threshold}")
         if self.read is not None:
