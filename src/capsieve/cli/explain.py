@@ -1,4 +1,4 @@
-"""``capsieve explain``: why one frame was flagged or not, in words and as a picture."""
+"""``capsieve explain``: why one frame was flagged or not, as text and as a figure."""
 
 import os
 from collections.abc import Callable
@@ -269,7 +269,7 @@ def _flag(frame: _Frame, detector: "Detector", *, as_screened: bool) -> "FrameFl
 
 @dataclass(frozen=True)
 class _Shown:
-    """The explanation in words, and functions that draw the figure and return the JSON text."""
+    """The explanation as text, and functions that draw the figure and return the JSON text."""
 
     why: list[str]
     draw: "Callable[..., Figure]"

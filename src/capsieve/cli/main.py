@@ -85,7 +85,7 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="capsieve")
 def cli() -> None:
-    """Sieve capsule-endoscopy exams for polyps. Research software, not a medical device."""
+    """Screen capsule-endoscopy exams for polyps. Research software, not a medical device."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -129,7 +129,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _forget_stdout() -> None:
-    """Whoever read our output has left: let Python's last flush at exit fail silently."""
+    """The reader of the output has closed it: let Python's last flush at exit fail silently."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

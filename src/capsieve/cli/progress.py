@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars"]
 
 EVERY_S = 5.0
-"""Seconds between two lines, if stderr is no terminal."""
+"""Seconds between two lines, if stderr is not a terminal."""
 
 Show = Callable[[str, int, int, str], None]
 """Takes the task, the units done, all units, and further text such as the rate."""

@@ -36,7 +36,7 @@ class FrameSet:
     folders
         Of the screened exams, in the order of ``labelled.exam.names``.
     path
-        The path of the image of each frame, as far as it is known; None in videos.
+        The known part of the path of the image of each frame; None in videos.
     pixel_hash
         Hash of the pixels; None for frames that could not be decoded.
     phash, has_phash
