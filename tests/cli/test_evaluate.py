@@ -116,3 +116,10 @@ def test_outlines_of_which_none_fits_are_refused(run, study):
     (study / "boxes.json").write_text(json.dumps(boxes))
     result = evaluate(run, study, "--regions", study / "boxes.json")
     assert_failed(result, "boxes.json")
+
+
+def test_a_comparison_with_a_baseline_is_printed(run, study):
+    write_results(study / "other" / "a", score=np.array([0.0, 50.0, 40.0, 0.0]))
+    result = evaluate(run, study, "--baseline", study / "other")
+    assert result.exit_code == 0, result.output
+    assert "Difference" in result.stdout
