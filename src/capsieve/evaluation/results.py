@@ -96,7 +96,8 @@ def read_results(
     allow_leaks
         Continue although there are leaks.
     check_model
-        Whether frames that trained the model are a leak. They are none if the scores are not used.
+        Whether frames that trained the model are a leak, and results without a score an error.
+        Training does not use the scores.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def read_results(
             + _first_problem(scored, (*matched.problems, *labels.problems))
         )
     frames = _labelled(scored, matched)
-    if not frames.scored.any():
+    if check_model and not frames.scored.any():
         raise FileError(f"no frame of {scored.name} has a score, so there is nothing to evaluate")
     if train_patients:
         frames = with_training_patients(frames, tuple(train_patients))
