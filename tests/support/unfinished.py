@@ -18,12 +18,19 @@ def is_unfinished(exam: Path) -> bool:
 
 def segments(exam: Path) -> int:
     """Return the number of segments that are stored."""
-    return len(list((exam / _FOLDER).glob("head-*.checked")))
+    return len(_files(exam, "head-*.checked"))
 
 
 def is_writing(exam: Path) -> bool:
     """Return whether a file is being written."""
-    return any((exam / _FOLDER).glob(".*.part*"))
+    return bool(_files(exam, ".*.part*"))
+
+
+def _files(exam: Path, pattern: str) -> list[Path]:
+    try:
+        return list((exam / _FOLDER).glob(pattern))
+    except FileNotFoundError:  # the run removed the folder in this moment
+        return []
 
 
 def is_complete(exam: Path) -> bool:
