@@ -208,6 +208,26 @@ def test_a_split_chooses_on_the_training_part_and_evaluates_the_test_part(small,
     assert evaluation.metric("frames.specificity", "test").value == 1.0
 
 
+def test_frames_to_read_of_the_test_part_are_those_of_its_exams(small, tmp_path):
+    results, rows = small
+    labels = write_rows(tmp_path / "l.csv", [row for row in rows if row["frame"] < 3])
+    evaluation = evaluate(results, labels, train_patients=("a",))
+    to_read = evaluation.metric("effort.frames_per_exam", "test")
+    assert (to_read.numerator, to_read.denominator) == (1, 1)
+    # The last frame has no label, but it is a frame of the exam.
+    assert evaluation.metric("effort.frames_whole_exam", "test").value == 4
+
+
+def test_a_split_that_divides_exams_has_no_frames_to_read_of_its_parts(small, tmp_path):
+    results, rows = small
+    labels = write_rows(tmp_path / "l.csv", rows)
+    split = write_split(tmp_path / "s.csv", rows, ["train", "test"] * 4)
+    evaluation = evaluate(results, labels, splits=split, allow_leaks=True)
+    with pytest.raises(KeyError, match="effort"):
+        evaluation.metric("effort.frames_per_exam", "test")
+    assert evaluation.metric("effort.frames_per_exam").denominator == 2
+
+
 def test_a_split_and_training_patients_are_not_combined(small, tmp_path):
     results, rows = small
     labels = write_rows(tmp_path / "l.csv", rows)

@@ -64,6 +64,7 @@ def test_the_papers_rates():
     long = found["polyps.sensitivity_long"]
     assert (long.numerator, long.denominator) == (10, 13)
     assert found["frames.false_positives_per_exam"].value == pytest.approx(1837 / 5)
+    assert int(found["frames.normal_per_exam"].value) == 3747
 
 
 def test_the_papers_specificity_at_40():

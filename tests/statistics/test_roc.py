@@ -127,6 +127,15 @@ def test_metrics_per_frame_equal_those_of_scikit_learn():
     assert found["frames.auc"].value == pytest.approx(metrics.roc_auc_score(truth, values))
 
 
+def test_the_sensitivity_at_the_target_has_the_counts_of_a_threshold_that_reaches_it():
+    frames = study()
+    found = by_key(frame_roc(frames, OPTIONS))["frames.sensitivity_at_target"]
+    normal, polyp = frames.score[frames.normal_frames], frames.score[frames.polyp_frames]
+    allowed = (polyp >= score for score in polyp[polyp > LOW] if (normal < score).mean() >= 0.9)
+    assert found.numerator == max(int(hits.sum()) for hits in allowed)
+    assert found.denominator == len(polyp)
+
+
 def test_a_polyp_counts_by_its_best_frame():
     frames = study()
     best = [frames.score[frames.polyp.code == code].max() for code in range(24)]

@@ -111,9 +111,10 @@ def say_evaluation(evaluation: "Evaluation") -> None:
     from capsieve.cli.output import say_cautions
     from capsieve.report import tables
     from capsieve.report.evaluation import summary
-    from capsieve.report.evaluation_tables import compared
+    from capsieve.report.evaluation_tables import baseline_warnings, compared
 
-    say_cautions(evaluation.leaks, evaluation.warnings, evaluation.problems)
+    warnings = (*evaluation.warnings, *baseline_warnings(evaluation))
+    say_cautions(evaluation.leaks, warnings, evaluation.problems)
     click.echo(tables.terminal(summary(evaluation)))
     if evaluation.comparison is not None:
         click.echo(f"\n{tables.terminal(compared(evaluation.comparison))}")

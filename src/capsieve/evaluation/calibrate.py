@@ -20,7 +20,7 @@ from capsieve.evaluation.target import Scale, choose, reason, stability, unreach
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
 from capsieve.report import page, text
-from capsieve.statistics.frames import LabelledFrames, exam_units, reading_units
+from capsieve.statistics.frames import LabelledFrames, exam_units, reading_units, whole_exams
 from capsieve.statistics.operating_point import (
     TEST,
     TRAIN,
@@ -168,7 +168,7 @@ def calibrate(
     )
     lists = read.flagging and all(each["rule"] != "threshold" for each in read.flagging)
     rule = options.rule or ("share" if lists else "threshold")
-    frames = _with_parts(read.frames)
+    frames = read.frames
     scored, scale = _scale(read, frames, rule)
     chooses, subset = _choosing(frames)
     _check_exams(frames, chooses, options)
@@ -239,24 +239,6 @@ def calibrate(
     return found
 
 
-def _with_parts(frames: LabelledFrames) -> LabelledFrames:
-    """Put frames without a label into the part of their exam, if it is in one part only.
-
-    A split names labelled frames, but all frames of an exam are to be read.
-    """
-    if not frames.part.names:
-        return frames
-    unit, part = reading_units(frames).code, frames.part.code.copy()
-    told = frames.labelled & (unit >= 0)
-    low = np.full(unit.max(initial=-1) + 1, len(frames.part.names))
-    high = np.full(len(low), -1)
-    np.minimum.at(low, unit[told], part[told])
-    np.maximum.at(high, unit[told], part[told])
-    rest = ~frames.labelled & (part < 0) & (unit >= 0)
-    part[rest] = np.where(low == high, high, -1)[unit[rest]]
-    return replace(frames, part=replace(frames.part, code=part))
-
-
 def _scale(
     read: LabelledResults, frames: LabelledFrames, rule: str
 ) -> tuple[LabelledFrames, Scale]:
@@ -291,12 +273,6 @@ def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
     return mask, TRAIN if TRAIN in names else "all"
 
 
-def _is_whole(frames: LabelledFrames, mask: NDArray[np.bool_]) -> bool:
-    """Return whether every exam is in the mask with all its frames or with none."""
-    unit = exam_units(frames).code
-    return not len(np.intersect1d(unit[mask], unit[~mask]))
-
-
 def _check_exams(
     frames: LabelledFrames, chooses: NDArray[np.bool_], options: CalibrationOptions
 ) -> None:
@@ -309,7 +285,7 @@ def _check_exams(
         )
     codes = np.unique(frames.part.code[frames.part.code >= 0]) if has_folds(frames) else []
     masks = [chooses, *(frames.part.code == code for code in codes)]
-    if options.kind == "frames" and not all(_is_whole(frames, mask) for mask in masks):
+    if options.kind == "frames" and not all(whole_exams(frames, mask) for mask in masks):
         raise ParameterError(
             "frames",
             "the split divides exams, so frames per exam cannot be counted; split by patient or "
@@ -330,7 +306,7 @@ def _figures(
         *rate_metrics(some, flags, statistics, subset=subset),
         *effort_metrics(some, flags, statistics, subset=subset),
     ]
-    if _is_whole(frames, mask):
+    if whole_exams(frames, mask):
         return metrics
     return [metric for metric in metrics if metric.unit == "share"]  # nothing per exam
 

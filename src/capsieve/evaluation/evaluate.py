@@ -25,7 +25,7 @@ from capsieve.statistics.breakdown import (
     source_warnings,
 )
 from capsieve.statistics.comparison import compare
-from capsieve.statistics.frames import POLYP, LabelledFrames
+from capsieve.statistics.frames import POLYP, LabelledFrames, whole_exams
 from capsieve.statistics.operating_point import (
     TRAIN,
     choose_threshold,
@@ -190,11 +190,13 @@ def _evaluation(
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
     metrics: list[Metric] = []
-    for name, mask in subsets(frames).items():
-        metrics += rate_metrics(frames.take(mask), flagged[mask], options, subset=name)
-    metrics += [*crossed, *roc_frames.metrics, *roc_polyps.metrics]
     event = event_codes(frames, flagged)
-    metrics += effort_metrics(frames, flagged, options, event=event)
+    for name, mask in subsets(frames).items():
+        part, flags = frames.take(mask), flagged[mask]
+        metrics += rate_metrics(part, flags, options, subset=name)
+        if whole_exams(frames, mask):
+            metrics += effort_metrics(part, flags, options, event=event[mask], subset=name)
+    metrics += [*crossed, *roc_frames.metrics, *roc_polyps.metrics]
     metrics += preselection_metrics(frames, options)
     metrics += baseline_metrics(labelled, options)
     metrics += source_metrics(frames, flagged, options)

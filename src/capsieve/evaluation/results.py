@@ -27,7 +27,14 @@ from capsieve.labels import (
 )
 from capsieve.labels.formats import read_own
 from capsieve.labels.tables import RawTable
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames
+from capsieve.statistics.frames import (
+    NORMAL,
+    OTHER,
+    POLYP,
+    Coded,
+    LabelledFrames,
+    reading_units,
+)
 from capsieve.statistics.operating_point import with_training_patients
 from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
@@ -127,6 +134,7 @@ def read_results(
         raise FileError(f"no frame of {scored.name} has a score, so there is nothing to evaluate")
     if train_patients:
         frames = with_training_patients(frames, tuple(train_patients))
+    frames = _with_parts(frames)
     leaks = list(find_leaks(frames, scored.hashes, in_two_parts=matched.in_two_parts))
     unknown = ""
     if check_model:
@@ -152,6 +160,24 @@ def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
     encoded = scored.source.dictionary_encode()
     code = encoded.indices.fill_null(-1).to_numpy().astype(np.int32)
     return replace(frames, source=Coded(tuple(encoded.dictionary.to_pylist()), code))
+
+
+def _with_parts(frames: LabelledFrames) -> LabelledFrames:
+    """Put frames without a label into the part of their exam, if it is in one part only.
+
+    A split names labelled frames, but all frames of an exam are to be read.
+    """
+    if not frames.part.names:
+        return frames
+    unit, part = reading_units(frames).code, frames.part.code.copy()
+    told = frames.labelled & (unit >= 0)
+    low = np.full(unit.max(initial=-1) + 1, len(frames.part.names))
+    high = np.full(len(low), -1)
+    np.minimum.at(low, unit[told], part[told])
+    np.maximum.at(high, unit[told], part[told])
+    rest = ~frames.labelled & (part < 0) & (unit >= 0)
+    part[rest] = np.where(low == high, high, -1)[unit[rest]]
+    return replace(frames, part=replace(frames.part, code=part))
 
 
 def _first_problem(scored: ScoredFrames, problems: Sequence[LabelProblem]) -> str:

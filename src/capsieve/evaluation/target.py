@@ -138,11 +138,13 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
 
 def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, where: str) -> str:
     """Return the rule of the choice and the frames that chose, as text."""
-    least, most = ("smallest", "largest") if scale.sign > 0 else ("largest", "smallest")
+    least, most = f"smallest {scale.name}", f"largest {scale.name}"
+    if scale.sign < 0:  # a range of shares gives the same reading lists
+        least, most = "longest reading list", "shortest reading list"
     total = _counted(frames, options).total
     if options.kind == "frames":
         return (
-            f"The {least} {scale.name} with at most {options.target:,.12g} frames to read per "
+            f"The {least} with at most {options.target:,.12g} frames to read per "
             f"exam, in the mean over {number_of(total, 'exam')}{where}."
         )
     kind = frames.group_kind
@@ -153,9 +155,9 @@ def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, wh
         whose = name if kind in name else f"{kind} {name}"
     percent = f"{round(100 * options.target, 10):.12g} %"
     if options.kind == "specificity":
-        rule = f"The {least} {scale.name} with a specificity of at least {percent} on the "
+        rule = f"The {least} with a specificity of at least {percent} on the "
         return f"{rule}{number_of(total, 'normal frame')} of {whose}{where}."
-    rule = f"The {most} {scale.name} that finds at least {percent} of the "
+    rule = f"The {most} that finds at least {percent} of the "
     return f"{rule}{number_of(total, frames.polyp_word)} of {whose}{where}."
 
 

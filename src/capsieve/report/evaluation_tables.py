@@ -186,21 +186,24 @@ def compared(both: Comparison) -> Table:
 
 
 def baseline_warnings(evaluation: Evaluation) -> list[str]:
-    """Trivial scores that are as good as the detector, in either direction."""
+    """Return a warning for each AUC that a trivial score reaches, in either direction."""
     warnings: list[str] = []
     for area in evaluation.metrics:
         if area.key != "frames.auc" or area.value is None:
             continue
         subset = "" if area.subset == "all" else f" ({_subset_name(area.subset)})"
+        as_good = []
         for other in _pick(evaluation.metrics, _AREAS[1:4], area.subset):
             best = None if other.value is None else max(other.value, 1 - other.value)
             if best is not None and best >= area.value:
                 name = other.name.removeprefix("AUC of ")
                 name += " with the opposite sign" if best != other.value else ""
-                warnings.append(
-                    f"{name} alone has an AUC of {text.decimals(best, 3)}, the detector "
-                    f"{text.metric(area)}{subset}"
-                )
+                as_good.append(f"{name} ({text.decimals(best, 3)})")
+        if as_good:
+            warnings.append(
+                f"The AUC of the detector, {text.metric(area)}{subset}, is also reached by "
+                f"{', '.join(as_good)} alone."
+            )
     return warnings
 
 

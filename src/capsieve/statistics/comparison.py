@@ -78,7 +78,7 @@ def compare(
         {
             metric.key: metric
             for metric in (*rate_metrics(each, flagged, options), *one.metrics, *two.metrics)
-            if metric.key != "frames.false_positives_per_exam"
+            if metric.unit != "frames"
         }
         for each, flagged, (one, two) in zip((first, second), (mine, theirs), rocs, strict=True)
     ]

@@ -43,6 +43,9 @@ DEFINITIONS: dict[str, Definition] = {
     "frames.false_positives_per_exam": Definition(
         "False positives per exam", "frames", "Flagged normal frames per exam."
     ),
+    "frames.normal_per_exam": Definition(
+        "Normal frames per exam", "frames", "Scored normal frames per exam."
+    ),
     "polyps.sensitivity": Definition(
         "Sensitivity per {polyp}",
         "share",

@@ -22,6 +22,7 @@ __all__ = [
     "reading_units",
     "split_findings",
     "unscored_note",
+    "whole_exams",
 ]
 
 POLYP = 1
@@ -254,6 +255,12 @@ def exam_units(frames: LabelledFrames) -> Coded:
     if (frames.labelled & (units.code < 0)).any():
         return Coded((), np.full(len(frames), -1, np.int32))
     return units
+
+
+def whole_exams(frames: LabelledFrames, mask: NDArray[np.bool_]) -> bool:
+    """Return whether every exam is in the mask with all its frames or with none."""
+    unit = exam_units(frames).code
+    return not len(np.intersect1d(unit[mask], unit[~mask]))
 
 
 def number_of(count: int, what: str) -> str:

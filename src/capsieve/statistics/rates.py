@@ -56,7 +56,7 @@ def subsets(frames: LabelledFrames) -> dict[str, Mask]:
 def rate_metrics(
     frames: LabelledFrames, flagged: Mask, options: EvaluationOptions, *, subset: str = "all"
 ) -> tuple[Metric, ...]:
-    """Return sensitivity per frame and per polyp, specificity and false positives per exam.
+    """Return sensitivity per frame and per polyp, specificity, and frames per exam.
 
     `frames` are only those of the subset: ``frames.take(mask)``.
     """
@@ -70,6 +70,7 @@ def rate_metrics(
         proportion("frames.sensitivity", hit=flagged, among=polyp, note=missed, **common),
         proportion("frames.specificity", hit=~flagged, among=normal, note=left_out, **common),
         mean_per_exam("frames.false_positives_per_exam", counted=flagged & normal, **common),
+        mean_per_exam("frames.normal_per_exam", counted=normal, **common),
         proportion("polyps.sensitivity", among=polyps.frames > 0, **of_polyps),
         proportion("polyps.sensitivity_long", among=polyps.frames >= LONG, **of_polyps),
     )

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import LabelledFrames, dense_units, polyp_scores
 from capsieve.statistics.intervals import FEWEST_GROUPS, draws, least_count, resampled_interval
-from capsieve.statistics.operating_point import short_threshold
 from capsieve.statistics.results import (
     LEVEL,
     EvaluationOptions,
@@ -190,14 +189,16 @@ def _roc(
         kind=kind,
     ).interval(least=0.0)
     best = sensitivity_at_specificity(curve, options.target)
-    at = "At no threshold."
-    if best is not None and best[1] < np.inf:
-        scores = frames.score[frames.labelled]
-        at = f"At the threshold {short_threshold(best[1], scores):.12g}."
+    hits = {} if best is None else {"numerator": round(best[0] * curve.positives)}
     rows = {
-        "auc": (_area(curve), samples.auc, (formula,), empty),
-        "auc_20": (partial_auc(curve), samples.auc_20, (), empty),
-        "sensitivity_at_target": (best and best[0], samples.sensitivity_at_target, (), empty or at),
+        "auc": (_area(curve), samples.auc, (formula,), {}),
+        "auc_20": (partial_auc(curve), samples.auc_20, (), {}),
+        "sensitivity_at_target": (
+            best and best[0],
+            samples.sensitivity_at_target,
+            (),
+            hits and hits | {"denominator": curve.positives},
+        ),
     }
     metrics = tuple(
         make_metric(
@@ -206,10 +207,11 @@ def _roc(
             frames,
             options,
             intervals=() if empty else (samples.interval(values), *others),
-            note=note,
+            note=empty,
             subset=subset,
+            **counts,
         )
-        for name, (value, values, others, note) in rows.items()
+        for name, (value, values, others, counts) in rows.items()
     )
     if not empty and samples.interval(samples.auc).low is not None:
         curve = _with_band(curve, samples)
