@@ -49,7 +49,6 @@ def test_without_a_test_part_a_warning_is_printed(run, study):
     ("more", "value"),
     [
         (("--specificity", "90"), 25),
-        (("--frames", "1"), 51),
         (("--sensitivity", "50"), 50),
         (("--sensitivity", "50", "--rule", "share"), 0.1),
     ],
@@ -79,9 +78,7 @@ def test_json_prints_the_content_of_the_file_only(run, study):
     [
         ("--specificity", "0.9"),  # a fraction; the option is in percent
         ("--sensitivity", "101"),
-        ("--frames", "0"),
-        ("--frames", "nan"),
-        ("--frames", "3", "--specificity", "90"),
+        ("--sensitivity", "80", "--specificity", "90"),
         ("--splits", "x", "--train-patient", "p"),
         ("--rule", "neither"),
         ("--sensitivity", "51"),  # it cannot be reached

@@ -14,7 +14,7 @@ from capsieve.evaluation import target as target_module
 from capsieve.evaluation.calibrate import calibrate as calibrate_results
 from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.evaluation.target import Scale, choose, stability, unreachable
-from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED
+from capsieve.statistics.frames import NORMAL, POLYP
 from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.reading_effort import flagged_by_list, reading_share
 from capsieve.statistics.results import Interval
@@ -26,7 +26,7 @@ from support.results import write_results
 R_P = Scale("R_P", 1.0, 85.0)
 SCORE = Scale("score threshold", None)
 SHARE = Scale("share to read", None, -1e-5, -1)
-TARGETS = [{"specificity": 90}, {"frames": 7.5}, {"sensitivity": 80}]
+TARGETS = [{"specificity": 90}, {"sensitivity": 80}]
 by_target = pytest.mark.parametrize("target", TARGETS, ids=str)
 by_scale = pytest.mark.parametrize("scale", [R_P, SCORE, SHARE], ids=lambda scale: scale.name)
 
@@ -46,12 +46,10 @@ def on_scale(frames, scale):
 
 
 def reached(frames, target, threshold):
-    """Return how far above the target the frames are; for frames to read, how far below."""
+    """Return how far above the target the frames are."""
     flagged = flagged_at(frames.score, threshold)
     if "specificity" in target:
         return 1 - flagged[frames.truth == NORMAL].mean() - target["specificity"] / 100
-    if "frames" in target:
-        return target["frames"] - flagged.sum() / len(frames.patient.names)
     found = np.unique(frames.polyp.code[flagged & (frames.truth == POLYP)])
     return len(found) / len(frames.polyp.names) - target["sensitivity"] / 100
 
@@ -74,20 +72,9 @@ def test_the_target_is_reached_and_by_the_next_value_it_is_not(target, scale, se
 
 def test_a_target_is_compared_on_whole_counts():
     frames = labelled_frames(np.arange(1.0, 101), [NORMAL] * 100)
-    # In floating point, 1 - 0.93 is a little more than 0.07 and 0.29 * 100 a little less than 29.
+    # In floating point, 1 - 0.93 is a little more than 0.07.
     assert choose(frames, options(specificity=93), Scale("R_P", 1.0)) == 94
-    assert choose(frames, options(frames=29), Scale("R_P", 1.0)) == 72
     assert choose(frames, options(specificity=99.9), Scale("R_P", 1.0)) == 101
-
-
-def test_frames_without_a_label_are_to_be_read_as_well():
-    truth = [NORMAL, UNLABELLED, UNLABELLED, NORMAL]
-    assert choose(labelled_frames([50, 60, 70, 80], truth), options(frames=2), R_P) == 61
-
-
-def test_near_duplicates_are_read_once():
-    frames = labelled_frames([80, 79, 78, 50], [NORMAL] * 4, duplicate_of=[-1, 0, 0, -1])
-    assert choose(frames, options(frames=1), R_P) == 51
 
 
 @pytest.mark.parametrize(
@@ -95,7 +82,6 @@ def test_near_duplicates_are_read_once():
     [
         # One of four normal frames may be flagged; a polyp's 0.35 is below that one's 0.4.
         ({"specificity": 75}, 0.35),
-        ({"frames": 2}, 0.6),
         ({"sensitivity": 100}, 0.35),
     ],
 )
@@ -114,17 +100,13 @@ def test_rejected_polyps_limit_the_sensitivity_and_the_message_says_to_what():
     assert choose(frames, options(sensitivity=float(best[1])), R_P) == 40
 
 
-@pytest.mark.parametrize(
-    ("target", "name"), [({"specificity": 99}, "specificity"), ({"frames": 1}, "frames")]
-)
-def test_a_threshold_above_the_largest_radius_is_no_choice(target, name):
+def test_a_threshold_above_the_largest_radius_is_no_choice():
     frames = labelled_frames([85, 85, *[10] * 98], [NORMAL] * 100)
-    assert choose(frames, options(**target), R_P) is None
-    best = re.search(
-        r"(?:at most|ask for) ([\d.]+)(?: or more)?$", unreachable(frames, options(**target), R_P)
-    )
+    wanted = options(specificity=99)
+    assert choose(frames, wanted, R_P) is None
+    best = re.search(r"at most ([\d.]+)$", unreachable(frames, wanted, R_P))
     assert best is not None
-    assert choose(frames, options(**{name: float(best[1])}), R_P) == 11
+    assert choose(frames, options(specificity=float(best[1])), R_P) == 11
 
 
 @pytest.mark.parametrize(
@@ -139,7 +121,7 @@ def test_frames_without_anything_to_count_choose_nothing(truth, target):
 
 @pytest.mark.parametrize(
     "given",
-    [{"specificity": 90, "frames": 3}, {"frames": 0}, {"sensitivity": 101}, {"sensitivity": 0.8}],
+    [{"specificity": 90, "sensitivity": 80}, {"sensitivity": 101}, {"sensitivity": 0.8}],
 )
 def test_impossible_targets_are_refused(given):
     with pytest.raises(ParameterError, match=list(given)[-1]):
@@ -332,19 +314,16 @@ def test_cross_fitted_figures_are_those_of_the_evaluation(study):
 
 def test_frames_to_read_include_frames_without_a_label(study):
     results, labels, folds = study
-    found = calibrate(results, labels, splits=folds, frames=12)
+    found = calibrate(results, labels, splits=folds)
     scores = np.concatenate(
         [read_frames(folder)["score"].to_numpy() for folder in results.iterdir()]
     )
-    per_exam = [np.count_nonzero(scores >= found.value + step) / 20 for step in (0, -1)]
-    assert per_exam[0] <= 12 < per_exam[1]
-    assert found.metric("effort.frames_per_exam").value == per_exam[0]
+    to_read = found.metric("effort.frames_per_exam")
+    assert counts(to_read) == (np.count_nonzero(scores >= found.value), 20)
     assert found.metric("effort.frames_per_exam", "cross-fitted").value is not None
 
 
-@pytest.mark.parametrize(
-    "target", [{"specificity": 88}, {"sensitivity": 85}, {"frames": 9}], ids=str
-)
+@pytest.mark.parametrize("target", [{"specificity": 88}, {"sensitivity": 85}], ids=str)
 def test_a_share_flags_the_frames_that_screening_with_it_flags(study, target):
     results, labels, folds = study
     found = calibrate(results, labels, rule="share", splits=folds, **target)
@@ -461,7 +440,7 @@ def test_screening_with_the_file_flags_the_frames_from_the_threshold_on(tmp_path
     before = read_frames(tmp_path / "before" / "exam")
     rows = [{"exam": "exam", "frame": frame, "label": "normal"} for frame in range(before.num_rows)]
     labels = write_rows(tmp_path / "labels.csv", rows)
-    found = calibrate(tmp_path / "before", labels, tmp_path / "out", frames=7)
+    found = calibrate(tmp_path / "before", labels, tmp_path / "out", specificity=82)
     parameters = Parameters.load(tmp_path / "out" / "calibrated.toml")
     capsieve.screen([exam], tmp_path / "after", parameters=parameters, workers=1)
     after = read_frames(tmp_path / "after" / "exam")
@@ -471,7 +450,7 @@ def test_screening_with_the_file_flags_the_frames_from_the_threshold_on(tmp_path
     assert np.array_equal(after["flagged"].to_numpy(), expected)
 
 
-def test_frames_per_exam_cannot_be_the_target_if_exams_are_split(study, tmp_path):
+def test_parts_that_divide_exams_have_no_figures_per_exam(study, tmp_path):
     results, labels, _ = study
     rows = [
         {"exam": f"exam-{exam}", "frame": frame, "part": ("train", "test")[frame >= 30]}
@@ -481,9 +460,6 @@ def test_frames_per_exam_cannot_be_the_target_if_exams_are_split(study, tmp_path
     torn = write_rows(tmp_path / "torn.csv", rows)
     with pytest.raises(LeakError):
         calibrate(results, labels, splits=torn)
-    with pytest.raises(ParameterError) as raised:
-        calibrate(results, labels, splits=torn, frames=5, allow_leaks=True)
-    assert raised.value.field == "frames"
     found = calibrate(results, labels, splits=torn, allow_leaks=True)
     assert found.leaks
     assert found.metric("frames.specificity", "test").value is not None
@@ -494,8 +470,8 @@ def test_frames_per_exam_cannot_be_the_target_if_exams_are_split(study, tmp_path
 def test_a_target_that_nothing_reaches_names_the_option_and_writes_nothing(study, tmp_path):
     results, labels, _ = study
     with pytest.raises(ParameterError) as raised:
-        calibrate(results, labels, tmp_path / "out", rule="share", frames=0.5)
-    assert raised.value.field == "frames"
+        calibrate(results, labels, tmp_path / "out", rule="share", specificity=100)
+    assert raised.value.field == "specificity"
     assert not (tmp_path / "out").exists()
 
 

@@ -159,10 +159,8 @@ METRICS = {
     "polyps.all.sensitivity": "polyps.sensitivity",
     "polyps.all.sensitivity_long": "polyps.sensitivity_long",
     "frames.auc": "frames.auc",
-    "frames.auc_20": "frames.auc_20",
     "frames.sensitivity_at_90": "frames.sensitivity_at_target",
     "polyps.auc": "polyps.auc",
-    "polyps.auc_20": "polyps.auc_20",
     "polyps.sensitivity_at_90": "polyps.sensitivity_at_target",
     "effort.frames_per_exam": "effort.frames_per_exam",
     "effort.frames_whole_exam": "effort.frames_whole_exam",
@@ -176,10 +174,8 @@ DIFFERENCES = {
     "difference.frames.specificity": "frames.specificity",
     "difference.polyps.sensitivity": "polyps.sensitivity",
     "difference.frames.auc": "frames.auc",
-    "difference.frames.auc_20": "frames.auc_20",
     "difference.frames.sensitivity_at_90": "frames.sensitivity_at_target",
     "difference.polyps.auc": "polyps.auc",
-    "difference.polyps.auc_20": "polyps.auc_20",
     "difference.polyps.sensitivity_at_90": "polyps.sensitivity_at_target",
 }
 

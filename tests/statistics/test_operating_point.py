@@ -20,7 +20,6 @@ from capsieve.statistics.operating_point import (
     has_folds,
     short_threshold,
     smallest_threshold,
-    threshold_for_frames,
     threshold_for_sensitivity,
     with_training_patients,
 )
@@ -118,15 +117,6 @@ def test_the_largest_threshold_for_a_share_of_polyps(best, share):
 def test_without_polyps_no_threshold_finds_them():
     assert threshold_for_sensitivity([], share=0.8) is None
     assert threshold_for_sensitivity([np.nan], share=0.8) is None
-
-
-@given(scores(), st.integers(1, 4), st.sampled_from([0.0, 0.29, 1.0, 2.5, 100.0]))
-def test_the_smallest_threshold_for_a_number_of_frames(values, exams, most):
-    found = threshold_for_frames(values, exams=exams, most=most)
-    allowed = Fraction(str(most)) * exams
-    assert np.count_nonzero(flagged_at(values, found)) <= allowed
-    enough = [t for t in values if t > -np.inf and np.count_nonzero(values >= t) <= allowed]
-    assert found == min(enough, default=found)
 
 
 @example(np.array([-np.inf]), 0.3, False)

@@ -17,7 +17,6 @@ from capsieve.statistics.results import EvaluationOptions
 from capsieve.statistics.roc import (
     auc,
     frame_roc,
-    partial_auc,
     polyp_roc,
     roc_curve,
     sensitivity_at_specificity,
@@ -76,33 +75,21 @@ def test_rates_of_an_empty_class_are_undefined():
     assert roc_curve([], []).thresholds.tolist() == [np.inf]
 
 
-@given(scores(least=1), scores(least=1), st.sampled_from([0.05, 0.2, 0.5, 1.0]))
-def test_the_partial_area_is_the_mean_height_of_the_curve(positives, negatives, most):
-    curve = roc_curve(positives, negatives)
-    x = (np.arange(20_000) + 0.5) / 20_000 * most
-    heights = np.interp(x, curve.false_positive_rate, curve.true_positive_rate)
-    assert partial_auc(curve, most) == pytest.approx(heights.mean(), abs=1e-3)
-
-
-def test_after_its_end_the_curve_is_constant_for_the_partial_area_alone():
+def test_after_its_end_the_curve_is_a_straight_line():
     # One of ten normal frames and half of the polyp frames are ever flagged.
     positives, negatives = [5.0, LOW], [4.0] + [LOW] * 9
-    assert partial_auc(roc_curve(positives, negatives)) == pytest.approx(0.5)
     assert auc(positives, negatives) == pytest.approx(0.1 * 0.5 + 0.9 * 0.75)
 
 
 def test_perfect_and_random_scores():
     assert auc([2.0, 2.0], [1.0, 1.0]) == 1
-    assert partial_auc(roc_curve([2.0], [1.0])) == 1
     assert auc([1.0], [1.0, 1.0]) == 0.5
-    assert partial_auc(roc_curve([1.0], [1.0])) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [([], [1.0]), ([1.0], []), ([], [])])
 def test_without_a_class_there_is_no_value(positives, negatives):
     curve = roc_curve(positives, negatives)
     assert auc(positives, negatives) is None
-    assert partial_auc(curve) is None
     assert sensitivity_at_specificity(curve, 0.9) is None
 
 
@@ -156,7 +143,6 @@ def test_samples_are_those_of_the_frames_drawn_again(seed):
         curve = roc_curve(again.score[again.polyp_frames], again.score[again.normal_frames])
         expected = auc(again.score[again.polyp_frames], again.score[again.normal_frames])
         assert samples.auc[place] == pytest.approx(expected)
-        assert samples.auc_20[place] == pytest.approx(partial_auc(curve))
         at_target: Any = sensitivity_at_specificity(curve, 0.9)
         assert samples.sensitivity_at_target[place] == pytest.approx(at_target[0])
         heights = np.interp(
@@ -184,7 +170,6 @@ def test_many_scores_are_thinned_with_little_loss():
     weights = draws(12, samples=100, seed=0)[7]
     again = frames.take(np.repeat(np.arange(len(frames)), weights[patient].astype(int)))
     curve = roc_curve(again.score[again.polyp_frames], again.score[again.normal_frames])
-    assert samples.auc_20[7] == pytest.approx(partial_auc(curve), abs=1e-3)
     at_target: Any = sensitivity_at_specificity(curve, 0.9)
     assert samples.sensitivity_at_target[7] == pytest.approx(at_target[0], abs=5e-3)
 

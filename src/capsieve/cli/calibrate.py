@@ -52,7 +52,7 @@ def command(
     """Choose the threshold, or the share to read, that reaches a target.
 
     OUT is the folder of capsieve screen, SCORES a table of scores of any program. Give one target:
-    --specificity, --sensitivity or --frames. For the paper's detector calibrated.toml is written,
+    --specificity or --sensitivity. For the paper's detector calibrated.toml is written,
     for capsieve screen --parameters; for other detectors the option of capsieve screen is printed.
     """
     from capsieve.evaluation.calibrate import calibrate, calibration_content

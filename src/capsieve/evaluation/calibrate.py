@@ -20,7 +20,7 @@ from capsieve.evaluation.target import Scale, choose, reason, stability, unreach
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
 from capsieve.report import page, text
-from capsieve.statistics.frames import LabelledFrames, exam_units, reading_units, whole_exams
+from capsieve.statistics.frames import LabelledFrames, reading_units, whole_exams
 from capsieve.statistics.operating_point import (
     TEST,
     TRAIN,
@@ -171,7 +171,6 @@ def calibrate(
     frames = read.frames
     scored, scale = _scale(read, frames, rule)
     chooses, subset = _choosing(frames)
-    _check_exams(frames, chooses, options)
     some = scored.take(chooses)
     threshold = choose(some, options, scale)
     if threshold is None:
@@ -271,26 +270,6 @@ def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
             "splits", "no labelled frame of the part that chooses is in the scores"
         )
     return mask, TRAIN if TRAIN in names else "all"
-
-
-def _check_exams(
-    frames: LabelledFrames, chooses: NDArray[np.bool_], options: CalibrationOptions
-) -> None:
-    """Refuse to count frames per exam if the exams are unknown, or divided by the split."""
-    if options.kind == "frames" and (exam_units(frames).code < 0).all():
-        raise ParameterError(
-            "frames",
-            "cannot count frames per exam: the labels name neither exam nor patient of some "
-            "frames; add a column exam or patient, or give another target",
-        )
-    codes = np.unique(frames.part.code[frames.part.code >= 0]) if has_folds(frames) else []
-    masks = [chooses, *(frames.part.code == code for code in codes)]
-    if options.kind == "frames" and not all(whole_exams(frames, mask) for mask in masks):
-        raise ParameterError(
-            "frames",
-            "the split divides exams, so frames per exam cannot be counted; split by patient or "
-            "exam, or give another target",
-        )
 
 
 def _figures(

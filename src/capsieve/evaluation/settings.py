@@ -4,7 +4,6 @@ Only the standard library is imported, because every command line needs them. Th
 field makes it an option of the command line and describes it.
 """
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationOptions", "LabelledRunSettings", "RobustnessSettings", "SearchSettings"]
 
-_TARGETS = ("specificity", "sensitivity", "frames")
 _PERCENT = {"metavar": "PERCENT", "min": 1, "max": 100}  # less is probably a share of 1
 
 
@@ -27,7 +25,7 @@ def _option(default: Any, text: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationOptions:
-    """Options of :func:`capsieve.calibrate`; at most one of the first three is given."""
+    """Options of :func:`capsieve.calibrate`; at most one of the first two is given."""
 
     specificity: float | None = _option(
         None,
@@ -35,9 +33,6 @@ class CalibrationOptions:
         **_PERCENT,
     )
     sensitivity: float | None = _option(None, "At least so many polyps are found.", **_PERCENT)
-    frames: float | None = _option(
-        None, "At most so many frames to read per exam, in the mean.", metavar="N"
-    )
     rule: Literal["threshold", "share"] | None = _option(
         None,
         "Choose a threshold, or the share of each exam to read; by default the rule that the "
@@ -53,32 +48,23 @@ class CalibrationOptions:
     seed: int = _option(0, "Seed of the bootstrap.", min=0)
 
     def __post_init__(self) -> None:
-        given = [name for name in _TARGETS if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ParameterError(
-                given[1], f"cannot be combined with {given[0]}; give one of {', '.join(_TARGETS)}"
-            )
-        for name in given:
+        if self.specificity is not None and self.sensitivity is not None:
+            raise ParameterError("sensitivity", "cannot be combined with specificity; give one")
+        for name in ("specificity", "sensitivity"):
             value = getattr(self, name)
-            if name == "frames" and not (value > 0 and math.isfinite(value)):
-                raise ParameterError(name, f"must be above 0, not {value:g}")
-            if name != "frames" and not 1 <= value <= 100:
+            if value is not None and not 1 <= value <= 100:
                 raise ParameterError(name, f"must be 1 to 100 percent, not {value:g}")
         if isinstance(self.train_patients, str):
             raise ParameterError("train_patients", "must be a list of names, not a text")
 
     @property
-    def kind(self) -> Literal["specificity", "sensitivity", "frames"]:
+    def kind(self) -> Literal["specificity", "sensitivity"]:
         """Which target is given."""
-        if self.frames is not None:
-            return "frames"
         return "specificity" if self.sensitivity is None else "sensitivity"
 
     @property
     def target(self) -> float:
-        """The target as a share of 1, or as frames per exam."""
-        if self.frames is not None:
-            return self.frames
+        """The target as a share of 1."""
         percent = self.specificity if self.sensitivity is None else self.sensitivity
         return round((90.0 if percent is None else percent) / 100, 12)  # 99.9 / 100 is not 0.999
 

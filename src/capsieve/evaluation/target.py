@@ -16,20 +16,16 @@ from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.statistics.frames import (
     LabelledFrames,
     dense_units,
-    exam_units,
     number_of,
     polyp_scores,
 )
 from capsieve.statistics.intervals import (
-    drawn_with,
     draws,
     least_count,
-    plural,
     resampled_interval,
 )
 from capsieve.statistics.operating_point import (
     smallest_threshold,
-    threshold_for_frames,
     threshold_for_sensitivity,
 )
 from capsieve.statistics.results import Interval
@@ -52,18 +48,10 @@ class Scale:
 def choose(frames: LabelledFrames, options: CalibrationOptions, scale: Scale) -> float | None:
     """Return the threshold that reaches the target on these frames; None if there is none."""
     counted, target = _counted(frames, options), options.target
-    if options.kind == "frames":
-        chosen: float | None = threshold_for_frames(
-            counted.score,
-            exams=counted.total,
-            most=target,
-            step=scale.step,
-            candidates=frames.score,
-        )
-    elif not counted.total:
+    if not counted.total:
         return None
-    elif options.kind == "specificity":
-        chosen = smallest_threshold(
+    if options.kind == "specificity":
+        chosen: float | None = smallest_threshold(
             counted.score,
             specificity=target,
             step=scale.step,
@@ -82,12 +70,6 @@ def unreachable(frames: LabelledFrames, options: CalibrationOptions, scale: Scal
     score, total = counted.score, counted.total
     flagged = int((score >= scale.highest).sum())
     wanted = f"{round(100 * options.target, 10):.12g} %"
-    if options.kind == "frames":
-        least = f"{math.ceil(100 * flagged / total) / 100:.12g}"
-        return (
-            f"no {scale.name} leaves at most {options.target:.12g} frames per exam: the strictest "
-            f"one leaves {least}; ask for {least} or more"
-        )
     if options.kind == "sensitivity":
         if not total and frames.polyp_frames.any():
             return "the labels do not name the polyps; add a column polyp, or another target"
@@ -113,9 +95,6 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
     counted = _counted(frames, options)
     base, kind = counted.base, counted.kind
     units = int(np.count_nonzero(base))
-    if options.kind == "frames" and (exam_units(frames).code < 0).any():
-        why = "some frames may belong to any of several exams"
-        return Interval(f"bootstrap over {plural(kind)}", None, None, why, units)
     above, thresholds = _counts_above(counted, scale)
     chosen = np.full(options.bootstrap_samples, np.nan)
     drawn = draws(len(base), samples=options.bootstrap_samples, seed=options.seed)
@@ -142,11 +121,6 @@ def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, wh
     if scale.sign < 0:  # a range of shares gives the same reading lists
         least, most = "longest reading list", "shortest reading list"
     total = _counted(frames, options).total
-    if options.kind == "frames":
-        return (
-            f"The {least} with at most {options.target:,.12g} frames to read per "
-            f"exam, in the mean over {number_of(total, 'exam')}{where}."
-        )
     kind = frames.group_kind
     groups = np.unique(frames.group.code[frames.labelled])
     name = frames.group.names[groups[0]]
@@ -162,10 +136,9 @@ def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, wh
 
 
 class _Counted(NamedTuple):
-    """What a target counts: normal frames, polyps, or frames to read per exam.
+    """What a target counts, normal frames or polyps.
 
-    Score and group (from 0) of each; per group all normal frames, polyps or exams; and the word
-    for a group.
+    Score and group (from 0) of each, their number per group, and the word for a group.
     """
 
     score: NDArray[np.float64]
@@ -179,11 +152,6 @@ class _Counted(NamedTuple):
 
 
 def _counted(frames: LabelledFrames, options: CalibrationOptions) -> _Counted:
-    if options.kind == "frames":
-        exams = exam_units(frames)
-        drawn, kind = drawn_with(frames, exams)
-        score, rows = _run_scores(frames)
-        return _Counted(score, drawn[exams.code[rows]], np.bincount(drawn).astype(float), kind)
     named = frames.group.code[frames.labelled]
     code, count, _ = dense_units(named)
     if options.kind == "specificity":
@@ -221,21 +189,9 @@ def _counts_above(
 
 
 def _limit(total: int, options: CalibrationOptions) -> int:
-    """Return how many the target allows (or asks for, of polyps), exactly."""
-    if options.kind == "frames":
-        return math.floor(Fraction(repr(float(options.target))) * total)
+    """Return how many normal frames may be flagged, or how many polyps must be found."""
     least = least_count(options.target, total)
     return least if options.kind == "sensitivity" else total - least
-
-
-def _run_scores(frames: LabelledFrames) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the best score of each run of near-identical frames, which is read once, and a row."""
-    rows = np.flatnonzero(frames.scored)
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)[rows]
-    code, count, start = dense_units(first)
-    best = np.full(count, -np.inf)
-    np.maximum.at(best, code, frames.score[rows])
-    return best, rows[start]
 
 
 def _cut(count: int, total: int) -> str:

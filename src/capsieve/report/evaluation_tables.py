@@ -43,8 +43,6 @@ _AREAS = (
     "baseline.brightness.auc",
     "baseline.sharpness.auc",
     "polyps.auc",
-    "frames.auc_20",
-    "polyps.auc_20",
     "frames.sensitivity_at_target",
     "polyps.sensitivity_at_target",
 )
@@ -88,7 +86,7 @@ def areas(evaluation: Evaluation) -> Table:
     metrics = [
         metric
         for name in [*sources, "all"]
-        for metric in _pick(evaluation.metrics, _AREAS[:5] if name in sources else _AREAS, name)
+        for metric in _pick(evaluation.metrics, _AREAS[:6] if name in sources else _AREAS, name)
     ]
     return _metrics_table("areas", "Areas under the curve", metrics, by_subset=bool(sources))
 

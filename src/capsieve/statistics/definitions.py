@@ -65,14 +65,6 @@ DEFINITIONS: dict[str, Definition] = {
         _AUC.format(unit="{polyp}") + " The score of a {polyp} is that of its best frame.",
     ),
     **{
-        f"{key}.auc_20": Definition(
-            f"Partial AUC per {unit}, up to 20 % false positives",
-            "area",
-            f"Mean sensitivity per {unit} over false positive rates from 0 to 20 %.",
-        )
-        for key, unit in _UNITS.items()
-    },
-    **{
         f"{key}.sensitivity_at_target": Definition(
             f"Sensitivity per {unit} at {{target}} % specificity",
             "share",

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +31,6 @@ __all__ = [
     "has_folds",
     "short_threshold",
     "smallest_threshold",
-    "threshold_for_frames",
     "threshold_for_sensitivity",
     "with_training_patients",
 ]
@@ -107,34 +105,23 @@ def smallest_threshold(
             "no normal frame of the training part was scored, so no threshold can be chosen; "
             "give a split whose training part has normal frames, or a threshold",
         )
-    allowed = len(scores) - least_count(specificity, len(scores))
-    return _smallest(scores, allowed, step=step, candidates=candidates)
-
-
-def threshold_for_frames(
-    scores: ArrayLike,
-    *,
-    exams: int,
-    most: float,
-    step: float | None = None,
-    candidates: ArrayLike | None = None,
-) -> float:
-    """Return the smallest threshold that flags at most `most` frames per exam in the mean.
-
-    Scores are those of all frames of the exams, labelled or not; `step` and `candidates` are as for
-    :func:`smallest_threshold`.
-    """
-    values = np.asarray(scores, np.float64).ravel()
-    values = values[~np.isnan(values)]
-    if exams < 1:
-        raise ParameterError("exams", "there is no exam to count frames of; give at least one")
-    if not most >= 0:
-        raise ParameterError("most", f"must be 0 frames per exam or more, not {most}")
-    # As written: in floating point, 0.29 * 100 is a little less than 29.
-    allowed = len(values)
-    if math.isfinite(most):
-        allowed = math.floor(Fraction(repr(float(most))) * exams)
-    return _smallest(values, allowed, step=step, candidates=candidates)
+    if step is not None and not (math.isfinite(step) and step > 0):
+        raise ParameterError("step", f"must be a positive number, not {step}")
+    # The highest score that must stay below the threshold; -inf if every score may be flagged.
+    silent = least_count(specificity, len(scores))
+    barrier = float(np.partition(scores, silent - 1)[silent - 1]) if silent else -math.inf
+    if step is not None:
+        count = max(1.0, np.floor(barrier / step) + 1)
+        while count * step <= barrier:  # the division may have been rounded down
+            count += 1
+        while count > 1 and (count - 1) * step > barrier:  # or up
+            count -= 1
+        return float(count * step)
+    observed = np.asarray(scores if candidates is None else candidates, np.float64)
+    above = observed[observed > barrier]  # neither NaN nor -inf
+    if len(above):
+        return float(above.min())
+    return float(np.nextafter(barrier, np.inf)) if barrier > -math.inf else 0.0
 
 
 def threshold_for_sensitivity(polyp_scores: ArrayLike, *, share: float) -> float | None:
@@ -294,31 +281,3 @@ def _point(
     value = value if step is not None else short_threshold(value, frames.score)
     flagged = flagged_at(frames.score, value)
     return OperatingPoint(key, "threshold", value, flagged, text, optimistic)
-
-
-def _smallest(
-    scores: NDArray[np.float64],
-    allowed: int,
-    *,
-    step: float | None,
-    candidates: ArrayLike | None,
-) -> float:
-    """Return the smallest threshold that at most `allowed` scores reach."""
-    if step is not None and not (math.isfinite(step) and step > 0):
-        raise ParameterError("step", f"must be a positive number, not {step}")
-    # The highest score that must stay below the threshold; -inf if every score may be flagged.
-    barrier = -math.inf
-    if allowed < len(scores):
-        barrier = float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
-    if step is not None:
-        count = max(1.0, np.floor(barrier / step) + 1)
-        while count * step <= barrier:  # the division may have been rounded down
-            count += 1
-        while count > 1 and (count - 1) * step > barrier:  # or up
-            count -= 1
-        return float(count * step)
-    observed = np.asarray(scores if candidates is None else candidates, np.float64)
-    above = observed[observed > barrier]  # neither NaN nor -inf
-    if len(above):
-        return float(above.min())
-    return float(np.nextafter(barrier, np.inf)) if barrier > -math.inf else 0.0

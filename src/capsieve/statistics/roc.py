@@ -28,12 +28,10 @@ from capsieve.statistics.results import (
 )
 
 __all__ = [
-    "PARTIAL",
     "RocResult",
     "RocSamples",
     "auc",
     "frame_roc",
-    "partial_auc",
     "polyp_roc",
     "roc_curve",
     "sensitivity_at_specificity",
@@ -42,11 +40,9 @@ __all__ = [
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-PARTIAL = 0.2
-"""False positive rate up to which the partial area extends: more frames are not read."""
-
 _GRID = np.linspace(0, 1, 201)  # false positive rates of the band
 _THRESHOLDS = 2000
+_STRICT = 0.2  # false positive rates with half of the thresholds: more frames are not read
 _BLOCK = 128  # samples at a time: a block of curves is then about 2 MB per array
 _CELLS = 4_000_000  # of a table of counts that is made at a time
 
@@ -65,7 +61,6 @@ class RocSamples:
     kind: str
     units: int
     auc: Floats
-    auc_20: Floats
     sensitivity_at_target: Floats
     curves: Floats
 
@@ -110,18 +105,6 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     None if a class is empty. Scores are as for :func:`roc_curve`.
     """
     return _area(roc_curve(positive, negative))
-
-
-def partial_auc(curve: RocCurve, most: float = PARTIAL) -> float | None:
-    """Return the mean true positive rate over false positive rates from 0 to `most`.
-
-    If the curve ends before `most`, its last true positive rate is used up to there, because no
-    threshold reaches a higher one. None if a class is empty.
-    """
-    if not curve.positives or not curve.negatives:
-        return None
-    rates = curve.false_positive_rate[None], curve.true_positive_rate[None]
-    return float(_mean_rate(*rates, most)[0])
 
 
 def sensitivity_at_specificity(curve: RocCurve, specificity: float) -> tuple[float, float] | None:
@@ -192,7 +175,6 @@ def _roc(
     hits = {} if best is None else {"numerator": round(best[0] * curve.positives)}
     rows = {
         "auc": (_area(curve), samples.auc, (formula,), {}),
-        "auc_20": (partial_auc(curve), samples.auc_20, (), {}),
         "sensitivity_at_target": (
             best and best[0],
             samples.sensitivity_at_target,
@@ -244,13 +226,13 @@ def _bootstrap(
     held = min(len(with_positive), len(with_negative))
     if held < FEWEST_GROUPS:
         none = np.empty(0)
-        return RocSamples(kind, held, none, none, none, np.empty((0, len(_GRID))))
+        return RocSamples(kind, held, none, none, np.empty((0, len(_GRID))))
     weights = draws(units, samples=options.bootstrap_samples, seed=options.seed)
     thresholds = _thresholds(positive, negative)
     true_counts = _counts_at_least(positive, positive_row, len(with_positive), thresholds)
     false_counts = _counts_at_least(negative, negative_row, len(with_negative), thresholds)
     sums = _pair_sums(positive, positive_row, negative, negative_row)
-    area, partial, sensitivity = np.full((3, len(weights)), np.nan)
+    area, sensitivity = np.full((2, len(weights)), np.nan)
     curves = np.full((len(weights), len(_GRID)), np.nan)
     for start in range(0, len(weights), _BLOCK):
         drawn = weights[start : start + _BLOCK]
@@ -263,14 +245,13 @@ def _bootstrap(
         positives, negatives = true[:, -1:], false[:, -1:]
         area[here] = ((w @ sums) * v).sum(axis=1) / (positives * negatives)[:, 0]
         tpr, fpr = true[:, :-1] / positives, false[:, :-1] / negatives
-        partial[here] = _mean_rate(fpr, tpr, PARTIAL)
         for row, x, y in zip(here, fpr, tpr, strict=True):
             curves[row] = np.interp(_GRID, x, y)
         # A share of whole numbers; the tolerance undoes the rounding of 1 - 0.9.
         allowed = (1 - options.target) * negatives + 1e-6
         last = np.count_nonzero(false[:, :-1] <= allowed, axis=1) - 1
         sensitivity[here] = tpr[np.arange(len(good)), last]
-    return RocSamples(kind, held, area, partial, sensitivity, curves)
+    return RocSamples(kind, held, area, sensitivity, curves)
 
 
 def _area(curve: RocCurve) -> float | None:
@@ -281,26 +262,17 @@ def _area(curve: RocCurve) -> float | None:
     return float(np.trapezoid(true, false))
 
 
-def _mean_rate(false: Floats, true: Floats, most: float) -> Floats:
-    """Return the mean height of curves (rows) over 0..most, constant after their end."""
-    # np.interp takes the upper end of a vertical step, and the last value after the end.
-    at_most = np.array([np.interp(most, x, y) for x, y in zip(false, true, strict=True)])
-    x = np.minimum(false, most)
-    y = np.where(false > most, at_most[:, None], true)
-    return (np.trapezoid(y, x, axis=-1) + (most - x[:, -1]) * at_most) / most
-
-
 def _thresholds(positive: Floats, negative: Floats) -> Floats:
     """Return the thresholds at which samples are counted, falling from infinity.
 
-    All distinct scores if there are at most 2,000. Otherwise quantiles: half of them at false
-    positive rates of the partial area, the rest over both classes.
+    All distinct scores if there are at most 2,000. Otherwise quantiles: half of them at low
+    false positive rates, the rest over both classes.
     """
     false = np.sort(negative[negative > -np.inf])[::-1]
     found = np.sort(positive[positive > -np.inf])[::-1]
     distinct = np.unique(np.concatenate([false, found]))
     if len(distinct) > _THRESHOLDS:
-        strict = false[: max(1, int(np.ceil(PARTIAL * len(negative))))]
+        strict = false[: max(1, int(np.ceil(_STRICT * len(negative))))]
         quarter = _THRESHOLDS // 4
         picked = [
             scores[np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(int)]
