@@ -93,7 +93,7 @@ def test_the_evaluation_uses_the_threshold_of_the_screening(study):
     assert not [m.key for m in evaluation.metrics if m.key.startswith("preselection")]
 
 
-@pytest.mark.parametrize("target", [{"specificity": 90}, {"frames": 9}, {"sensitivity": 80}])
+@pytest.mark.parametrize("target", [{"specificity": 90}, {"sensitivity": 80}])
 def test_screening_with_the_calibrated_threshold_flags_the_frames_from_it_on(
     study, scores, tmp_path, target
 ):
