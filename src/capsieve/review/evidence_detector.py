@@ -12,14 +12,14 @@ from capsieve.store.record import Record
 
 __all__ = ["screening_detector"]
 
-_HASH = 12  # letters of it that are told
+_HASH = 12  # characters of it in messages
 
 
 def screening_detector(folder: Path, record: Record) -> Detector:
-    """Return the detector that screened an exam, with the parameters of then.
+    """Return the detector that screened an exam, with the parameters of that screening.
 
-    A model that is no part of capsieve is looked for by its name, where the room was started and in
-    the folders around the results, and known by its hash.
+    A model file is searched by its name in the working directory of the review app and in the
+    folders around the results, and recognised by its hash.
 
     Parameters
     ----------

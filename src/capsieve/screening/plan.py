@@ -164,7 +164,7 @@ def identity(
     chosen: Any = field_of_view
     if isinstance(field_of_view, FieldOfView):
         chosen = [field_of_view.row, field_of_view.col, field_of_view.radius]
-    try:  # as it is read again: with lists instead of tuples
+    try:  # as JSON returns it: with lists instead of tuples
         detected = json.loads(json.dumps(detector.identity, allow_nan=False))
     except (TypeError, ValueError) as error:
         message = f"its identity must consist of plain texts and finite numbers ({error})"

@@ -172,15 +172,13 @@ def _roc(
         kind=kind,
     ).interval(least=0.0)
     best = sensitivity_at_specificity(curve, options.target)
-    hits = {} if best is None else {"numerator": round(best[0] * curve.positives)}
+    value, hits = None, {}
+    if best is not None:
+        value, count = best[0], curve.positives
+        hits = {"numerator": round(value * count), "denominator": count}
     rows = {
         "auc": (_area(curve), samples.auc, (formula,), {}),
-        "sensitivity_at_target": (
-            best and best[0],
-            samples.sensitivity_at_target,
-            (),
-            hits and hits | {"denominator": curve.positives},
-        ),
+        "sensitivity_at_target": (value, samples.sensitivity_at_target, (), hits),
     }
     metrics = tuple(
         make_metric(
