@@ -118,6 +118,11 @@ class Parameters:
             smallest_side=max(map(math.ceil, stencils)),
         )
 
+    @cached_property
+    def calibration_file(self) -> Path | None:
+        """The file that they were loaded from, if it names the frames that chose them."""
+        return None  # load sets it; it is no field, because it changes no score
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name; None stands for the paper's formula."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -147,7 +152,10 @@ class Parameters:
 
     @classmethod
     def from_toml(cls, text: str) -> "Parameters":
-        """Build from TOML text; fields that it does not name keep the paper's value."""
+        """Build from TOML text; fields that it does not name keep the paper's value.
+
+        A table ``[calibration]`` is left to :mod:`capsieve.store.choice`.
+        """
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # tomllib's own error is a ValueError
@@ -157,6 +165,7 @@ class Parameters:
             raise ParameterError(
                 "schema", f"this version reads schema {PARAMETERS_SCHEMA}, not {schema!r}"
             )
+        values.pop("calibration", None)
         return cls.from_dict(values)
 
     def save(self, path: str | Path) -> None:
@@ -170,10 +179,13 @@ class Parameters:
         with file_errors("read", path):
             text = Path(path).read_text(encoding="utf-8-sig")  # some editors add a mark
         try:
-            return cls.from_toml(text)
+            found = cls.from_toml(text)
         except ParameterError as error:
             name, message = error.args
             raise ParameterError(name, f"{message} (in {path})") from error
+        if "calibration" in tomllib.loads(text):
+            vars(found)["calibration_file"] = Path(path).absolute()
+        return found
 
 
 def _toml(value: object) -> str:

@@ -65,8 +65,8 @@ def test_a_share_is_printed_as_the_option_of_screen(run, study):
     option = content(study)["screen_option"]
     assert option.startswith("--read ")
     assert option.endswith("%")
-    assert option in result.stdout.splitlines()[-1]
-    assert not (study / "out" / "calibrated.toml").exists()
+    assert option.split()[1] in result.stdout.splitlines()[0]
+    assert 'rule = "share"' in (study / "out" / "calibrated.toml").read_text()
 
 
 def test_json_prints_the_content_of_the_file_only(run, study):

@@ -18,6 +18,7 @@ from capsieve.statistics.frames import NORMAL, POLYP
 from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.reading_effort import flagged_by_list, reading_share
 from capsieve.statistics.results import Interval
+from capsieve.store.choice import read_choice
 from support.exams import read_frames, write_exam_images
 from support.labelled_frames import labelled_frames, many_patients
 from support.paper_study import write_paper_study
@@ -329,7 +330,8 @@ def test_a_share_flags_the_frames_that_screening_with_it_flags(study, target):
     found = calibrate(results, labels, rule="share", splits=folds, **target)
     assert found.rule == "share"
     assert 0 < found.value < 1
-    assert found.parameters is None
+    assert found.choice is not None
+    assert (found.choice.rule, found.choice.value) == ("share", found.value)
     low, high = found.stability.low, found.stability.high
     assert low is None or high is None or low <= found.value <= high
     read = found.screen_option.removeprefix("--read ")
@@ -355,7 +357,7 @@ def test_results_with_reading_lists_get_a_share_and_others_a_threshold(tmp_path)
     found = calibrate(tmp_path / "lists", labels, tmp_path / "out", specificity=80)
     assert (found.rule, found.value) == ("share", 0.2)
     assert found.screen_option == "--read 20%"
-    assert not (tmp_path / "out" / "calibrated.toml").exists()
+    assert read_choice(tmp_path / "out" / "calibrated.toml").value == 0.2
     assert calibrate(tmp_path / "lists", labels, rule="threshold").rule == "threshold"
 
 
@@ -376,7 +378,7 @@ def test_scores_of_another_program_get_a_threshold_that_may_be_negative():
     found = calibrate(scores, key | {"label": ["normal"] * size})
     assert (scores["score"] >= found.value).sum() == 10
     assert found.value < 0
-    assert found.parameters is None
+    assert found.parameters is found.choice is None
 
 
 def test_results_of_another_detector_get_a_short_threshold(tmp_path):
@@ -388,8 +390,8 @@ def test_results_of_another_detector_get_a_short_threshold(tmp_path):
     found = calibrate(tmp_path / "results", labels, tmp_path / "out")
     assert np.count_nonzero(score >= found.value) == 10
     assert found.value == 0.303  # between 90 / 300 and 91 / 300
-    assert found.parameters is None
-    assert not (tmp_path / "out" / "calibrated.toml").exists()
+    choice = read_choice(tmp_path / "out" / "calibrated.toml")
+    assert (choice.detector, choice.rule, choice.value) == ("learned", "threshold", found.value)
 
 
 def test_the_files_are_reproducible(study, tmp_path):
@@ -397,6 +399,7 @@ def test_the_files_are_reproducible(study, tmp_path):
     for out in ("one", "two"):
         calibrate(results, labels, tmp_path / out, splits=folds)
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [
+        "calibrated.frames.txt",
         "calibrated.toml",
         "calibration.json",
     ]

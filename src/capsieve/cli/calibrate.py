@@ -35,7 +35,9 @@ Example:
 @click.command("calibrate", epilog=_EXAMPLE)
 @click.argument("results", type=PathType(), metavar="OUT|SCORES")
 @labels_option
-@out_folder_option("Folder for calibration.json and calibrated.toml.", "CALIBRATION")
+@out_folder_option(
+    "Folder for calibration.json, calibrated.toml and calibrated.frames.txt.", "CALIBRATION"
+)
 @settings_options(CalibrationOptions)
 @label_format_option
 @splits_option
@@ -52,8 +54,9 @@ def command(
     """Choose the threshold, or the share to read, that reaches a target.
 
     OUT is the folder of capsieve screen, SCORES a table of scores of any program. Give one target:
-    --specificity or --sensitivity. For the paper's detector calibrated.toml is written,
-    for capsieve screen --parameters; for other detectors the option of capsieve screen is printed.
+    --specificity or --sensitivity. For results of capsieve screen calibrated.toml is written, for
+    --parameters of capsieve screen and capsieve flag. It names a file with the hashes of the frames
+    that chose, by which capsieve evaluate recognises them.
     """
     from capsieve.evaluation.calibrate import calibrate, calibration_content
 
@@ -83,11 +86,10 @@ def _say(found: "Calibration", out: Path) -> None:
     for why in dict.fromkeys(each.why for each in intervals if each.low is not None):
         say(f"Intervals: {why}.")
     say_cautions(found.leaks, found.warnings, found.problems)
-    if found.parameters is not None:
-        options = f"--parameters {shlex.quote(str(out / PARAMETERS_FILE))}"
-    else:
-        options = f"--detector {shlex.quote(found.detector)} {found.screen_option}"
-    if found.detector:
-        say(f"To screen with it: capsieve screen ... {options}")
+    if found.choice is not None:
+        detector = found.choice.detector
+        options = [] if detector == "paper" else ["--detector", detector]
+        options += ["--parameters", str(out / PARAMETERS_FILE)]
+        say(f"To screen with it: capsieve screen ... {shlex.join(options)}")
     else:  # scores of another program
         say(f"To evaluate with it: capsieve evaluate ... {found.screen_option}")

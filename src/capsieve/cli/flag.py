@@ -1,14 +1,18 @@
 """``capsieve flag``: flag the frames of screened exams by another rule."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from capsieve.cli.options import json_option
+from capsieve.cli.options import ParametersFile, json_option
 from capsieve.cli.reader_entries import database_option, exams_with_entries
 from capsieve.cli.screen import exams_json, say_found
 from capsieve.cli.settings_options import PathType
 from capsieve.errors import ParameterError
+
+if TYPE_CHECKING:
+    from capsieve.parameters import Parameters
 
 __all__ = ["command"]
 
@@ -17,6 +21,7 @@ Example:
   capsieve flag results --read 5%
   capsieve flag results/patient-7 --threshold 40
   capsieve flag results --read 300 -o shorter
+  capsieve flag results --parameters calibration/calibrated.toml
 """
 
 
@@ -31,6 +36,12 @@ Example:
     "--threshold", type=float, metavar="SCORE", help="Flag the frames with at least this score."
 )
 @click.option(
+    "--parameters",
+    type=ParametersFile(),
+    metavar="FILE.toml",
+    help="Flag as capsieve calibrate chose; the results then name its calibration frames.",
+)
+@click.option(
     "-o",
     "--out",
     type=PathType(file_okay=False),
@@ -43,6 +54,7 @@ def command(
     results: Path,
     read: str | None,
     threshold: float | None,
+    parameters: "Parameters | None",
     out: Path | None,
     database: str | None,
     as_json: bool,
@@ -55,13 +67,20 @@ def command(
     from capsieve.screening.flagging import flag
     from capsieve.store.exam import exam_folders
 
-    if (read is None) == (threshold is None):
-        raise click.UsageError("Give either --read or --threshold.")
+    if sum(given is not None for given in (read, threshold, parameters)) != 1:
+        raise click.UsageError("Give one of --read, --threshold and --parameters.")
     protected: frozenset[str] = frozenset()
     if out is None:
         protected = exams_with_entries(exam_folders(results)[0].absolute().parent, database)
     try:
-        exams = flag(results, read=read, threshold=threshold, to=out, protected=protected)
+        exams = flag(
+            results,
+            read=read,
+            threshold=threshold,
+            parameters=parameters,
+            to=out,
+            protected=protected,
+        )
     except ParameterError as error:
         raise click.BadParameter(error.args[1], param_hint=f"'--{error.field}'") from error
     if as_json:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
@@ -32,6 +33,7 @@ from capsieve.statistics.operating_point import (
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.reading_effort import effort_metrics, reading_share
 from capsieve.statistics.results import Column, EvaluationOptions, Interval, Metric, Table
+from capsieve.store.choice import Choice, write_choice
 from capsieve.store.record import RECORD
 
 __all__ = [
@@ -74,7 +76,11 @@ class Calibration:
     optimistic
         Subsets that are evaluated with a value that they chose themselves.
     detector, parameters
-        For ``capsieve screen``; the parameters have the chosen R_P and are None without one.
+        For ``capsieve screen``; the parameters have R_P if it was chosen, and are None for scores
+        of other programs.
+    choice
+        What is chosen, with the frame hashes of the frames that chose; None for scores of other
+        programs.
     problems, warnings, leaks
         Of the labels and the choice, and leaks that were allowed; as texts.
     """
@@ -95,6 +101,7 @@ class Calibration:
     optimistic: tuple[str, ...]
     detector: str
     parameters: Parameters | None
+    choice: Choice | None
     problems: tuple[LabelProblem, ...]
     warnings: tuple[str, ...]
     leaks: tuple[str, ...]
@@ -133,8 +140,8 @@ def calibrate(
     results, labels
         As for :func:`capsieve.evaluate`.
     out
-        Folder for calibration.json and, for the paper's detector, calibrated.toml; by default
-        nothing is written.
+        Folder for calibration.json and, for results of ``capsieve screen``, calibrated.toml and
+        the hashes of the calibration frames; by default nothing is written.
     options
         The target, what to choose, and the bootstrap.
     splits
@@ -205,9 +212,10 @@ def calibrate(
             "All figures are of the frames that chose, so they are optimistic; --splits or "
             "--train-patient gives figures of other frames."
         )
-    parameters = None
-    if scale.step is not None:
-        parameters = replace(Parameters.from_dict(read.parameters), radius_threshold=int(threshold))
+    value = scale.sign * threshold
+    parameters = Parameters.from_dict(read.parameters) if read.folders else None
+    if parameters is not None and scale.step is not None:
+        parameters = replace(parameters, radius_threshold=int(threshold))
     found = Calibration(
         results=read.scored.name,
         labels=read.labels.path,
@@ -217,7 +225,7 @@ def calibrate(
         allow_leaks=allow_leaks,
         rule=rule,
         name=scale.name,
-        value=scale.sign * threshold,
+        value=value,
         reason=reason(some, options, scale, " of the training part" if subset == TRAIN else ""),
         stability=interval,
         folds=folds,
@@ -229,6 +237,7 @@ def calibrate(
         optimistic=(subset,),
         detector=str(read.detector.get("name", "")),
         parameters=parameters,
+        choice=_choice(read, chooses, scale, value) if read.folders else None,
         problems=(*read.labels.problems, *read.matched.problems),
         warnings=tuple(dict.fromkeys(warnings)),
         leaks=read.leaks,
@@ -255,6 +264,30 @@ def _scale(
         most = Parameters.from_dict(read.parameters).derived.radius_search
         return frames, Scale("R_P", 1.0, float(most))
     return frames, Scale("score threshold", None)
+
+
+def _choice(
+    read: LabelledResults, chooses: NDArray[np.bool_], scale: Scale, value: float
+) -> Choice:
+    """Return the value with the hashes of the frames that chose it, or earlier the parameters."""
+    frames, earlier = read.frames, read.scored.choice
+    if earlier is not None and not earlier.scores:  # another value for the same scores
+        earlier = None
+    rows = np.flatnonzero(chooses & (frames.polyp_frames | frames.normal_frames))
+    assert read.scored.pixel_hash is not None  # of results of capsieve screen
+    hashes = set(read.scored.pixel_hash.take(pa.array(rows)).drop_null().to_pylist())
+    shown = f"{100 * value:.6g} %" if scale.sign < 0 else f"{value:.12g}"
+    chosen = f"{scale.name} = {shown}"
+    in_parameters = scale.step is not None
+    return Choice(
+        chosen=chosen if earlier is None else f"{chosen} (after {earlier.chosen})",
+        hashes=frozenset(hashes) | (frozenset() if earlier is None else earlier.hashes),
+        scores=earlier is not None,
+        detector=str(read.detector.get("name", "")),
+        model=str(read.detector.get("model", "")),
+        rule=None if in_parameters else "share" if scale.sign < 0 else "threshold",
+        value=None if in_parameters else float(value),
+    )
 
 
 def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
@@ -330,23 +363,27 @@ def calibration_table(found: Calibration) -> Table:
 
 def calibration_content(found: Calibration) -> dict[str, Any]:
     """Return the content of calibration.json as plain values."""
+    plain = asdict(replace(found, choice=None))
+    if found.choice is not None:
+        choice = found.choice
+        plain["choice"] = {"frames": len(choice.hashes), "sha256": choice.sha256}
     return {
         "schema": CALIBRATION_SCHEMA,
         "capsieve": __version__,
         "target": {"kind": found.options.kind, "value": found.options.target},
         "screen_option": found.screen_option,
-        **asdict(found),
+        **plain,
     }
 
 
 def _write(found: Calibration, out: Path) -> None:
-    """Write calibration.json and, last, calibrated.toml."""
+    """Write calibration.json and, last, calibrated.toml with the hashes next to it."""
     with file_errors("create", out):
         out.mkdir(parents=True, exist_ok=True)
         (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
     content = json.dumps(calibration_content(found), allow_nan=False, ensure_ascii=False, indent=1)
     page.write(f"{content}\n", out / "calibration.json")
-    if found.parameters is None:
+    if found.parameters is None or found.choice is None:
         return
     tested = [m for m in found.metrics if m.subset not in found.optimistic]
     whose = "other frames than those that chose" if tested else "the frames that chose (optimistic)"
@@ -361,4 +398,4 @@ def _write(found: Calibration, out: Path) -> None:
     ]
     # A path may contain a line break; a comment ends with its line.
     comments = "".join(f"# {text.plain(line)}\n" for line in lines)
-    page.write(f"{comments}\n{found.parameters.to_toml()}", out / PARAMETERS_FILE)
+    write_choice(out / PARAMETERS_FILE, found.choice, f"{comments}\n{found.parameters.to_toml()}")

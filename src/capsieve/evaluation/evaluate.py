@@ -163,6 +163,7 @@ def evaluate(
         "regions": None if regions is None else str(regions),
         "baseline": None if others is None else others.name,
         "allow_leaks": allow_leaks,
+        "calibration_frames": read.calibration_frames or None,
     }
     evaluation = _evaluation(read, options, settings, outlines, others)
     if out is not None:
@@ -310,7 +311,8 @@ def _screened_point(read: LabelledResults) -> OperatingPoint | None:
     if len(rules) == 1:
         rule, value = rules.pop()
         value, text = int(value) if rule == "count" else value, "As screened."
-    return OperatingPoint("screened", kind, value, read.frames.flagged, text)
+    optimistic = bool(read.calibration_frames)
+    return OperatingPoint("screened", kind, value, read.frames.flagged, text, optimistic)
 
 
 def _lists_by_class(frames: LabelledFrames) -> bool:

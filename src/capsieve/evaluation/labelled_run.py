@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from capsieve._version import __version__
 from capsieve.errors import CapsieveError, FileError, FrameError, OccupiedError, file_errors
 from capsieve.evaluation.settings import LabelledRunSettings
-from capsieve.frames import FieldOfView
+from capsieve.frames import FieldOfView, pixel_hash
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
 from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
@@ -51,7 +51,10 @@ __all__ = ["Inputs", "LabelledRun", "draw_normals", "score_labelled_frames", "st
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-_BLOCK = pa.schema([("problem", pa.string()), ("scores", pa.list_(pa.float32()))])
+_BLOCK = pa.schema(
+    [("problem", pa.string()), ("scores", pa.list_(pa.float32())), ("pixel_hash", pa.string())]
+)
+_Scores: TypeAlias = tuple[NDArray[np.float32], str]  # of a frame with all settings, and its hash
 _BLOCK_ANALYSES = 4096  # frames times settings of a block: about ten seconds of one core
 
 
@@ -63,6 +66,7 @@ class LabelledRun:
         LabelledFrames  # polyp frames and the chosen normal ones, with the first setting's score
     )
     scores: NDArray[np.float32]  # x settings; NaN: not analysed, -inf: rejected by the setting
+    pixel_hash: NDArray[np.object_]  # None: not analysed
     counts: dict[str, int]  # of all frames: found, polyp, normal, other, unlabelled
     unscored: tuple[tuple[str, str], ...]  # frames that could not be analysed, with the reason
     exams: tuple[str, ...]
@@ -131,12 +135,15 @@ def score_labelled_frames(
             check(frames)
         plan = _plan(surveys, frames, parameters, settings)
         with _opened(out, plan, overwrite=settings.overwrite) as store:
-            scores, problems = _score(executor, surveys, chosen, parameters, store, progress)
+            scores, hashes, problems = _score(
+                executor, surveys, chosen, parameters, store, progress
+            )
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
     found = {name: int((matched.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
         frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
+        pixel_hash=hashes,
         counts={"found": table.num_rows} | found,
         unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
         exams=tuple(surveys),
@@ -297,9 +304,10 @@ def _score(
     parameters: Sequence[Parameters],
     store: Segments | None,
     progress: "Listener | None",
-) -> tuple[NDArray[np.float32], dict[int, str]]:
-    """Return the scores of the chosen frames, and why some have none."""
+) -> tuple[NDArray[np.float32], NDArray[np.object_], dict[int, str]]:
+    """Return scores and frame hashes of the chosen frames, and why some have none."""
     scores = np.full((len(chosen), len(parameters)), np.nan, np.float32)
+    hashes = np.full(len(chosen), None, object)
     problems: dict[int, str] = {}
     function = partial(_score_frames, tuple(parameters))
     blocks = dict(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))
@@ -313,12 +321,13 @@ def _score(
             number = exams.index(exam) + 1
             progress(Progress(exam, number, len(exams), done[exam], total[exam], resumed[exam]))
 
-    def take(task: SegmentTask[Any], values: Sequence[NDArray[np.float32] | str]) -> None:
+    def take(task: SegmentTask[Any], values: Sequence[_Scores | str]) -> None:
         for row, value in zip(blocks[task], values, strict=True):
             if isinstance(value, str):
                 problems[row] = value
             else:
-                scores[row] = np.where(value > 0, value, -np.inf)  # 0: a rule rejected the frame
+                found, hashes[row] = value
+                scores[row] = np.where(found > 0, found, -np.inf)  # 0: a rule rejected the frame
         done[task.exam] += len(values)
 
     waiting: dict[SegmentTask[Any], int] = {}
@@ -339,7 +348,7 @@ def _score(
             store.add(0, waiting[task], _block_content(values))
         take(task, values)
         report(task.exam)
-    return scores, problems
+    return scores, hashes, problems
 
 
 def _blocks(
@@ -368,9 +377,9 @@ def _score_frames(
     parameters: Sequence[Parameters],
     frames: Sequence[SourceFrame],
     fields: Sequence[FieldOfView | None],
-) -> list[NDArray[np.float32] | str]:
-    """Return for each frame its score with every setting, or why it has none."""
-    values: list[NDArray[np.float32] | str] = []
+) -> list[_Scores | str]:
+    """Return for each frame its score with every setting and its hash, or why it has none."""
+    values: list[_Scores | str] = []
     for frame, field_of_view in zip(frames, fields, strict=True):
         if frame.pixels is None:
             values.append(f"undecodable: {frame.problem}")
@@ -380,22 +389,24 @@ def _score_frames(
         except FrameError as error:
             values.append(f"cannot be analysed: {error}")
         else:
-            values.append(np.array([result.score for result in results], np.float32))
+            scores = np.array([result.score for result in results], np.float32)
+            values.append((scores, pixel_hash(frame.pixels)))
     return values
 
 
-def _block_content(values: Sequence[NDArray[np.float32] | str]) -> bytes:
+def _block_content(values: Sequence[_Scores | str]) -> bytes:
     columns = [
         pa.array([v if isinstance(v, str) else None for v in values], pa.string()),
-        pa.array([None if isinstance(v, str) else v for v in values], pa.list_(pa.float32())),
+        pa.array([None if isinstance(v, str) else v[0] for v in values], pa.list_(pa.float32())),
+        pa.array([None if isinstance(v, str) else v[1] for v in values], pa.string()),
     ]
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, schema=_BLOCK), buffer, compression="zstd")
     return buffer.getvalue()
 
 
-def _read_block(store: Segments, number: int) -> list[NDArray[np.float32] | str]:
+def _read_block(store: Segments, number: int) -> list[_Scores | str]:
     return [
-        np.array(row["scores"], np.float32) if row["problem"] is None else row["problem"]
+        row["problem"] or (np.array(row["scores"], np.float32), row["pixel_hash"])
         for row in store.rows(0, number).to_pylist()
     ]

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
@@ -35,12 +37,15 @@ from capsieve.statistics.frames import (
     LabelledFrames,
     reading_units,
 )
-from capsieve.statistics.operating_point import with_training_patients
+from capsieve.statistics.operating_point import TEST, with_training_patients
 from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
 from capsieve.store.record import Flagging
 
 __all__ = ["LabelledResults", "accounts_table", "as_labels", "read_results"]
+
+
+pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +61,8 @@ class LabelledResults:
     frames: LabelledFrames
     warnings: tuple[str, ...]
     leaks: tuple[str, ...]
+    calibration_frames: int = 0
+    """Evaluated frames that chose the parameters or the threshold of the results."""
 
     @property
     def detector(self) -> Mapping[str, Any]:
@@ -142,7 +149,9 @@ def read_results(
         if trained is not None and scored.hashes is not None:
             leaks += training_leak(frames, scored.hashes, trained)
     allowed, leak_warnings = check_leaks(leaks, allow=allow_leaks)
+    seen, optimistic = _calibration_frames(frames, scored) if check_model else (0, ())
     warnings = (
+        *optimistic,
         *_few_labels(matched),
         *scored.warnings,
         *labels.warnings,
@@ -150,7 +159,7 @@ def read_results(
         *([unknown] if unknown else []),
         *leak_warnings,
     )
-    return LabelledResults(scored, labels, matched, frames, warnings, allowed)
+    return LabelledResults(scored, labels, matched, frames, warnings, allowed, seen)
 
 
 def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
@@ -178,6 +187,31 @@ def _with_parts(frames: LabelledFrames) -> LabelledFrames:
     rest = ~frames.labelled & (part < 0) & (unit >= 0)
     part[rest] = np.where(low == high, high, -1)[unit[rest]]
     return replace(frames, part=replace(frames.part, code=part))
+
+
+def _calibration_frames(
+    frames: LabelledFrames, scored: ScoredFrames
+) -> tuple[int, tuple[str, ...]]:
+    """Count the frames to evaluate that chose the parameters or the threshold; return a warning.
+
+    Black frames are equal in all exams of a kind of capsule, so frames without a perceptual hash
+    are not compared.
+    """
+    choice, hashes, texts = scored.choice, scored.hashes, scored.pixel_hash
+    if choice is None or hashes is None or texts is None:
+        return 0, ()
+    used = (frames.polyp_frames | frames.normal_frames) & hashes.has_phash
+    if TEST in frames.part.names:
+        used &= frames.part.code == frames.part.names.index(TEST)
+    chose = pc.is_in(texts, pa.array(sorted(choice.hashes), pa.string()))
+    count = int(np.count_nonzero(chose.to_numpy(zero_copy_only=False) & used))
+    if not count:
+        return 0, ()
+    chosen = choice.chosen[:1].upper() + choice.chosen[1:]
+    return count, (
+        f"Optimistic: computed on the calibration frames. {chosen} was chosen on "
+        f"{count:,} of the {int(used.sum()):,} evaluated frames, so expect less on other exams.",
+    )
 
 
 def _first_problem(scored: ScoredFrames, problems: Sequence[LabelProblem]) -> str:

@@ -22,6 +22,7 @@ from capsieve.evaluation.leaks import PixelHashes
 from capsieve.labels.tables import RawTable, read_table
 from capsieve.phash import BITS
 from capsieve.statistics.frames import Coded
+from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.record import Flagging
 from capsieve.store.tables import intact
@@ -57,6 +58,8 @@ class ScoredFrames:
         As in exam.json; {} for scores of other programs.
     flagging
         The rule that flagged each exam; () for scores of other programs.
+    choice
+        What calibration frames chose for these results, with the hashes of these frames; or None.
     folders
         Of the exams, in the order of ``columns["exam"].names``; () for scores of other programs.
     numbered
@@ -77,6 +80,7 @@ class ScoredFrames:
     detector: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     flagging: tuple[Flagging, ...] = ()
+    choice: Choice | None = None
     folders: tuple[Path, ...] = ()
     numbered: bool = True
     models: tuple[str, ...] = ()
@@ -197,6 +201,7 @@ def _read_exams(out: Path) -> ScoredFrames:
         detector=record["detector"],
         parameters=record["parameters"],
         flagging=tuple(exam.record["flagging"] for exam in exams),
+        choice=stored_choice((exam.folder, exam.record) for exam in exams),
         folders=tuple(exam.folder for exam in exams),
         models=_model_places(exams, out),
         warnings=_warnings(exams, out),

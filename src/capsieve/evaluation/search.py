@@ -34,6 +34,7 @@ from capsieve.statistics.operating_point import (
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
 from capsieve.statistics.robustness import RATES, rates
+from capsieve.store.choice import Choice, write_choice
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
@@ -202,7 +203,12 @@ def search(
     )
     content = json.dumps(search_content(found), allow_nan=False, ensure_ascii=False, indent=1)
     page.write(tables.csv(settings_table(found)), out / "settings.csv")
-    page.write(_best_text(found), out / "best.toml")
+    choice = Choice(
+        chosen=f"setting {chosen.setting} of {len(tried)} with R_P = {chosen.radius_threshold}",
+        scores=True,
+        hashes=frozenset(text for text in run.pixel_hash[inside].tolist() if text),
+    )
+    write_choice(out / "best.toml", choice, _best_text(found))
     page.write(f"{content}\n", out / "search.json")
     return found
 

@@ -136,7 +136,9 @@ def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
     """Return an operating point in a line: ``Flagged as screened: R_P = 37``."""
     rule = point_text(evaluation, point)
     if point.key != "given":
-        return f"{_POINTS[point.key]}: {rule}"
+        optimistic = point.key == "screened" and point.optimistic
+        seen = " (optimistic: computed on the calibration frames)" if optimistic else ""
+        return f"{_POINTS[point.key]}{seen}: {rule}"
     return f"Reading list: {rule}" if point.rule == "read" else f"{rule[0].upper()}{rule[1:]}"
 
 

@@ -19,6 +19,7 @@ from capsieve.screening.flags import FlagRule
 from capsieve.screening.plan import (
     Head,
     SurveyTask,
+    check_choice,
     check_folder,
     check_rule,
     finished_exam,
@@ -32,6 +33,7 @@ from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail
 from capsieve.sources.base import open_source
 from capsieve.sources.discovery import ExamInput
 from capsieve.sources.reader import FrameReader
+from capsieve.store.choice import Choice
 from capsieve.store.record import Record
 from capsieve.store.segments import Segments, locked, remove_results
 from capsieve.store.tables import number_frames, packet_table
@@ -51,6 +53,7 @@ class Request:
     detector: Detector
     rule: FlagRule
     rule_given: bool  # by the user: a finished exam with another rule is then an error
+    choice: Choice | None  # what calibration frames chose
     protected: Collection[str]  # names of exams that readers have begun to read
 
 
@@ -134,10 +137,13 @@ def screen_exam(
                 base["run"] = _run_record(started, executor, resumed, detector)
                 packets = packet_table({head.place.head: head.survey.packets for head in heads})
                 tables = {"features": features, "packets": packets}
-                record = write_results(folder, base, flagged, *made, tables)
+                record = write_results(folder, base, flagged, *made, tables, choice=request.choice)
                 if not lost:  # those can still be screened
                     Segments(folder).remove()
                 return record, True
+    file = None if settings.parameters is None else settings.parameters.calibration_file
+    if request.choice is not None and file is not None:
+        check_choice(folder, record, request.choice, file)
     if request.rule_given:
         check_rule(folder, record, request.rule)
     return record, False

@@ -18,6 +18,7 @@ from capsieve.screening.settings import FieldChoice
 from capsieve.screening.thumbnails import Shown, Thumbnails
 from capsieve.sources.base import split_head
 from capsieve.sources.discovery import ExamInput
+from capsieve.store.choice import Choice, store_choice
 from capsieve.store.record import (
     FieldOfViewRecord,
     Flagging,
@@ -192,6 +193,8 @@ def write_results(
     thumbnails: Thumbnails,
     problem: str,
     tables: Mapping[str, pa.Table],
+    *,
+    choice: Choice | None = None,
 ) -> Record:
     """Write tables, record and report, and replace the earlier results of the exam.
 
@@ -205,6 +208,8 @@ def write_results(
         The flagged frames, thumbnails of those to read, and why some are missing.
     tables
         The tables "features" and "packets".
+    choice
+        What calibration frames chose for this run.
     """
     from capsieve.report.exam_report import write_exam_report
 
@@ -249,6 +254,8 @@ def write_results(
                 "thumbnails": pa.Table.from_pylist(rows, THUMBNAILS),
             },
         )
+        if choice is not None:
+            record["calibration"] = store_choice(staged, choice)
         write_record(record, staged)
         shown = {
             key: thumbnails[key] for key in flagged.shown[:_MOST_IN_REPORT] if key in thumbnails

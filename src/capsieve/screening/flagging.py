@@ -3,17 +3,21 @@
 import os
 from collections.abc import Collection
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from capsieve.detector import Detector
 from capsieve.detectors import load_detector, same_detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
+from capsieve.parameters import Parameters
 from capsieve.screening.finish import FlaggedExam, flag_exam, write_results
-from capsieve.screening.flags import FlagRule, flag_rule
+from capsieve.screening.flags import FlagRule, chosen_rule, flag_rule
 from capsieve.screening.plan import stored_fields
 from capsieve.screening.screen import ScreenedExam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
+from capsieve.store.choice import Choice, read_choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import locked
@@ -22,6 +26,7 @@ from capsieve.store.tables import intact
 __all__ = ["flag"]
 
 PathLike = str | os.PathLike[str]
+_Chosen: TypeAlias = tuple[Parameters, Choice]  # of one file
 
 
 def flag(
@@ -29,6 +34,7 @@ def flag(
     *,
     read: str | int | None = None,
     threshold: float | None = None,
+    parameters: Parameters | None = None,
     to: PathLike | None = None,
     protected: Collection[str] = (),
 ) -> list[ScreenedExam]:
@@ -43,6 +49,9 @@ def flag(
         The output folder of :func:`capsieve.screen`, or the folder of one exam in it.
     read, threshold
         The rule: a reading list such as ``"10%"`` or 300, or the lowest score of a flagged frame.
+    parameters
+        Instead of them, parameters loaded from a file of :func:`capsieve.calibrate`: what it chose
+        is the rule, and the results name its calibration frames.
     to
         Write the results to this folder and leave those in `out` unchanged.
     protected
@@ -58,9 +67,7 @@ def flag(
     CapsieveError
         The rule is wrong, or there is no screened exam.
     """
-    rule = flag_rule(read, threshold)
-    if rule is None:
-        raise ParameterError("read", "is missing; give a reading list or a threshold")
+    rule = _rule(flag_rule(read, threshold), parameters)
     if "" in (os.fspath(out), to):
         raise ParameterError("out", "is empty; give a folder")
     folders = [folder.absolute() for folder in exam_folders(out)]
@@ -81,6 +88,22 @@ def flag(
     return flagged
 
 
+def _rule(given: FlagRule | None, parameters: Parameters | None) -> FlagRule | _Chosen:
+    if parameters is None:
+        if given is None:
+            raise ParameterError("read", "is missing; give a reading list or a threshold")
+        return given
+    if given is not None:
+        raise ParameterError("parameters", "cannot be combined with a reading list or threshold")
+    if parameters.calibration_file is None:
+        raise ParameterError(
+            "parameters",
+            "must be a file of capsieve calibrate or capsieve search; else give a reading list or "
+            "a threshold",
+        )
+    return parameters, read_choice(parameters.calibration_file)
+
+
 def _check_target(to: Path, folders: list[Path]) -> None:
     """Refuse to write the results of exams into the folders that they are read from."""
     target, results = Path(os.path.realpath(to)), folders[0].resolve().parent
@@ -92,7 +115,7 @@ def _check_target(to: Path, folders: list[Path]) -> None:
         raise FileError(f"cannot write to {results}: it has other results; choose another folder")
 
 
-def _flag_again(folder: Path, target: Path, rule: FlagRule) -> ScreenedExam:
+def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> ScreenedExam:
     with ExitStack() as stack:
         stack.enter_context(locked(folder))
         if target != folder:
@@ -106,6 +129,10 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule) -> ScreenedExam:
             raise FileError(
                 f"the tables in {folder} are missing or damaged; screen again with --overwrite"
             )
+        choice = stored_choice([(folder, exam.record)])
+        if not isinstance(rule, FlagRule):
+            parameters, choice = rule
+            rule = _chosen_rule(parameters, choice, exam)
         flagged = flag_exam(
             exam.columns(),
             rule,
@@ -113,8 +140,28 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule) -> ScreenedExam:
             score_threshold=exam.record["flagging"]["score_threshold"],
         )
         tables = {name: exam.columns(table=name) for name in ("features", "packets")}
-        record = write_results(target, exam.record, flagged, *_thumbnails(exam, flagged), tables)
+        thumbnails = _thumbnails(exam, flagged)
+        record = write_results(target, exam.record, flagged, *thumbnails, tables, choice=choice)
         return ScreenedExam(folder.name, target, record)
+
+
+def _chosen_rule(parameters: Parameters, choice: Choice, exam: Exam) -> FlagRule:
+    """Return the rule of a file of ``capsieve calibrate`` for an exam with the same scores."""
+    detector = exam.record["detector"]
+    same = replace(parameters, radius_threshold=exam.parameters.radius_threshold)
+    if same != exam.parameters:
+        raise ParameterError(
+            "parameters",
+            f"{exam.folder} was screened with other parameters; screen it again with these",
+        )
+    rule = chosen_rule(choice, detector)
+    if rule is None and detector.get("name") != "paper":
+        raise ParameterError(
+            "parameters",
+            f"{choice.chosen} was chosen for the detector paper, and not for "
+            f"{detector.get('name')}",
+        )
+    return rule or FlagRule("threshold", float(parameters.radius_threshold))
 
 
 def _thumbnails(exam: Exam, flagged: FlaggedExam) -> tuple[Thumbnails, str]:

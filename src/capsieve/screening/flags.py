@@ -2,18 +2,28 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
+from capsieve.detectors import same_detector
 from capsieve.errors import ParameterError
 from capsieve.phash import NEAR_DUPLICATE_BITS
+from capsieve.store.choice import Choice
 
-__all__ = ["FlagRule", "Flags", "default_rule", "find_near_duplicates", "flag_frames", "flag_rule"]
+__all__ = [
+    "FlagRule",
+    "Flags",
+    "chosen_rule",
+    "default_rule",
+    "find_near_duplicates",
+    "flag_frames",
+    "flag_rule",
+]
 
 _DEFAULT_READ = "10%"  # detectors without a threshold
 
@@ -79,6 +89,33 @@ def default_rule(detector: Detector) -> FlagRule:
     if read is None and threshold is not None:
         return FlagRule("threshold", float(threshold))
     return _reading_list(read or _DEFAULT_READ)
+
+
+def chosen_rule(choice: Choice, detector: Mapping[str, Any]) -> FlagRule | None:
+    """Return the rule that calibration frames chose; None if it is R_P, one of the parameters.
+
+    Parameters
+    ----------
+    choice
+        From the file of the parameters.
+    detector
+        Identity of the detector to use it with.
+
+    Raises
+    ------
+    ParameterError
+        It was chosen for another detector.
+    """
+    if choice.rule is None or choice.value is None:
+        return None
+    wanted = {"name": choice.detector} | ({"model": choice.model} if choice.model else {})
+    if not same_detector(detector, wanted):
+        raise ParameterError(
+            "parameters",
+            f"{choice.chosen} was chosen for the detector {choice.detector}, and not for "
+            f"{detector.get('name')}; give --detector {choice.detector}",
+        )
+    return FlagRule(choice.rule, choice.value)
 
 
 def _reading_list(read: str | int) -> FlagRule:

@@ -23,6 +23,7 @@ from capsieve.screening.flags import FlagRule
 from capsieve.screening.segment import FieldsOfView, SegmentTask, score_frames
 from capsieve.screening.settings import FieldChoice
 from capsieve.sources.base import Place, Source, Survey, open_source
+from capsieve.store.choice import Choice
 from capsieve.store.record import (
     RECORD,
     FieldOfViewRecord,
@@ -37,6 +38,7 @@ __all__ = [
     "SAMPLES",
     "Head",
     "SurveyTask",
+    "check_choice",
     "check_folder",
     "check_rule",
     "differences",
@@ -287,6 +289,20 @@ def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
         raise OccupiedError(
             f"{folder} is finished and was flagged with {used}; to change its flags, run "
             f"capsieve flag {shlex.quote(str(folder))} {rule}"
+        )
+
+
+def check_choice(folder: Path, record: Record, choice: Choice, file: Path) -> None:
+    """Raise OccupiedError if a finished exam does not name the frames that chose.
+
+    `file` is the file of the parameters, for the message.
+    """
+    there = record.get("calibration")
+    if there is None or there["sha256"] != choice.sha256:
+        raise OccupiedError(
+            f"{folder} is finished, and its results do not name the frames that chose "
+            f"{choice.chosen}; to flag them with it, run capsieve flag {shlex.quote(str(folder))} "
+            f"--parameters {shlex.quote(str(file))}"
         )
 
 

@@ -12,10 +12,11 @@ from capsieve.detectors import as_detector, load_detector
 from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError, file_errors
 from capsieve.screening.exam_run import ExamSteps, Job, Request, screen_exam
 from capsieve.screening.executors import Executor, Outcome, choose_executor
-from capsieve.screening.flags import default_rule, flag_rule
+from capsieve.screening.flags import chosen_rule, default_rule, flag_rule
 from capsieve.screening.settings import Listener, Progress, ScreenSettings
 from capsieve.screening.thumbnails import read_thumbnails
 from capsieve.sources.discovery import ExamInput, find_exams
+from capsieve.store.choice import read_choice
 from capsieve.store.record import Record
 
 __all__ = ["ScreenedExam", "screen"]
@@ -111,9 +112,14 @@ def _request(settings: ScreenSettings, protected: Collection[str]) -> Request:
         detector = load_detector(wanted, parameters=parameters, provider=settings.provider)
     else:
         detector = as_detector(wanted, parameters=parameters)
+    file = None if parameters is None else parameters.calibration_file
+    choice = None if file is None else read_choice(file)
     given = flag_rule(settings.read, settings.threshold)
+    if given is None and choice is not None:
+        given = chosen_rule(choice, detector.identity)
     rule_given = given is not None or parameters is not None  # with R_P of the parameters
-    return Request(settings, detector, given or default_rule(detector), rule_given, protected)
+    rule = given or default_rule(detector)
+    return Request(settings, detector, rule, rule_given, choice, protected)
 
 
 def _check_out(out: Path, paths: Sequence[str], exams: Sequence[ExamInput]) -> None:

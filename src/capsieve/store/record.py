@@ -5,7 +5,7 @@ import math
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RECORD",
+    "CalibrationRecord",
     "FieldOfViewRecord",
     "Flagging",
     "FrameCounts",
@@ -133,6 +134,15 @@ class Flagging(TypedDict):
     share_above_threshold: float | None  # of the scored frames
 
 
+class CalibrationRecord(TypedDict):
+    """What calibration frames chose; their hashes are in a file next to the record."""
+
+    chosen: str
+    scores: bool  # whether the scores depend on it, or only the flags
+    frames: int
+    sha256: str  # of the file
+
+
 class Record(TypedDict):
     """The content of exam.json."""
 
@@ -145,6 +155,7 @@ class Record(TypedDict):
     range: RangeRecord
     warnings: list[str]
     flagging: Flagging
+    calibration: NotRequired[CalibrationRecord]  # see capsieve.store.choice
     detector: dict[str, Any]
     parameters: dict[str, Any]
     value_names: list[str]  # of the column "values"

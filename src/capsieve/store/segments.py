@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from capsieve.atomic_write import atomic_write, sync
 from capsieve.errors import FileError, OccupiedError, file_errors
+from capsieve.store.choice import STORED_HASHES
 from capsieve.store.record import RECORD
 from capsieve.store.schema import SCHEMA, SEGMENT, TABLES
 
@@ -233,7 +234,12 @@ def recover_results(folder: Path) -> None:
 def remove_results(folder: Path) -> None:
     """Remove the results and the unfinished work; the record first, because it describes them."""
     with file_errors("remove the results in", folder):
-        for name in (RECORD, "report.html", *(f"{table}.parquet" for table in TABLES)):
+        for name in (
+            RECORD,
+            "report.html",
+            STORED_HASHES,
+            *(f"{table}.parquet" for table in TABLES),
+        ):
             (folder / name).unlink(missing_ok=True)
     Segments(folder).remove()
 

@@ -1,0 +1,213 @@
+"""What ``capsieve calibrate`` or ``capsieve search`` chose, and the frames that chose it.
+
+Figures on these calibration frames are optimistic, so their frame hashes accompany the choice: in a
+text file next to the TOML file of the parameters, which names it in a table::
+
+    [calibration]
+    chosen = "R_P = 41"
+    scores = false
+    detector = "paper"
+    frames = 240
+    file = "calibrated.frames.txt"
+    sha256 = "..."
+
+A threshold of another detector, or a share to read, is in the entries `rule` and `value`, and
+`model` is the SHA-256 of a model file. Results that are screened with the choice contain the hashes
+again, so that the evaluation recognises the frames after both were moved.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
+
+from capsieve.atomic_write import atomic_write
+from capsieve.errors import FileError, file_errors
+from capsieve.store.record import CalibrationRecord, Record
+
+__all__ = [
+    "STORED_HASHES",
+    "Choice",
+    "read_choice",
+    "store_choice",
+    "stored_choice",
+    "write_choice",
+]
+
+STORED_HASHES = "calibration.frames.txt"
+"""The file of the hashes in the folder of an exam."""
+
+_HEAD = "capsieve frame hashes, schema "
+_SCHEMA = 1
+_AGAIN = "run capsieve calibrate or capsieve search again"
+
+
+class _Table(TypedDict):
+    chosen: str
+    scores: bool
+    detector: str
+    model: NotRequired[str]
+    rule: NotRequired[Literal["threshold", "share"]]
+    value: NotRequired[float]
+    frames: int
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choice:
+    """A chosen threshold, share to read, or set of parameters.
+
+    Attributes
+    ----------
+    chosen
+        As text: "R_P = 41".
+    scores
+        Whether the scores depend on it, as on parameters, or only the flags.
+    detector, model
+        Name of the detector, and the SHA-256 of its model file or "".
+    rule, value
+        The chosen value if it is not among the parameters of the paper's detector; else None.
+    hashes
+        Frame hashes of the calibration frames.
+    """
+
+    chosen: str
+    hashes: frozenset[str]
+    scores: bool = False
+    detector: str = "paper"
+    model: str = ""
+    rule: Literal["threshold", "share"] | None = None
+    value: float | None = None
+
+    @cached_property
+    def content(self) -> bytes:
+        """The file of the hashes."""
+        return "\n".join([f"{_HEAD}{_SCHEMA}", *sorted(self.hashes), ""]).encode()
+
+    @property
+    def sha256(self) -> str:
+        """Of the file of the hashes."""
+        return sha256(self.content).hexdigest()
+
+
+def write_choice(path: Path, choice: Choice, parameters: str) -> None:
+    """Write the hashes next to `path`, and then the TOML text of the parameters with the table."""
+    beside = path.with_suffix(".frames.txt")
+    values = {
+        "chosen": choice.chosen,
+        "scores": choice.scores,
+        "detector": choice.detector,
+        "model": choice.model or None,
+        "rule": choice.rule,
+        "value": choice.value,
+        "frames": len(choice.hashes),
+        "file": beside.name,
+        "sha256": choice.sha256,
+    }
+    table = [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in values.items()
+        if value is not None
+    ]
+    text = "\n".join([parameters, "# The frames that chose.", "[calibration]", *table, ""])
+    for file, content in ((beside, choice.content), (path, text.encode())):
+        with atomic_write(file) as temporary:
+            temporary.write_bytes(content)
+
+
+def read_choice(path: Path) -> Choice:
+    """Read the table of a TOML file, and the hashes next to it.
+
+    Raises
+    ------
+    FileError
+        The table is not valid, or the file of the hashes is missing, changed or of another schema.
+    """
+    from pydantic import TypeAdapter, ValidationError  # here, because the import is slow
+
+    with file_errors("read", path):
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("calibration")
+    try:
+        table = TypeAdapter(_Table).validate_python(content, strict=True, extra="forbid")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(["calibration", *map(str, first["loc"])])
+        message = first["msg"][:1].lower() + first["msg"][1:]
+        raise FileError(f"{path}: {field}: {message}; {_AGAIN}") from None
+    name = table["file"]
+    if Path(name).name != name:
+        raise FileError(f"{path}: calibration.file: {name!r} is not the name of a file; {_AGAIN}")
+    beside = path.with_name(name)
+    if not beside.is_file():
+        raise FileError(
+            f"{beside} is missing: it names the frames that chose {table['chosen']}, and capsieve "
+            f"evaluate needs it to recognise them; copy it next to {path}, or {_AGAIN}"
+        )
+    return Choice(
+        chosen=table["chosen"],
+        scores=table["scores"],
+        hashes=_read_hashes(beside, table["sha256"], f"restore it, or {_AGAIN}"),
+        detector=table["detector"],
+        model=table.get("model", ""),
+        rule=table.get("rule"),
+        value=table.get("value"),
+    )
+
+
+def store_choice(folder: Path, choice: Choice) -> CalibrationRecord:
+    """Write the hashes into the folder of an exam; return the entry of its record."""
+    with atomic_write(folder / STORED_HASHES) as temporary:
+        temporary.write_bytes(choice.content)
+    return CalibrationRecord(
+        chosen=choice.chosen,
+        scores=choice.scores,
+        frames=len(choice.hashes),
+        sha256=choice.sha256,
+    )
+
+
+def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
+    """Return what was chosen for the exams in these folders, with the hashes of all; or None.
+
+    Raises
+    ------
+    FileError
+        The hashes of an exam are missing or damaged.
+    """
+    chosen: dict[str, None] = {}
+    hashes: dict[str, frozenset[str]] = {}
+    scores = False
+    for folder, record in exams:
+        entry = record.get("calibration")
+        if entry is not None:
+            chosen[entry["chosen"]] = None
+            scores |= entry["scores"]
+            if entry["sha256"] not in hashes:
+                advice = "screen the exam again with --overwrite"
+                found = _read_hashes(folder / STORED_HASHES, entry["sha256"], advice)
+                hashes[entry["sha256"]] = found
+    if not chosen:
+        return None
+    every = frozenset().union(*hashes.values())
+    return Choice(chosen=" and ".join(chosen), scores=scores, hashes=every)
+
+
+def _read_hashes(path: Path, digest: str, advice: str) -> frozenset[str]:
+    with file_errors("read", path, advice):
+        content = path.read_bytes()
+    if sha256(content).hexdigest() != digest:
+        raise FileError(f"{path} has changed since it was written; {advice}")
+    head, *hashes = content.decode().splitlines()
+    if head != f"{_HEAD}{_SCHEMA}":
+        raise FileError(
+            f"{path} starts with {head[:60]!r}, this version of capsieve reads "
+            f"{_HEAD + str(_SCHEMA)!r}; {advice}"
+        )
+    return frozenset(hashes)
