@@ -7,7 +7,7 @@ import pytest
 from capsieve.cli import train as command
 from capsieve.screening.screen import screen
 from capsieve.training import run as training
-from support.commands import run_command
+from support.commands import assert_failed, run_command
 from support.training_study import write_study, write_study_labels
 
 pytest.importorskip("sklearn", reason="training needs the extra train")
@@ -23,7 +23,7 @@ def study(tmp_path_factory):
 
 def arguments(study, out):
     results, labels = study
-    usual = ["--workers", "1", "--bootstrap-samples", "100"]
+    usual = ["--model", "svm", "--workers", "1", "--bootstrap-samples", "100"]
     return ["train", results, "--labels", labels, "-o", out, *usual]
 
 
@@ -43,6 +43,13 @@ def test_it_prints_the_figures_and_what_to_do_next(run, study, tmp_path):
     assert content["card"]["name"] == "mine"
     assert content["scores"] == str(tmp_path / "model.scores.csv")
     assert not again.stderr
+
+
+def test_the_model_must_be_named_and_the_message_says_how_to_choose(run, study, tmp_path):
+    results, labels = study
+    result = run("train", results, "--labels", labels, "-o", tmp_path / "model.onnx")
+    assert_failed(result, "--model", "cnn", "svm", "forest", "carry over", code=2)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

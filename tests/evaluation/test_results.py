@@ -8,7 +8,7 @@ import pytest
 from capsieve.errors import FileError, LeakError
 from capsieve.evaluation.results import accounts_table, radius_warnings, read_results
 from capsieve.labels import read_labels
-from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, NORMAL, POLYP, UNLABELLED
 from support.results import write_results
 
 
@@ -40,6 +40,21 @@ def test_training_patients_are_a_part(tmp_path):
     read = read_results(tmp_path / "out", read_labels(path), train_patients=("q",))
     assert read.frames.part.names == ("train", "test")
     assert read.frames.part.code[[0, 3]].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("column", ["block", "patient"])
+@pytest.mark.parametrize("split", [True, False])
+def test_parts_of_blocks_have_a_caution(tmp_path, column, split):
+    labels, parts = tmp_path / "labels.csv", tmp_path / "split.csv"
+    rows, places = [f"exam,frame,label,{column}"], ["exam,frame,group,part"]
+    for exam in "ab":
+        write_results(tmp_path / "out" / exam, score=np.ones(2))
+        rows += [f"{exam},0,polyp,{exam}", f"{exam},1,normal,{exam}"]
+        places += [f"{exam},{frame},{exam},{exam}" for frame in range(2)]
+    labels.write_text("\n".join(rows) + "\n")
+    parts.write_text("\n".join(places) + "\n")
+    read = read_results(tmp_path / "out", read_labels(labels), splits=parts if split else None)
+    assert (BLOCKS_ARE_NOT_EXAMS in read.warnings) == (split and column == "block")
 
 
 def test_an_exam_is_in_one_part_even_if_only_some_rows_name_its_patient(tmp_path):

@@ -9,10 +9,11 @@ import pytest
 
 from capsieve.errors import CapsieveError, LeakError, OccupiedError, ParameterError
 from capsieve.evaluation import labelled_run
-from capsieve.evaluation.search import draw_settings, search
+from capsieve.evaluation.search import comparison_table, draw_settings, search
 from capsieve.evaluation.settings import SearchSettings
 from capsieve.paper.algorithm import analyze
 from capsieve.parameters import Parameters
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from support.exams import exam_frame, write_exam_images
 
 FRAMES = 20
@@ -104,6 +105,17 @@ def test_the_files_have_the_choice_and_all_settings(study, tmp_path):
     content = json.loads((tmp_path / "out" / "search.json").read_text())
     assert content["best"]["setting"] == found.best.setting
     assert content["frames"]["polyp"] == 18
+
+
+def test_folds_of_blocks_have_a_caution_in_all_files(study, tmp_path):
+    exams, labels = study
+    run(study, tmp_path / "patients")
+    labels.write_text(labels.read_text().replace("polyp,patient", "polyp,block"))
+    found = run((exams, labels), tmp_path / "blocks")
+    assert comparison_table(found).caption.endswith(BLOCKS_ARE_NOT_EXAMS)
+    for name in ("search.json", "best.toml"):
+        assert BLOCKS_ARE_NOT_EXAMS in (tmp_path / "blocks" / name).read_text()
+        assert BLOCKS_ARE_NOT_EXAMS not in (tmp_path / "patients" / name).read_text()
 
 
 def test_a_stopped_search_ends_as_one_that_was_not_stopped(study, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from capsieve.evaluation.evaluate import evaluate
 from capsieve.learned.features import NAMES
 from capsieve.learned.model_file import read_model
 from capsieve.phash import phash
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.store.segments import locked
 from capsieve.training import run as module
 from capsieve.training.run import train
@@ -27,7 +28,7 @@ pytest.importorskip("skl2onnx", reason="training needs the extra train")
 
 
 def run(study, out, **options):
-    usual: dict[str, Any] = {"folds": 4, "bootstrap_samples": 100, "workers": 1}
+    usual: dict[str, Any] = {"model": "svm", "folds": 4, "bootstrap_samples": 100, "workers": 1}
     return train(study.results, study.labels, out, **(usual | options))
 
 
@@ -61,6 +62,15 @@ def test_the_file_has_card_threshold_calibration_and_hashes(trained):
     assert found.training_phashes.shape == (PATIENTS * FRAMES, 32)
     hashes = {each.tobytes() for each in found.training_phashes}
     assert phash(study_frame(0, polyp=True)) in hashes
+
+
+def test_the_card_says_that_blocks_are_not_exams(trained, study, work, tmp_path):
+    labels = tmp_path / "labels.csv"
+    labels.write_text(study.labels.read_text().replace(",patient\n", ",block\n"))
+    card = run(study._replace(labels=labels), tmp_path / "blocks.onnx", work=work).card
+    assert card.kept_apart == "blocks"
+    assert BLOCKS_ARE_NOT_EXAMS in card.limits
+    assert BLOCKS_ARE_NOT_EXAMS not in trained.card.limits
 
 
 def test_the_model_recognises_polyps_of_new_patients(trained):
@@ -130,7 +140,8 @@ def progress(what, done, total):
 
 if __name__ == "__main__":
     results, labels, out = sys.argv[1:]
-    train(results, labels, out, folds=4, bootstrap_samples=100, workers=1, progress=progress)
+    options = {"model": "svm", "folds": 4, "bootstrap_samples": 100, "workers": 1}
+    train(results, labels, out, progress=progress, **options)
 """
 
 
@@ -189,7 +200,7 @@ def test_a_path_that_cannot_be_written_is_refused_before_any_work(
 
 def test_a_training_that_fails_at_once_leaves_no_folder(study, tmp_path):
     with pytest.raises(FileError):
-        train(study.results, tmp_path / "absent.csv", tmp_path / "model.onnx")
+        train(study.results, tmp_path / "absent.csv", tmp_path / "model.onnx", model="svm")
     assert not list(tmp_path.glob("*.work"))
 
 
@@ -212,8 +223,16 @@ def test_a_missing_package_is_named(study, tmp_path, monkeypatch, model, extra):
 )
 def test_wrong_settings_are_refused(changes, field):
     with pytest.raises(ParameterError) as caught:
-        TrainSettings(**changes)
+        TrainSettings(**({"model": "svm"} | changes))
     assert caught.value.field == field
+
+
+def test_there_is_no_default_model(study, tmp_path):
+    with pytest.raises(ParameterError, match=r"cnn.*svm.*forest") as caught:
+        train(study.results, study.labels, tmp_path / "model.onnx", folds=4)
+    assert caught.value.field == "model"
+    with pytest.raises(TypeError, match="model"):
+        TrainSettings()  # pyright: ignore[reportCallIssue]
 
 
 def test_texts_of_the_user_are_on_the_card(trained, study, work, tmp_path):

@@ -13,7 +13,7 @@ import click
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import json_option, labels_option, quiet_option
 from capsieve.cli.settings_options import PathType, settings_options
-from capsieve.training.settings import TrainSettings
+from capsieve.training.settings import HOW_TO_CHOOSE, MODELS, TrainSettings
 
 if TYPE_CHECKING:
     from capsieve.training.folds import Progress
@@ -24,10 +24,17 @@ __all__ = ["command"]
 _EXAMPLE = """\b
 Example:
   capsieve screen exams/ -o results
-  capsieve train results --labels labels.csv -o model.onnx
   capsieve train results --labels labels.csv --model cnn --card texts.toml -o model.onnx
   capsieve screen new/ --detector model.onnx -o new-results
 """
+
+
+class _Model(click.Choice[str]):
+    """A kind of model; if it is missing, the message says how to choose."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return the advice."""
+        return f"{HOW_TO_CHOOSE}."
 
 
 @click.command("train", epilog=_EXAMPLE)
@@ -41,7 +48,7 @@ Example:
     metavar="MODEL",
     help="File for the model, NAME.onnx. An interrupted run is continued.",
 )
-@settings_options(TrainSettings)
+@settings_options(TrainSettings, model=_Model(MODELS))
 @json_option()
 @quiet_option
 def command(

@@ -31,6 +31,7 @@ from capsieve.labels.formats import read_own
 from capsieve.labels.tables import RawTable
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import (
+    BLOCKS_ARE_NOT_EXAMS,
     NORMAL,
     OTHER,
     POLYP,
@@ -159,6 +160,7 @@ def read_results(
         *scored.warnings,
         *labels.warnings,
         *class_warnings(frames),
+        *([BLOCKS_ARE_NOT_EXAMS] if frames.part.names and "block" in frames.group_kind else []),
         *([unknown] if unknown else []),
         *leak_warnings,
     )

@@ -24,7 +24,7 @@ from capsieve.evaluation.settings import SearchSettings
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
 from capsieve.report import page, tables, text
-from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, NORMAL, POLYP, LabelledFrames
 from capsieve.statistics.operating_point import (
     cross_fit,
     flagged_at,
@@ -283,7 +283,12 @@ def comparison_table(found: Search) -> Table:
         "flagged with what the other folds chose, for a specificity of at least "
         f"{found.options.specificity:g} %."
     )
+    caption = " ".join([caption, *_cautions(found)])
     return Table("search", "Held-out folds", tuple(columns), tuple(rows), caption)
+
+
+def _cautions(found: Search) -> list[str]:
+    return [BLOCKS_ARE_NOT_EXAMS] if "block" in found.run.frames.group_kind else []
 
 
 def search_content(found: Search) -> dict[str, Any]:
@@ -301,6 +306,7 @@ def search_content(found: Search) -> dict[str, Any]:
             "seed": options.seed,
         },
         **found.run.content(),
+        "cautions": _cautions(found),
         "folds": {name: chosen._asdict() for name, chosen in found.folds.items()},
         "searched": [asdict(metric) for metric in found.searched],
         "printed_with_chosen_radius": [asdict(metric) for metric in found.refitted],
@@ -318,5 +324,5 @@ def _best_text(found: Search) -> str:
     ]
     for searched, printed in zip(found.searched, found.refitted, strict=True):
         comments.append(f"  {searched.name}: {text.metric(searched)}, {text.metric(printed)}")
-    comments.append("Research software, not a medical device.")
+    comments += [*_cautions(found), "Research software, not a medical device."]
     return "".join(f"# {line}\n" for line in comments) + "\n" + found.parameters.to_toml()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "BLOCKS_ARE_NOT_EXAMS",
     "NORMAL",
     "OTHER",
     "POLYP",
@@ -30,6 +31,11 @@ NORMAL = 0
 OTHER = 2
 """Another finding: in neither class, reported separately."""
 UNLABELLED = -1
+
+BLOCKS_ARE_NOT_EXAMS = (
+    "The parts consist of blocks of running numbers. Blocks are not exams: if an exam is in "
+    "several parts, the figures are too good."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

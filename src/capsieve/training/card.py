@@ -16,7 +16,7 @@ from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, Mode
 from capsieve.learned.features import NAMES
 from capsieve.learned.spec import Strict
 from capsieve.screening.range_check import MEASURED, measures
-from capsieve.statistics.frames import LabelledFrames
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, LabelledFrames
 from capsieve.statistics.intervals import plural
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
 from capsieve.statistics.rates import rate_metrics
@@ -243,6 +243,8 @@ def make_card(
         "Its probability holds if polyp frames and others are equally frequent; in an exam polyps "
         "are rare, and most flagged frames show none.",
     ]
+    if "block" in frames.labelled.group_kind:
+        limits.append(BLOCKS_ARE_NOT_EXAMS)
     if frames.labelled.polyp_word == "run":
         limits.append("Figures per polyp are per run of polyp frames, because polyps are unknown.")
     return ModelCard(

@@ -36,7 +36,7 @@ from capsieve.training.card import (
 from capsieve.training.data import FrameSet, read_frames
 from capsieve.training.folds import Platt, Progress, Rows, calibrate, check_rows, cross_fit
 from capsieve.training.inputs import SIZE, Inputs, read_inputs
-from capsieve.training.settings import TrainSettings
+from capsieve.training.settings import HOW_TO_CHOOSE, TrainSettings
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -124,7 +124,7 @@ def train(
     labels: PathLike,
     out: PathLike,
     *,
-    settings: TrainSettings = TrainSettings(),  # noqa: B008 it is immutable
+    settings: TrainSettings | None = None,
     progress: Progress | None = None,
     recipe: "Recipe | None" = None,
     **changes: Any,
@@ -143,7 +143,7 @@ def train(
         The model file, NAME.onnx. NAME.scores.csv is written next to it, and NAME.folds.csv if the
         folds are made here.
     settings
-        The options.
+        The options; without them, `model` must be given.
     progress
         Called with what is being done, how much of it is done, and how much there is.
     recipe
@@ -165,9 +165,11 @@ def train(
     Examples
     --------
     >>> import capsieve
-    >>> capsieve.train("results", "labels.csv", "model.onnx", model="svm")  # doctest: +SKIP
+    >>> capsieve.train("results", "labels.csv", "model.onnx", model="cnn")  # doctest: +SKIP
     """
-    settings = replace(settings, **changes)
+    if settings is None and "model" not in changes:
+        raise ParameterError("model", f"is missing; {HOW_TO_CHOOSE}")
+    settings = TrainSettings(**changes) if settings is None else replace(settings, **changes)
     path = Path(out)
     _check_packages(settings.model)
     _check_path(path)
