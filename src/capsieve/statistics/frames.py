@@ -33,8 +33,8 @@ OTHER = 2
 UNLABELLED = -1
 
 BLOCKS_ARE_NOT_EXAMS = (
-    "The parts consist of blocks of running numbers. Blocks are not exams: if an exam is in "
-    "several parts, the figures are too good."
+    "Training and test are divided by blocks of running numbers. Blocks are not exams: an exam may "
+    "be on both sides, and then the figures are too good."
 )
 
 
