@@ -87,6 +87,16 @@ def test_the_flags_are_marked_in_every_output(out, tmp_path):
     assert new.settings["calibration_frames"] is None
 
 
+def test_a_baseline_on_its_calibration_frames_is_named(out, tmp_path):
+    for exam in "ab":
+        write_screened(tmp_path / "new", exam)
+    evaluation = capsieve.evaluate(
+        tmp_path / "new", labels("a", "b"), baseline=out, bootstrap_samples=100
+    )
+    assert not evaluation.points[0].optimistic
+    assert any(warning.startswith("Baseline: Optimistic") for warning in evaluation.warnings)
+
+
 def test_lost_hashes_are_an_error_with_what_to_do(out):
     (out / "a" / STORED_HASHES).unlink()
     with pytest.raises(FileError, match=rf"{STORED_HASHES}.*--overwrite"):

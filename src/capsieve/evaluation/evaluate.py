@@ -16,6 +16,7 @@ from capsieve.evaluation.results import (
     LabelledResults,
     accounts_table,
     as_labels,
+    calibration_frames,
     radius_warnings,
     read_results,
 )
@@ -219,6 +220,9 @@ def _evaluation(
         reasons_table(frames),
     ]
     problems = (*read.labels.problems, *read.matched.problems)
+    of_baseline = (
+        () if others is None else calibration_frames(frames, read.scored, others.choice)[1]
+    )
     located = None
     if outlines is not None:
         balls = read.folders if step_of(read) else ()  # of the paper's detector
@@ -241,6 +245,7 @@ def _evaluation(
         problems=problems,
         warnings=(
             *read.warnings,
+            *(f"Baseline: {warning}" for warning in of_baseline),
             *source_warnings(frames),
             *point_warnings,
             *radius_warnings(read, threshold),

@@ -42,9 +42,17 @@ from capsieve.statistics.frames import (
 from capsieve.statistics.operating_point import TEST, with_training_patients
 from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
+from capsieve.store.choice import Choice
 from capsieve.store.record import Flagging
 
-__all__ = ["LabelledResults", "accounts_table", "as_labels", "radius_warnings", "read_results"]
+__all__ = [
+    "LabelledResults",
+    "accounts_table",
+    "as_labels",
+    "calibration_frames",
+    "radius_warnings",
+    "read_results",
+]
 
 _MOST_AT_CAP = 0.05
 
@@ -153,7 +161,8 @@ def read_results(
         if trained is not None and scored.hashes is not None:
             leaks += training_leak(frames, scored.hashes, trained)
     allowed, leak_warnings = check_leaks(leaks, allow=allow_leaks)
-    seen, optimistic = _calibration_frames(frames, scored) if check_model else (0, ())
+    chose = scored.choice if check_model else None
+    seen, optimistic = calibration_frames(frames, scored, chose)
     warnings = (
         *optimistic,
         *_few_labels(matched),
@@ -194,15 +203,15 @@ def _with_parts(frames: LabelledFrames) -> LabelledFrames:
     return replace(frames, part=replace(frames.part, code=part))
 
 
-def _calibration_frames(
-    frames: LabelledFrames, scored: ScoredFrames
+def calibration_frames(
+    frames: LabelledFrames, scored: ScoredFrames, choice: Choice | None
 ) -> tuple[int, tuple[str, ...]]:
-    """Count the frames to evaluate that chose the parameters or the threshold; return a warning.
+    """Count the frames to evaluate that chose parameters or a threshold; return a warning.
 
     Black frames are equal in all exams of a kind of capsule, so frames without a perceptual hash
     are not compared.
     """
-    choice, hashes, texts = scored.choice, scored.hashes, scored.pixel_hash
+    hashes, texts = scored.hashes, scored.pixel_hash
     if choice is None or hashes is None or texts is None:
         return 0, ()
     used = (frames.polyp_frames | frames.normal_frames) & hashes.has_phash
