@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.atomic_write import check_replaceable
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import (
     LabelledResults,
@@ -38,7 +39,7 @@ from capsieve.statistics.operating_point import (
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.reading_effort import effort_metrics, reading_share
 from capsieve.statistics.results import Column, EvaluationOptions, Interval, Metric, Table
-from capsieve.store.choice import Choice, write_choice
+from capsieve.store.choice import Choice, hashes_file, write_choice
 from capsieve.store.record import RECORD
 
 __all__ = [
@@ -389,6 +390,8 @@ def _write(found: Calibration, out: Path) -> None:
     """Write calibration.json and, last, calibrated.toml with the hashes next to it."""
     with file_errors("create", out):
         out.mkdir(parents=True, exist_ok=True)
+        parameters = out / PARAMETERS_FILE
+        check_replaceable(parameters, hashes_file(parameters), out / "calibration.json")
         (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
     content = json.dumps(calibration_content(found), allow_nan=False, ensure_ascii=False, indent=1)
     page.write(f"{content}\n", out / "calibration.json")

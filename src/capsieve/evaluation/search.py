@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.atomic_write import check_replaceable
 from capsieve.errors import LeakError, ParameterError
 from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
@@ -34,7 +35,7 @@ from capsieve.statistics.operating_point import (
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
 from capsieve.statistics.robustness import RATES, rates
-from capsieve.store.choice import Choice, write_choice
+from capsieve.store.choice import Choice, hashes_file, write_choice
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
@@ -153,6 +154,8 @@ def search(
         splits = plan_splits(label_set, planned).splits
     tried = draw_settings(settings.settings, seed=settings.seed)
     out = Path(out)
+    files = [out / name for name in ("search.json", "settings.csv", "best.toml")]
+    check_replaceable(*files, hashes_file(files[-1]), record=files[0])
     run = score_labelled_frames(
         inputs,
         label_set,

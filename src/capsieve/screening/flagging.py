@@ -20,7 +20,7 @@ from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail
 from capsieve.store.choice import Choice, read_choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
-from capsieve.store.segments import locked
+from capsieve.store.segments import check_results_replaceable, locked
 from capsieve.store.tables import intact
 
 __all__ = ["flag"]
@@ -124,6 +124,7 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> Screene
             stack.enter_context(locked(target))
             if (target / RECORD).exists():
                 raise OccupiedError(f"{target} already has results; choose another folder")
+        check_results_replaceable(target)
         exam = Exam(folder)
         if not intact(folder, exam.record["tables"]):
             raise FileError(

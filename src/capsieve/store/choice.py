@@ -34,6 +34,7 @@ from capsieve.store.record import CalibrationRecord, Record
 __all__ = [
     "STORED_HASHES",
     "Choice",
+    "hashes_file",
     "read_choice",
     "store_choice",
     "stored_choice",
@@ -97,9 +98,14 @@ class Choice:
         return sha256(self.content).hexdigest()
 
 
+def hashes_file(path: Path) -> Path:
+    """Return the file of the hashes for a file of parameters."""
+    return path.with_suffix(".frames.txt")
+
+
 def write_choice(path: Path, choice: Choice, parameters: str) -> None:
     """Write the hashes next to `path`, and then the TOML text of the parameters with the table."""
-    beside = path.with_suffix(".frames.txt")
+    beside = hashes_file(path)
     values = {
         "chosen": choice.chosen,
         "scores": choice.scores,
