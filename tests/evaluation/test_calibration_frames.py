@@ -128,6 +128,12 @@ def test_only_the_part_that_chooses_has_calibration_frames(tmp_path):
     assert found.choice.hashes == {f"b-{n}" for n in range(FRAMES)}
 
 
+def test_chosen_parameters_know_their_file(out, tmp_path):
+    found = calibrate(out, labels("a", "b"), tmp_path / "chosen", bootstrap_samples=100)
+    assert found.parameters is not None
+    assert found.parameters.calibration_file == tmp_path / "chosen" / "calibrated.toml"
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """Two screened exams of images, and their labels."""

@@ -254,6 +254,8 @@ def calibrate(
     )
     if out is not None:
         _write(found, Path(out))
+        if found.parameters is not None:  # they know their file, for capsieve.screen
+            found = replace(found, parameters=Parameters.load(Path(out) / PARAMETERS_FILE))
     return found
 
 

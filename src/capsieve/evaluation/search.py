@@ -213,7 +213,7 @@ def search(
     )
     write_choice(out / "best.toml", choice, _best_text(found))
     page.write(f"{content}\n", out / "search.json")
-    return found
+    return replace(found, parameters=Parameters.load(out / "best.toml"))  # which know their file
 
 
 def _thresholds(normal: NDArray[np.float32], target: float) -> NDArray[np.float64]:
