@@ -105,12 +105,12 @@ def test_inferred_parameters_differ_in_the_ball_and_the_stencil_only() -> None:
 
 
 @pytest.mark.parametrize("name", ["printed", "inferred"])
-def test_presets_are_found_by_the_name_of_their_reading(name: str) -> None:
-    assert PRESETS[name].reading == name
+def test_presets_are_found_by_their_name(name: str) -> None:
+    assert PRESETS[name].preset == name
 
 
 @pytest.mark.parametrize(
-    ("values", "reading"),
+    ("values", "preset"),
     [
         ({"width": 300, "radius_threshold": 60}, "printed"),
         ({"ball_fit": "hemisphere", "stencil": 3, "size_low": 300}, "inferred"),
@@ -119,8 +119,8 @@ def test_presets_are_found_by_the_name_of_their_reading(name: str) -> None:
         ({"ball_fit": "feature"}, "custom"),
     ],
 )
-def test_reading_depends_on_the_ball_and_the_stencil_only(values: Any, reading: str) -> None:
-    assert Parameters(**values).reading == reading
+def test_preset_depends_on_the_ball_and_the_stencil_only(values: Any, preset: str) -> None:
+    assert Parameters(**values).preset == preset
 
 
 def test_every_field_has_a_meaning_and_a_symbol_of_its_own() -> None:

@@ -29,7 +29,7 @@ __all__ = [
     "Channel",
     "Derived",
     "Parameters",
-    "Reading",
+    "Preset",
     "half_width",
 ]
 
@@ -38,8 +38,8 @@ Channel = Literal["gray", "red", "lab-a"]
 BallFit = Literal["printed", "feature", "hemisphere"]
 """The printed ball fitted to the whole u, or to u in the feature; or a hemisphere fitted to u."""
 
-Reading = Literal["printed", "inferred", "custom"]
-"""How the decision of the paper is read."""
+Preset = Literal["printed", "inferred", "custom"]
+"""The reading of the paper's decision; "custom" is neither of the two."""
 
 _INFERRED: dict[str, Any] = {"ball_fit": "hemisphere", "stencil": 3.0}
 
@@ -147,8 +147,8 @@ class Parameters:
         )
 
     @property
-    def reading(self) -> Reading:
-        """The reading of the decision, from `ball_fit` and `stencil` alone."""
+    def preset(self) -> Preset:
+        """The name of the preset with this `ball_fit` and `stencil`, whatever the other fields."""
         chosen = {name: getattr(self, name) for name in _INFERRED}
         if chosen == _INFERRED:
             return "inferred"
@@ -309,4 +309,4 @@ def _attributes() -> str:
 Parameters.__doc__ = (Parameters.__doc__ or "").rstrip() + _attributes()
 
 PRESETS: dict[str, Parameters] = {"printed": Parameters(), "inferred": Parameters.inferred()}
-"""Parameters by the name of their reading."""
+"""The two readings of the paper by name."""

@@ -307,6 +307,7 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
         "schema": ROBUSTNESS_SCHEMA,
         "capsieve": __version__,
         "settings": {
+            "preset": study.base.preset,
             "parameters": study.base.to_dict(),
             "normals": study.settings.normals,
             "seed": study.settings.seed,
