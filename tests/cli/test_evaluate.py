@@ -29,6 +29,17 @@ def test_the_path_of_the_report_is_printed_last(run, study):
     assert result.stdout.splitlines()[-1].endswith(str(study / "out" / "report.html"))
 
 
+def test_the_reading_of_the_paper_is_named(run, study):
+    assert "as printed" in evaluate(run, study).stdout.splitlines()[0]
+    metrics = json.loads((study / "out" / "metrics.json").read_text())
+    assert metrics["detector"]["preset"] == "printed"
+
+
+def test_a_threshold_that_does_not_act_is_named(run, study):
+    assert "R_P = 37 does not act" in evaluate(run, study).stderr
+    assert "does not act" not in evaluate(run, study, "--threshold", "41").stderr
+
+
 def test_unknown_labels_are_reported_on_stderr(run, study):
     assert "wart" in evaluate(run, study).stderr
 
