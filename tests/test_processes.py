@@ -3,10 +3,13 @@
 import signal
 import subprocess
 import sys
+import threading
+import warnings
+from contextlib import suppress
 
 import pytest
 
-from capsieve.processes import interrupt_blocked
+from capsieve.processes import ignored_warnings, interrupt_blocked
 
 SILENT = """
 import os, sys
@@ -73,3 +76,23 @@ def test_the_signal_mask_is_restored_after_a_failure():
     with pytest.raises(ZeroDivisionError), interrupt_blocked():
         _ = 1 / 0
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_threads_that_ignore_warnings_leave_the_filters_as_they_were():
+    before = list(warnings.filters)
+    entered, leave = threading.Barrier(2, timeout=0.2), threading.Event()
+
+    def ignore(first: bool) -> None:
+        with ignored_warnings():
+            with suppress(threading.BrokenBarrierError):  # both can never be inside
+                entered.wait()
+            if first:
+                leave.wait(1)
+
+    threads = [threading.Thread(target=ignore, args=(first,)) for first in (True, False)]
+    for thread in threads:
+        thread.start()
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert warnings.filters == before

@@ -97,10 +97,13 @@ def file_errors(action: str, path: str | os.PathLike[str], advice: str = "") -> 
     Raises
     ------
     FileError
-        The operation failed (OSError), or the text is not UTF-8.
+        The operation failed (OSError), or the text is not UTF-8. Errors of connections, such as a
+        pipe that was closed, are not about the file and are raised unchanged.
     """
     try:
         yield
+    except ConnectionError:
+        raise
     except UnicodeDecodeError as error:
         reason, cause = "it is not UTF-8 text", error
     except OSError as error:

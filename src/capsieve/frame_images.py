@@ -1,12 +1,13 @@
 """Frames as image files: 16 to 8 bits, smaller copies, JPEG, and stored files for a browser."""
 
 import io
-import warnings
 from typing import Any, Literal
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from capsieve.processes import ignored_warnings
 
 __all__ = ["browser_kind", "eight_bits", "jpeg", "rgb", "shrink"]
 
@@ -67,8 +68,7 @@ def browser_kind(content: bytes) -> Literal["", "jpeg", "png"]:
     """
     from PIL import Image
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with ignored_warnings():
         try:
             with Image.open(io.BytesIO(content), formats=tuple(_MODES)) as image:
                 kind = image.format or ""

@@ -1,14 +1,18 @@
-"""Worker processes: they end with their parent, and Ctrl-C and output belong to the parent."""
+"""State of the whole process: signals, output, warnings, and the life of workers.
+
+Workers end with their parent, and Ctrl-C and output belong to the parent.
+"""
 
 import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
-__all__ = ["interrupt_blocked", "prepare_worker", "silence_output"]
+__all__ = ["ignored_warnings", "interrupt_blocked", "prepare_worker", "silence_output"]
 
 
 def prepare_worker(parent: int) -> None:
@@ -36,6 +40,21 @@ def silence_output() -> None:
     for stream in (1, 2):
         os.dup2(null, stream)
     os.close(null)
+
+
+_WARNINGS = threading.RLock()
+
+
+@contextmanager
+def ignored_warnings(message: str = "", category: type[Warning] = Warning) -> Generator[None]:
+    """Ignore warnings of a category that begin with `message`, a regular expression.
+
+    Python's filters belong to the process: if threads changed and restored them by turns, all
+    warnings could stay ignored. So one thread at a time is in such a block.
+    """
+    with _WARNINGS, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message, category)
+        yield
 
 
 @contextmanager

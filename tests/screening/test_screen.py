@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import zipfile
+from dataclasses import replace
 from hashlib import sha256
 
 import av
@@ -327,8 +328,9 @@ def test_a_given_field_of_view_is_used(small, tmp_path):
     (exam,) = capsieve.screen(small, tmp_path / "out", field_of_view=circle, workers=1)
     assert exam.record
     assert exam.record["fields_of_view"][0]["radius"] == 40.0
-    (other,) = capsieve.screen(small, tmp_path / "out", field_of_view="whole", workers=1)
-    assert "field_of_view" in str(other.error)
+    for another in ("whole", replace(circle, shape="cut-square"), replace(circle, confidence=0.0)):
+        (other,) = capsieve.screen(small, tmp_path / "out", field_of_view=another, workers=1)
+        assert "field_of_view" in str(other.error)
 
 
 def test_near_duplicates_of_a_flagged_frame_are_not_to_be_read(tmp_path):
@@ -396,6 +398,19 @@ def test_progress_counts_every_frame(small, tmp_path):
     capsieve.screen(small, tmp_path / "out", workers=1, progress=reports.append)
     assert reports[0].done == 0
     assert reports[-1].done == reports[-1].total == 12
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("of the listener"), BrokenPipeError()])
+def test_an_error_of_the_listener_is_raised_unchanged(small, tmp_path, error):
+    def listen(progress):
+        if progress.done:
+            raise error
+
+    with pytest.raises(type(error)) as raised:
+        capsieve.screen(small, tmp_path / "out", workers=1, progress=listen)
+    assert raised.value is error
+    (exam,) = capsieve.screen(small, tmp_path / "out", workers=1)
+    assert exam.complete
 
 
 def test_a_finished_exam_of_another_version_stays_finished(small, tmp_path, monkeypatch):

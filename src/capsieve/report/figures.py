@@ -7,7 +7,6 @@ grey.
 
 import logging
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
+from capsieve.processes import ignored_warnings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,9 +129,9 @@ def content(figure: "Figure", kind: str) -> bytes:
     who = "Software" if kind == "png" else "Creator"
     metadata: dict[str, Any] = {who: f"capsieve {__version__}"}
     metadata |= {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with style(), warnings.catch_warnings(), BytesIO() as drawn:
-        # Names can be in any script; a letter that the font lacks becomes a box.
-        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+    # Names can be in any script; a letter that the font lacks becomes a box.
+    without_font = ignored_warnings("Glyph .* missing from", UserWarning)
+    with without_font, style(), BytesIO() as drawn:
         logging.getLogger("matplotlib.mathtext").setLevel(logging.ERROR)  # the same, as a log entry
         figure.savefig(drawn, format=kind, metadata=metadata)
         figure.set_layout_engine("none")  # a second file needs no second layout

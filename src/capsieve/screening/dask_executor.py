@@ -14,7 +14,6 @@ import pickle
 import pkgutil
 import re
 import time
-import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from capsieve._version import __version__
 from capsieve.errors import MissingExtraError, ParameterError, WorkerError
-from capsieve.processes import interrupt_blocked, silence_output
+from capsieve.processes import ignored_warnings, interrupt_blocked, silence_output
 from capsieve.screening.executors import (
     ATTEMPTS,
     Outcome,
@@ -298,8 +297,8 @@ def _client(cluster: Any, address: str) -> Iterator["Client"]:
     from distributed import Client
 
     try:
-        with warnings.catch_warnings(), interrupt_blocked():
-            warnings.simplefilter("ignore")  # about packages that differ; capsieve checks its own
+        # The warnings are about packages that differ; capsieve checks its own.
+        with ignored_warnings(), interrupt_blocked():
             client = Client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ImportError, ValueError) as error:
         raise WorkerError(

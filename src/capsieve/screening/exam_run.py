@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capsieve.detector import Detector
-from capsieve.errors import CapsieveError, FileError, OccupiedError, WorkerError
+from capsieve.errors import CapsieveError, FileError, OccupiedError, WorkerError, file_errors
 from capsieve.screening.executors import Outcome
 from capsieve.screening.finish import FlaggedExam, base_record, flag_exam, write_results
 from capsieve.screening.flags import FlagRule
@@ -45,6 +45,7 @@ from capsieve.store.tables import number_frames, packet_table
 
 __all__ = ["ExamSteps", "Job", "Request", "screen_exam"]
 
+_NOT_WRITABLE = "check its permissions, or choose another output folder with -o"
 _CACHE_BYTES = 1 << 25  # of decoded frames, which are read in stored order and needed once
 
 _Lost: TypeAlias = dict[tuple[int, int], str]  # why a segment, by head and number, has no results
@@ -158,7 +159,8 @@ def screen_exam(
 @contextmanager
 def _occupied(folder: Path) -> Iterator[None]:
     """Create and lock a folder; remove it at the end if it is empty."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with file_errors("write to", folder, _NOT_WRITABLE):
+        folder.mkdir(parents=True, exist_ok=True)
     try:
         with locked(folder):
             yield

@@ -6,7 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -166,7 +166,7 @@ def identity(
     """
     chosen: Any = field_of_view
     if isinstance(field_of_view, FieldOfView):
-        chosen = [field_of_view.row, field_of_view.col, field_of_view.radius]
+        chosen = asdict(field_of_view)
     try:  # as JSON returns it: with lists instead of tuples
         detected = json.loads(json.dumps(detector.identity, allow_nan=False))
     except (TypeError, ValueError) as error:

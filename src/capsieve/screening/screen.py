@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from capsieve.detectors import as_detector, load_detector
-from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError, file_errors
+from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError
 from capsieve.screening.exam_run import ExamSteps, Job, Request, screen_exam
 from capsieve.screening.executors import Executor, Outcome, choose_executor
 from capsieve.screening.flags import chosen_rule, default_rule, flag_rule
@@ -22,8 +22,6 @@ from capsieve.store.record import Record
 __all__ = ["ScreenedExam", "screen"]
 
 PathLike = str | os.PathLike[str]
-
-_NOT_WRITABLE = "check its permissions, or choose another output folder with -o"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +186,8 @@ class _Screening:
         """Continue an exam with the outcome of a job, and queue the next jobs."""
         folder = self._out / exam
         try:
-            with file_errors("write to", folder, _NOT_WRITABLE):
-                # The first value that a generator is sent must be None.
-                jobs = self._steps[exam].send(cast("Any", outcome))
+            # The first value that a generator is sent must be None.
+            jobs = self._steps[exam].send(cast("Any", outcome))
         except StopIteration as end:
             record, new = end.value
             done = ScreenedExam(exam, folder, record, _no_scores(record), new)

@@ -2,8 +2,6 @@
 
 import io
 import os
-import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError, file_errors
+from capsieve.processes import ignored_warnings
 from capsieve.sources.base import MAX_PIXELS, open_regular
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ _CONVERTED = {"1": "L", "LA": "L", "La": "L", "RGBa": "RGBA"} | dict.fromkeys(
 
 _BITS_PER_SAMPLE, _PHOTOMETRIC = 258, 262  # TIFF tags
 _WHITE_IS_ZERO = 0
-
-_PILLOW = threading.Lock()
 
 
 def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.uint16]:
@@ -153,8 +150,8 @@ def _opened(data: bytes, name: str) -> Iterator["Image.Image"]:
 
     if not data:
         raise _unreadable(name, "the file is empty; get a fresh copy")
-    with warnings.catch_warnings(), _truncated_images_refused():
-        warnings.simplefilter("ignore")  # Pillow warns about some of the images that we refuse
+    # Pillow warns about some of the images that we refuse.
+    with ignored_warnings(), _truncated_images_refused():
         try:
             with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
                 _check_image(image, name)
@@ -177,16 +174,15 @@ def _opened(data: bytes, name: str) -> Iterator["Image.Image"]:
 def _truncated_images_refused() -> Iterator[None]:
     """Let Pillow refuse truncated files, also if a library (a PDF writer does) has allowed them.
 
-    The setting is global, so one thread decodes at a time.
+    The setting belongs to the process, as the filters of warnings do: one thread decodes at a time.
     """
     from PIL import ImageFile
 
-    with _PILLOW:
-        before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
-        try:
-            yield
-        finally:
-            ImageFile.LOAD_TRUNCATED_IMAGES = before
+    before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
+    try:
+        yield
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 def _check_image(image: "Image.Image", name: str) -> None:

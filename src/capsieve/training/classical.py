@@ -5,7 +5,6 @@ calibration convert to wrong probabilities without an error. Platt's two numbers
 the model.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from capsieve.errors import FileError
 from capsieve.learned.features import NAMES, VERSION
 from capsieve.learned.runtime import Inputs as ModelInput
 from capsieve.learned.spec import ModelSpec, Output, ValuesInput
+from capsieve.processes import ignored_warnings
 from capsieve.training.data import POLYP, FrameSet
 from capsieve.training.folds import Platt, Progress, Rows, balanced_weights
 
@@ -109,8 +109,8 @@ class ClassicalFits:
         progress("fitting", 0, 1)
         fit = self._svm if self.model == "svm" else self._forest
         # Sums that several threads share are rounded differently on another number of cores.
-        with threadpool_limits(limits=1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of skl2onnx with a new scikit-learn
+        outdated = ignored_warnings(category=FutureWarning)  # of skl2onnx with a new scikit-learn
+        with threadpool_limits(limits=1), outdated:
             graph, expected = fit(rows)
         self._compare(graph, rows, expected)
         progress("fitting", 1, 1)

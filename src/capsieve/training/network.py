@@ -14,7 +14,6 @@ References
 
 import copy
 import logging
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from torch import nn  # pyright: ignore[reportMissingImports]
 from torch.nn import functional  # pyright: ignore[reportMissingImports]
 
 from capsieve.errors import FileError, MissingExtraError
+from capsieve.processes import ignored_warnings
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -255,8 +255,7 @@ def export(network: EfficientNetLite0, size: int) -> "ModelProto":
     level = log.level
     log.setLevel(logging.ERROR)  # it reports packages that are not needed
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with ignored_warnings():
             program = torch.onnx.export(
                 folded(network),
                 (torch.zeros(2, 3, size, size),),
