@@ -1,4 +1,7 @@
-"""`analyze` and `analyze_each` on one frame, relative to one 61-tap filter of OpenCV."""
+"""`analyze` and `analyze_each` on one frame, relative to one 61-tap filter of OpenCV.
+
+The paper as inferred is measured on the same frames and compared with the paper as printed.
+"""
 
 import csv
 from collections import defaultdict
@@ -23,6 +26,8 @@ CAPSULE = Path(__file__).parents[2] / "shared" / "data" / "capsule"
 FRAMES = 12
 ROUNDS = 60
 WIDTH = 256
+PASSES, REJECTED = "passes pre-selection", "rejected by texture"
+INFERRED = capsieve.Parameters.inferred()
 
 
 def main() -> None:
@@ -38,8 +43,10 @@ def main() -> None:
     for frame, other in zip(passing, rejected, strict=True):
         runs = {
             "one 61-tap filter (OpenCV)": one_filter(),
-            "analyze, passes pre-selection": lambda frame=frame: capsieve.analyze(frame),
-            "analyze, rejected by texture": lambda other=other: capsieve.analyze(other),
+            f"analyze, {PASSES}": lambda frame=frame: capsieve.analyze(frame),
+            f"analyze, {REJECTED}": lambda other=other: capsieve.analyze(other),
+            f"as inferred, {PASSES}": lambda frame=frame: capsieve.analyze(frame, INFERRED),
+            f"as inferred, {REJECTED}": lambda other=other: capsieve.analyze(other, INFERRED),
             f"analyze_each, {len(eight)} settings": lambda frame=frame: analyze_each(frame, eight),
             "analyze_each, 30 thresholds": lambda frame=frame: analyze_each(frame, thirty),
             "steps": lambda frame=frame: algorithm1(frame, paper, step=timed),
@@ -53,9 +60,13 @@ def main() -> None:
         times[f"  {name}"] = float(np.median(found)) / 1000 * per_frame
     kind = "real" if CAPSULE.is_dir() else "synthetic"
     print(f"{len(passing)} + {len(rejected)} {kind} frames of {WIDTH} x {WIDTH}, {ROUNDS} runs\n")
-    print(f"{'':<32}{'microseconds':>14}{'filters':>10}")
+    print(f"{'':<34}{'microseconds':>12}{'filters':>10}")
     for name, time in times.items():
-        print(f"{name:<32}{time:14.0f}{time / yardstick:10.2f}")
+        print(f"{name:<34}{time:12.0f}{time / yardstick:10.2f}")
+    print()
+    for kind in (PASSES, REJECTED):
+        ratio = times[f"as inferred, {kind}"] / times[f"analyze, {kind}"]
+        print(f"as inferred / as printed, {kind}: {ratio:.2f}")
 
 
 class TimedSteps:
@@ -77,12 +88,14 @@ class TimedSteps:
 
 
 def find_frames() -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
-    """Return frames that pass pre-selection, and as many that do not."""
+    """Return frames that pass pre-selection in both readings, and as many that do not."""
     passing: list[NDArray[np.uint8]] = []
     rejected: list[NDArray[np.uint8]] = []
     for frame in real_frames() if CAPSULE.is_dir() else synthetic_frames():
-        by_texture = capsieve.analyze(frame).reason.startswith("texture")
-        (rejected if by_texture else passing).append(frame)
+        found = [capsieve.analyze(frame), capsieve.analyze(frame, INFERRED)]
+        by_texture = sum(result.reason.startswith("texture") for result in found)
+        if by_texture != 1:
+            (rejected if by_texture else passing).append(frame)
         if min(len(passing), len(rejected)) >= FRAMES:
             break
     count = min(len(passing), len(rejected), FRAMES)

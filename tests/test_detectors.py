@@ -115,6 +115,27 @@ def test_the_reference_range_has_ordered_quantiles():
     assert all(low < high for low, high in reference.quantiles.values())
 
 
+def test_reference_range_of_the_texture_belongs_to_the_stencil():
+    printed, inferred, other = (
+        load_detector(parameters=parameters).reference.quantiles
+        for parameters in (Parameters(), Parameters.inferred(), Parameters(stencil=2.0))
+    )
+    # A wider stencil averages more: T_max is smaller.
+    assert inferred["texture"][1] < printed["texture"][1]
+    assert "texture" not in other
+    assert printed["redness"] == inferred["redness"] == other["redness"]
+
+
+def test_ball_and_stencil_are_part_of_the_identity_of_the_paper():
+    known = [
+        load_detector(parameters=Parameters(ball_fit=fit, stencil=stencil)).identity
+        for fit in ("printed", "feature", "hemisphere")
+        for stencil in (1.0, 3.0)
+    ]
+    assert all(one != other for place, one in enumerate(known) for other in known[:place])
+    assert [known[0]["preset"], known[5]["preset"]] == ["printed", "inferred"]
+
+
 @pytest.mark.parametrize("name", ["mine.onnx", "MINE.ONNX", "file-without-suffix"])
 def test_an_onnx_name_or_an_existing_file_is_loaded_as_a_model(name, tmp_path, monkeypatch):
     module: Any = ModuleType("capsieve.learned.detector")

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsieve import FileError, ParameterError, Parameters
-from capsieve.parameters import PARAMETERS_SCHEMA
+from capsieve.parameters import PARAMETERS_SCHEMA, PRESETS
 
 NAMES = [each.name for each in dataclasses.fields(Parameters)]
 FROM_THE_WIDTH = ["energy_sigma", "size_low", "size_high"]
 WHOLE = ["width", "texture_iterations", "size_low", "size_high", "radius_threshold"]
-REAL = [name for name in NAMES if name not in [*WHOLE, "vignetting", "channel"]]
+REAL = [name for name in NAMES if name not in [*WHOLE, "vignetting", "channel", "ball_fit"]]
 
 widths = st.integers(30, 4096)  # wide enough for the default filters
 
@@ -29,13 +29,16 @@ def parameters(draw: st.DrawFn) -> Parameters:
     coarse = draw(st.floats(0.5, 200))
     texture_sigma = draw(st.just(0.0) | st.floats(0.01, 100))
     energy_sigma = draw(st.none() | st.just(0.0) | st.floats(0.01, 200))
-    stencils = [2 * texture_sigma + 2, energy_sigma or 0, coarse, 16]
+    stencil = draw(st.floats(1, 3))
+    smallest = [2 * texture_sigma + 2, stencil * (energy_sigma or 0), stencil * coarse, 64]
     low, high = sorted(draw(st.tuples(st.floats(0, 100), st.floats(0, 100))))
     threshold = draw(st.floats(1e-6, 10))
     sizes = draw(st.none() | st.tuples(st.integers(1, 10**6), st.integers(0, 10**6)))
     return Parameters(
-        width=draw(st.integers(math.ceil(max(stencils)), 4096)),
+        width=draw(st.integers(math.ceil(max(smallest)), 4096)),
         mask_radius=draw(st.floats(0.125, 0.5)),
+        ball_fit=draw(st.sampled_from(["printed", "feature", "hemisphere"])),
+        stencil=stencil,
         texture_iterations=draw(st.integers(0, 100)),
         texture_sigma=texture_sigma,
         energy_sigma=energy_sigma,
@@ -66,6 +69,8 @@ def test_defaults_are_the_papers_table() -> None:
     assert Parameters().to_dict() == {
         "width": 256,
         "mask_radius": 0.45,
+        "ball_fit": "printed",
+        "stencil": 1.0,
         "texture_iterations": 5,
         "texture_sigma": 5.0,
         "energy_sigma": None,
@@ -84,6 +89,38 @@ def test_defaults_are_the_papers_table() -> None:
         "vignetting": True,
         "extension_slope": 1.0,
     }
+
+
+def test_inferred_parameters_differ_in_the_ball_and_the_stencil_only() -> None:
+    inferred, printed = Parameters.inferred().to_dict(), Parameters().to_dict()
+    differing = {name: inferred[name] for name in NAMES if inferred[name] != printed[name]}
+    assert differing == {"ball_fit": "hemisphere", "stencil": 3.0}
+    assert Parameters.inferred(width=300, stencil=2).to_dict() == {
+        **inferred,
+        "width": 300,
+        "stencil": 2.0,
+    }
+    with pytest.raises(ParameterError, match="did you mean 'stencil'"):
+        Parameters.inferred(stensil=2)
+
+
+@pytest.mark.parametrize("name", ["printed", "inferred"])
+def test_presets_are_found_by_their_name(name: str) -> None:
+    assert PRESETS[name].preset == name
+
+
+@pytest.mark.parametrize(
+    ("values", "preset"),
+    [
+        ({"width": 300, "radius_threshold": 60}, "printed"),
+        ({"ball_fit": "hemisphere", "stencil": 3, "size_low": 300}, "inferred"),
+        ({"ball_fit": "hemisphere"}, "custom"),
+        ({"stencil": 3.0}, "custom"),
+        ({"ball_fit": "feature"}, "custom"),
+    ],
+)
+def test_preset_depends_on_the_ball_and_the_stencil_only(values: Any, preset: str) -> None:
+    assert Parameters(**values).preset == preset
 
 
 def test_every_field_has_a_meaning_and_a_symbol_of_its_own() -> None:
@@ -156,6 +193,9 @@ def test_set_values_replace_the_formulas(width: int) -> None:
         ({"texture_sigma": 19.1}, 40),
         ({"energy_sigma": 50.2}, 51),
         ({"width": 1000}, 40),
+        ({"stencil": 3.0}, 90),
+        ({"stencil": 1.1}, 33),
+        ({"stencil": 3.0, "texture_sigma": 46}, 92),
     ],
 )
 def test_smallest_side_is_the_largest_half_width_of_a_filter(values: Any, side: int) -> None:
@@ -199,6 +239,11 @@ def test_channel_is_one_of_three(value: object) -> None:
     assert_rejected("channel", channel=value)
 
 
+@pytest.mark.parametrize("value", ["Printed", "sphere", "", None, 1, ["printed"]])
+def test_ball_fit_is_one_of_three(value: object) -> None:
+    assert_rejected("ball_fit", ball_fit=value)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_only_values_with_a_formula_may_be_none(name: str) -> None:
     if name in FROM_THE_WIDTH:
@@ -226,6 +271,7 @@ def test_whole_fields_become_ints(value: Any) -> None:
     [
         ("width", [30, 4096], [-1, 0, 29, 4097]),
         ("mask_radius", [0.0079, 0.5], [-0.1, 0, 0.0077, 0.501]),
+        ("stencil", [1, 3], [0, -1, 0.99, 3.01]),
         ("texture_iterations", [0, 100], [-1, 101]),
         ("texture_sigma", [0, 0.01, 100], [-0.1, 1e-200]),
         ("energy_sigma", [0, 256], [-0.1, 1e-160]),
@@ -258,6 +304,7 @@ def test_bounds(name: str, inside: list[Any], outside: list[Any]) -> None:
         ({"threshold_low": 0.16}, "threshold_high"),
         ({"midpass_coarse": 300}, "width"),
         ({"texture_sigma": 21, "width": 41}, "width"),
+        ({"stencil": 3, "width": 89}, "width"),
     ],
 )
 def test_contradicting_fields_are_rejected(values: dict[str, Any], name: str) -> None:
@@ -351,7 +398,7 @@ def test_values_in_toml_are_checked(text: str, name: str) -> None:
 
 
 def test_file_round_trip(tmp_path: Path) -> None:
-    given = Parameters(width=128, channel="red", size_low=10)
+    given = Parameters.inferred(width=128, channel="red", size_low=10)
     given.save(tmp_path / "parameters.toml")
     assert Parameters.load(tmp_path / "parameters.toml") == given
     assert Parameters.load(str(tmp_path / "parameters.toml")) == given

@@ -33,11 +33,17 @@ class ReferenceRange:
 
 
 @cache
-def demo_range() -> ReferenceRange:
-    """Return the range of the demo study, on which the built-in detectors were tuned."""
+def demo_range(stencil: float = 1.0) -> ReferenceRange:
+    """Return the range of the demo study, on which the built-in detectors were tuned.
+
+    T_max depends on the stencil. It was measured for those of the two presets and is left out for
+    others.
+    """
     path = Path(__file__).with_name("reference_range.json")
     content = json.loads(path.read_text(encoding="utf-8"))
-    quantiles = {name: (low, high) for name, (low, high) in content["quantiles"].items()}
+    texture = content["texture"].get(f"{stencil:g}")
+    pairs = content["quantiles"] | ({} if texture is None else {"texture": texture})
+    quantiles = {name: (pairs[name][0], pairs[name][1]) for name in MEASURES if name in pairs}
     return ReferenceRange(content["reference"], quantiles)
 
 

@@ -2,6 +2,10 @@
 
 The paper gives some values as formulas in the width Nx of the working frame. Those fields are None
 by default; :attr:`Parameters.derived` has their numbers.
+
+There are two readings of the decision. `Parameters()` is the paper as printed, and
+:meth:`Parameters.inferred` is what its figures suggest: a ball with its true height, and filters
+with a longer stencil. Only the authors can decide which one they used.
 """
 
 import math
@@ -18,13 +22,31 @@ from typing import Any, Literal, get_args
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import ParameterError, file_errors
 
-__all__ = ["PARAMETERS_SCHEMA", "Channel", "Derived", "Parameters"]
+__all__ = [
+    "PARAMETERS_SCHEMA",
+    "PRESETS",
+    "BallFit",
+    "Channel",
+    "Derived",
+    "Parameters",
+    "Preset",
+    "half_width",
+]
 
 Channel = Literal["gray", "red", "lab-a"]
+
+BallFit = Literal["printed", "feature", "hemisphere"]
+"""The printed ball fitted to the whole u, or to u in the feature; or a hemisphere fitted to u."""
+
+Preset = Literal["printed", "inferred", "custom"]
+"""The reading of the paper's decision; "custom" is neither of the two."""
+
+_INFERRED: dict[str, Any] = {"ball_fit": "hemisphere", "stencil": 3.0}
 
 PARAMETERS_SCHEMA = 1
 """Version of the TOML file; a file with another one is refused."""
 
+_CHOICES = {"channel": get_args(Channel), "ball_fit": get_args(BallFit)}
 _WIDEST = 4096
 _LEAST_SIGMA = 0.01  # less does not smooth, and its square may vanish
 _LEAST_MASK = 2.0  # pixels; a smaller mask cannot be extended
@@ -67,6 +89,12 @@ class Parameters:
     mask_radius: float = _symbol(
         "R_mask / Nx", "radius of the circular mask, in widths", 0.45, 0, 0.5
     )
+    ball_fit: BallFit = _symbol(
+        "-",
+        'best-fit ball: "printed", "feature" (u in the feature only) or "hemisphere"',
+        "printed",
+    )
+    stencil: float = _symbol("-", "half-width of L_sigma, in sigmas", 1.0, 1, 3)
     texture_iterations: int = _symbol(
         "n_iter", "iterations of the cartoon + texture split", 5, 0, 100
     )
@@ -108,15 +136,37 @@ class Parameters:
             energy_sigma = float(math.ceil(self.width / 25))
         # Fractions: with floats the ceiling of a whole number could be one too high.
         least, most = Fraction(self.width, 15) ** 2, Fraction(2 * self.width, 9) ** 2
-        stencils = 2 * math.ceil(self.texture_sigma), energy_sigma, self.midpass_coarse
+        filters = (half_width(each, self.stencil) for each in (energy_sigma, self.midpass_coarse))
         return Derived(
             mask_radius=self.mask_radius * self.width,
             energy_sigma=energy_sigma,
             size_low=math.ceil(least) if self.size_low is None else self.size_low,
             size_high=math.ceil(most) if self.size_high is None else self.size_high,
             radius_search=self.width // 3,
-            smallest_side=max(map(math.ceil, stencils)),
+            smallest_side=max(2 * math.ceil(self.texture_sigma), *filters),
         )
+
+    @property
+    def preset(self) -> Preset:
+        """The name of the preset with this `ball_fit` and `stencil`, whatever the other fields."""
+        chosen = {name: getattr(self, name) for name in _INFERRED}
+        if chosen == _INFERRED:
+            return "inferred"
+        return "printed" if chosen == {"ball_fit": "printed", "stencil": 1.0} else "custom"
+
+    @classmethod
+    def inferred(cls, **changes: Any) -> "Parameters":
+        """Return the parameters as inferred from the paper's figures.
+
+        The ball is a hemisphere, and L_sigma is cut at 3 sigma. This contradicts two printed
+        statements and agrees with what the paper reports; see docs/algorithm.md.
+
+        Parameters
+        ----------
+        **changes
+            Other values of any fields.
+        """
+        return cls.from_dict(_INFERRED | changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name; None stands for the paper's formula."""
@@ -176,6 +226,11 @@ class Parameters:
             raise ParameterError(name, f"{message} (in {path})") from error
 
 
+def half_width(sigma: float, stencil: float) -> int:
+    """Return the half-width of L_sigma in pixels, ceil(stencil * sigma)."""
+    return math.ceil(round(stencil * sigma, 9))  # 1.1 * 10 is a little more than 11
+
+
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
@@ -187,11 +242,9 @@ def _checked(each: Field[Any], value: Any) -> Any:
     wanted, low, high = str(each.type), each.metadata["low"], each.metadata["high"]
     if value is None and "None" in wanted:
         return None
-    if each.name == "channel":
-        valid, rule = (
-            value in get_args(Channel),
-            f"one of {', '.join(map(repr, get_args(Channel)))}",
-        )
+    if each.name in _CHOICES:
+        choices = _CHOICES[each.name]
+        valid, rule = value in choices, f"one of {', '.join(map(repr, choices))}"
     elif "bool" in wanted:
         valid, rule = isinstance(value, bool), "true or false"
     elif isinstance(value, bool) or not isinstance(value, Real):
@@ -222,7 +275,7 @@ def _check_relations(p: Parameters) -> None:
     coarse = f"midpass_coarse {p.midpass_coarse:g}"
     width_rule = (
         f"at least {d.smallest_side} for its filters ({coarse}, energy_sigma {d.energy_sigma:g}, "
-        f"texture_sigma {p.texture_sigma:g})"
+        f"stencil {p.stencil:g}, texture_sigma {p.texture_sigma:g})"
     )
     texture, threshold = f"texture_low {p.texture_low:g}", f"threshold_low {p.threshold_low:g}"
     for holds, name, rule in (
@@ -254,3 +307,6 @@ def _attributes() -> str:
 
 
 Parameters.__doc__ = (Parameters.__doc__ or "").rstrip() + _attributes()
+
+PRESETS: dict[str, Parameters] = {"printed": Parameters(), "inferred": Parameters.inferred()}
+"""The two readings of the paper by name."""

@@ -29,6 +29,17 @@ def test_the_path_of_the_report_is_printed_last(run, study):
     assert result.stdout.splitlines()[-1].endswith(str(study / "out" / "report.html"))
 
 
+def test_the_reading_of_the_paper_is_named(run, study):
+    assert "as printed" in evaluate(run, study).stdout.splitlines()[0]
+    metrics = json.loads((study / "out" / "metrics.json").read_text())
+    assert metrics["detector"]["preset"] == "printed"
+
+
+def test_a_threshold_that_does_not_act_is_named(run, study):
+    assert "R_P = 37 does not act" in evaluate(run, study).stderr
+    assert "does not act" not in evaluate(run, study, "--threshold", "41").stderr
+
+
 def test_unknown_labels_are_reported_on_stderr(run, study):
     assert "wart" in evaluate(run, study).stderr
 
@@ -89,8 +100,8 @@ def test_a_table_without_scores_is_refused(run, study):
 
 
 def test_the_summary_names_the_operating_point_that_was_used(run, study):
-    assert "37" in evaluate(run, study).stdout.splitlines()[0]
-    assert "45" in evaluate(run, study, "--threshold", "45").stdout.splitlines()[0]
+    assert "37" in evaluate(run, study).stdout.splitlines()[2]
+    assert "45" in evaluate(run, study, "--threshold", "45").stdout.splitlines()[2]
 
 
 def test_an_exam_keeps_its_report(run, study):

@@ -43,6 +43,15 @@ def test_it_prints_the_table_and_writes_the_files(run, study, tmp_path):
     ]
 
 
+def test_the_base_may_be_the_paper_as_inferred(run, study, tmp_path):
+    more = ("--quiet", "--parameter", "S_L", "--parameters", "inferred", "--normals", "2")
+    result = run(*arguments(study, tmp_path / "out", *more))
+    assert "as inferred" in result.stdout
+    settings = json.loads((tmp_path / "out" / "robustness.json").read_text())["settings"]
+    assert settings["preset"] == "inferred"
+    assert settings["parameters"]["stencil"] == 3
+
+
 def test_json_is_the_file_and_nothing_else(run, study, tmp_path):
     out = tmp_path / "out"
     result = run(

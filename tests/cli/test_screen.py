@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from capsieve.parameters import PRESETS
 from support.commands import assert_failed, run_command
 from support.exams import read_frames, write_exam_images
 
@@ -38,6 +39,20 @@ def test_the_counts_and_the_path_of_the_report_are_printed(run, images, tmp_path
     assert "12 frames" in result.stdout
     assert str(report) in result.stdout
     assert report.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_record_report_and_output_name_the_reading_of_the_paper(run, images, tmp_path):
+    out = tmp_path / "out"
+    for name, given in (("printed", ()), ("inferred", ("--parameters", "inferred"))):
+        result = run("screen", images, "-o", out / name, "--workers", "1", *given)
+        assert result.exit_code == 0, result.stderr
+        record = json.loads((out / name / "small" / "exam.json").read_text())
+        assert record["detector"]["preset"] == name
+        assert record["parameters"] == PRESETS[name].to_dict()
+        assert f"as {name}" in result.stdout
+        assert f"as {name}" in (out / name / "small" / "report.html").read_text()
+    other = run("screen", images, "-o", out / "printed", "--parameters", "inferred")
+    assert_failed(other, "--overwrite")
 
 
 def test_json_has_the_frame_counts(run, images, tmp_path):

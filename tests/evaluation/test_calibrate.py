@@ -482,3 +482,26 @@ def test_a_threshold_that_flags_nothing_is_a_warning(tmp_path):
     found = calibrate(tmp_path / "results", labels, specificity=100)
     assert found.value == 41
     assert any("R_P = 41" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(("radius", "word"), [(43, "R_P = 37 does not act"), (85, "are 85")])
+def test_radii_that_no_threshold_separates_are_named(tmp_path, radius, word):
+    scores = np.array([radius] * 10 + [0] * 90, float)
+    write_results(tmp_path / "out" / "a", score=scores)
+    labels = {"exam": ["a"] * 100, "frame": range(100), "label": ["polyp"] * 2 + ["normal"] * 98}
+    found = calibrate_results(tmp_path / "out", labels, bootstrap_samples=100)
+    assert word in " ".join(found.warnings)
+    with pytest.raises(ParameterError, match=word):
+        calibrate_results(tmp_path / "out", labels | {"label": ["normal"] * 100}, sensitivity=90)
+
+
+def test_calibrated_parameters_keep_the_preset(tmp_path):
+    parameters = Parameters.inferred().to_dict()
+    detector = {"name": "paper", "preset": "inferred", "parameters": parameters}
+    record = {"parameters": parameters, "detector": detector}
+    write_results(tmp_path / "out" / "a", score=np.arange(100.0) % 60, record=record)
+    labels = {"exam": ["a"] * 100, "frame": range(100), "label": ["polyp"] * 2 + ["normal"] * 98}
+    calibrate_results(tmp_path / "out", labels, tmp_path / "chosen", bootstrap_samples=100)
+    chosen = Parameters.load(tmp_path / "chosen" / "calibrated.toml")
+    assert chosen.preset == "inferred"
+    assert replace(chosen, radius_threshold=37) == Parameters.inferred()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capsieve.errors import FileError, LeakError
-from capsieve.evaluation.results import accounts_table, read_results
+from capsieve.evaluation.results import accounts_table, radius_warnings, read_results
 from capsieve.labels import read_labels
 from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED
 from support.results import write_results
@@ -84,3 +84,37 @@ def test_every_frame_and_every_row_of_the_labels_is_accounted_for(tmp_path):
     assert [row[name] for name in of_rows] == [1, 2, 1]
     assert row["label_rows"] == 8
     assert table.total[1:] == tuple(map(sum, list(zip(*table.rows, strict=True))[1:]))
+
+
+def read_radii(folder, radii, **record):
+    write_results(folder / "out" / "a", score=np.array(radii, float), record=record)
+    return read_results(folder / "out", labels_of(folder))
+
+
+@pytest.mark.parametrize(
+    ("radii", "threshold", "words"),
+    [
+        ([43, 0, 50, 0], 37.0, ["R_P = 37 does not act", "smallest R_max is 43"]),
+        ([37, 50], 37.0, ["smallest R_max is 37"]),
+        ([43, 36], 37.0, []),
+        ([43, 50], None, []),
+        ([43, 50], 44.0, []),
+        ([0, 0], 37.0, []),
+        ([30, 85, *[50] * 18], 37.0, []),
+        ([30, 85, *[50] * 17], 37.0, ["5 % of the radii R_max are 85"]),
+    ],
+)
+def test_radii_that_no_threshold_separates_have_a_warning(tmp_path, radii, threshold, words):
+    warnings = radius_warnings(read_radii(tmp_path, radii), threshold)
+    assert bool(warnings) == bool(words)
+    assert all(word in "".join(warnings) for word in words)
+
+
+def test_radii_of_other_detectors_have_no_warning(tmp_path):
+    read = read_radii(tmp_path, [85, 85], detector={"name": "curvature"})
+    assert radius_warnings(read, 37.0) == []
+
+
+def test_largest_radius_follows_from_the_width(tmp_path):
+    read = read_radii(tmp_path, [42, 42], parameters={"width": 128})
+    assert "are 42" in "".join(radius_warnings(read, None))

@@ -1,6 +1,7 @@
 """Components compared with SciPy and scikit-image, balls with the plain search, classification."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,16 +19,18 @@ from capsieve.paper.features import (
     eccentricity,
     features,
 )
+from capsieve.parameters import BallFit
 from capsieve.results import Feature
 from reference import ball as literal_ball
 from reference import components as literal
 
+FITS = get_args(BallFit)
 RULES = {"size_low": 30, "size_high": 900, "eccentricity_max": 6.5}
 
 
 def find_features(u, theta, **rules):
     """All features, with balls of at most a third of 128 pixels."""
-    return features(u, components(u, theta), **rules, largest_radius=42)
+    return features(u, component_labels(u, theta), components(u, theta), **rules, largest_radius=42)
 
 
 def bumps(seed, shape=(128, 128)):
@@ -54,10 +57,11 @@ def test_moments_equal_scikit_image(seed):
         assert feature.moment_rc == pytest.approx(central[1, 1], abs=1e-6)
 
 
+@pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("seed", range(4))
-def test_features_equal_the_literal_transcription(seed):
+def test_features_equal_the_literal_transcription(seed, fit):
     u = bumps(seed)
-    found = find_features(u, 0.12, **RULES)
+    found = find_features(u, 0.12, **RULES, ball_fit=fit)
     expected, count = literal.connected_components(u >= 0.12)
     np.testing.assert_array_equal(component_labels(u, 0.12), expected)
     assert len(found) == count
@@ -69,7 +73,7 @@ def test_features_equal_the_literal_transcription(seed):
             assert feature.radius == 0
         else:
             centre = literal_ball.weighted_centre(u.astype(float), own)
-            assert feature.radius == literal_ball.best_radius(u.astype(float), centre)
+            assert feature.radius == literal_ball.best_radius(u.astype(float), own, centre, fit)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +126,8 @@ def test_eccentricity_of_a_disc_is_one_and_invariant_under_rotation():
 )
 def test_bounds_of_the_rules_are_inclusive(size, moment_cc, expected):
     component = (size, 5.0, 5.0, 1.0, 0.0, moment_cc, 5.0, 5.0)  # E = moment_cc
-    (feature,) = features(np.zeros((16, 16), np.float32), [component], **RULES, largest_radius=5)
+    u = np.zeros((16, 16), np.float32)
+    (feature,) = features(u, None, [component], **RULES, largest_radius=5)
     assert feature.rejected == expected
     assert (feature.radius > 0) == (expected == "")
 
@@ -168,37 +173,50 @@ def test_components_of_a_large_frame_are_found_at_every_density():
         assert sizes == np.bincount(labels.ravel())[1:].tolist()
 
 
-def dome(shape, row, col, radius, width=None):
-    """The paper's ball itself."""
-    rows, cols = np.indices(shape)
-    width = width or shape[1]
-    return np.maximum(radius**2 - (rows - row) ** 2 - (cols - col) ** 2, 0) / width**2
-
-
+@pytest.mark.parametrize("fit", ["printed", "hemisphere"])
 @given(
     rows=st.integers(20, 70),
     cols=st.integers(20, 70),
     where=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     seed=st.integers(0, 1000),
 )
-def test_best_ball_equals_the_plain_search(rows, cols, where, seed):
+def test_best_ball_equals_the_plain_search(fit, rows, cols, where, seed):
     u = np.random.default_rng(seed).uniform(0, 0.5, (rows, cols)).astype(np.float32)
     u[u < 0.25] = 0
     centre = where[0] * (rows - 1), where[1] * (cols - 1)
-    misfits = literal_ball.misfits(u.astype(float), centre)
-    found = best_ball(u, *centre, cols // 3)
+    misfits = literal_ball.misfits(u.astype(float), centre, fit)
+    found = best_ball(u, *centre, cols // 3, fit)
     # Two radii may fit equally well but for the last digits of the sums.
     assert misfits[found - 1] <= misfits.min() * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("fit", ["printed", "hemisphere"])
 @given(
     radius=st.integers(2, 42),
     row=st.floats(40, 88),
     col=st.floats(40, 88),
 )
-def test_ball_is_fitted_by_itself(radius, row, col):
-    u = dome((128, 128), row, col, radius).astype(np.float32)
-    assert best_ball(u, row, col, 42) == radius
+def test_ball_is_fitted_by_itself(fit, radius, row, col):
+    u = literal_ball.ball((128, 128), (row, col), radius, fit).astype(np.float32)
+    assert best_ball(u, row, col, 42, fit) == radius
+
+
+def test_half_of_a_real_ball_has_its_own_radius_as_a_hemisphere_only():
+    u = literal_ball.ball((256, 256), (127, 127), 37, "hemisphere").astype(np.float32)
+    assert best_ball(u, 127.0, 127.0, 85, "hemisphere") == 37
+    assert best_ball(u, 127.0, 127.0, 85, "printed") > 50
+
+
+def test_surroundings_of_a_feature_count_unless_u_is_masked():
+    u = np.where(np.hypot(*(np.indices((128, 128)) - 63)) < 12, 0.3, 0.0).astype(np.float32)
+    around = np.maximum(u, np.float32(0.05))  # below Theta
+    radii = {
+        fit: [find_features(each, 0.12, **RULES, ball_fit=fit)[0].radius for each in (u, around)]
+        for fit in FITS
+    }
+    assert radii["feature"][0] == radii["feature"][1] == radii["printed"][0]
+    assert radii["printed"][1] > radii["printed"][0]
+    assert radii["hemisphere"][1] > radii["hemisphere"][0]
 
 
 def test_radius_measures_mass_and_not_footprint():
@@ -207,15 +225,17 @@ def test_radius_measures_mass_and_not_footprint():
     u = np.float32(0.2) * np.maximum(1 - (rows**2 + cols**2) / 25.0**2, 0).astype(np.float32)
     radius = best_ball(u, 127.0, 127.0, 85)
     assert radius > 25
-    assert radius == literal_ball.best_radius(u.astype(float), (127.0, 127.0))
+    assert radius == literal_ball.best_radius(u.astype(float), u > 0, (127.0, 127.0))
 
 
-def test_zero_plane_is_fitted_by_the_smallest_ball():
-    assert best_ball(np.zeros((64, 64), np.float32), 30.0, 30.0, 21) == 1
+@pytest.mark.parametrize("fit", FITS)
+def test_zero_plane_is_fitted_by_the_smallest_ball(fit):
+    assert best_ball(np.zeros((64, 64), np.float32), 30.0, 30.0, 21, fit) == 1
 
 
-def test_largest_radius_bounds_the_search():
-    assert best_ball(np.ones((96, 96), np.float32), 48.0, 48.0, 10) == 10
+@pytest.mark.parametrize("fit", FITS)
+def test_largest_radius_bounds_the_search(fit):
+    assert best_ball(np.ones((96, 96), np.float32), 48.0, 48.0, 10, fit) == 10
 
 
 @pytest.mark.parametrize("size", [292, 400, 1000])

@@ -20,8 +20,8 @@ def noise(shape, seed=0):
     return np.random.default_rng(seed).uniform(0, 255, shape).astype(np.float32)
 
 
-def smooth_everywhere(frame, sigma):
-    return smooth(frame, sigma, circular_mask(*frame.shape, math.inf))
+def smooth_everywhere(frame, sigma, stencil=1.0):
+    return smooth(frame, sigma, stencil, circular_mask(*frame.shape, math.inf))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -30,6 +30,14 @@ def test_smooth_equals_the_literal_transcription(shape, sigma):
     frame = noise(shape)
     expected = literal.gaussian(frame.astype(float), sigma)
     np.testing.assert_allclose(smooth_everywhere(frame, sigma), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("stencil", [1.5, 2.0, 3.0])
+@pytest.mark.parametrize("sigma", [0.3, 2.5, 7.0, 10.0])
+def test_longer_stencils_equal_the_literal_transcription(sigma, stencil):
+    frame = noise((64, 48))
+    expected = literal.gaussian(frame.astype(float), sigma, stencil)
+    np.testing.assert_allclose(smooth_everywhere(frame, sigma, stencil), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("half", [3, 14, 15, 28])
@@ -44,12 +52,15 @@ def test_filter_mirrors_borders_as_scipy_does(half, shape):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_smooth_is_cut_at_the_ceiling_of_sigma():
+@pytest.mark.parametrize(
+    ("sigma", "stencil", "half"),
+    [(2.0, 1.0, 2), (2.1, 1.0, 3), (2.0, 3.0, 6), (2.1, 3.0, 7), (10.0, 1.1, 11)],
+)
+def test_smooth_is_cut_at_the_ceiling_of_the_stencil(sigma, stencil, half):
     impulse = np.zeros((65, 65), np.float32)
     impulse[32, 32] = 1
-    for sigma, half in ((2.0, 2), (2.1, 3)):
-        reach = np.flatnonzero(smooth_everywhere(impulse, sigma)[32])
-        assert (reach.min(), reach.max()) == (32 - half, 32 + half)
+    reach = np.flatnonzero(smooth_everywhere(impulse, sigma, stencil)[32])
+    assert (reach.min(), reach.max()) == (32 - half, 32 + half)
 
 
 def test_sigma_zero_is_the_identity():
@@ -82,8 +93,8 @@ def test_result_inside_a_mask_does_not_depend_on_the_mask(shape, half):
 
 def test_known_spectrum_gives_the_same_result():
     frame, mask = noise((70, 50)), circular_mask(70, 50, math.inf)
-    found = smooth(frame, 30.0, mask, spectrum(frame))
-    np.testing.assert_array_equal(found, smooth(frame, 30.0, mask))
+    found = smooth(frame, 30.0, 1.0, mask, spectrum(frame))
+    np.testing.assert_array_equal(found, smooth(frame, 30.0, 1.0, mask))
 
 
 @pytest.mark.parametrize(("shape", "sigma"), [((15, 200), 30.0), ((200, 15), 30.0), ((9, 90), 10)])

@@ -21,6 +21,8 @@ BASE = Parameters(
 OTHERS = {
     "width": 120,
     "mask_radius": 0.4,
+    "ball_fit": "hemisphere",
+    "stencil": 2.0,
     "texture_iterations": 3,
     "texture_sigma": 4.0,
     "energy_sigma": 8.0,
@@ -95,6 +97,8 @@ random_settings = st.builds(
     Parameters,
     width=st.sampled_from([96, 128]),
     mask_radius=st.sampled_from([0.4, 0.45]),
+    ball_fit=st.sampled_from(["printed", "feature", "hemisphere"]),
+    stencil=st.sampled_from([1.0, 3.0]),
     texture_iterations=st.sampled_from([2, 5]),
     texture_sigma=st.sampled_from([3.0, 5.0]),
     energy_sigma=st.sampled_from([None, 6.0]),

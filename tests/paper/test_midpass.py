@@ -14,8 +14,8 @@ from reference import midpass as literal
 def midpass(frame, circle, fine=7.0, coarse=30.0):
     """Both Gaussians and their ratio."""
     return steps.midpass(
-        smooth(frame, fine, circle),
-        smooth(frame, coarse, circle),
+        smooth(frame, fine, 1.0, circle),
+        smooth(frame, coarse, 1.0, circle),
         circle,
     )
 

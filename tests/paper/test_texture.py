@@ -29,7 +29,7 @@ def texture_of(frame, sigma=5.0, iterations=5, mask=None):
 
 
 def energy_of(frame, mask, sigma=11.0, power=0.8):
-    return texture_energy(texture_of(frame, mask=mask), mask, sigma, power)
+    return texture_energy(texture_of(frame, mask=mask), mask, sigma, power, 1.0)
 
 
 @pytest.mark.parametrize("name", IMAGES)

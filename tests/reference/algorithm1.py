@@ -86,6 +86,7 @@ def describe_feature(
     size_low: float,
     size_high: float,
     eccentricity_max: float,
+    ball_fit: str,
 ) -> Feature:
     """Equations 14 to 27 for one component: K_S, K_E, and R_opt where it is in both."""
     s_k = labels == k
@@ -105,7 +106,7 @@ def describe_feature(
         in_KE=in_ke,
         ball_row=ball_centre[0],
         ball_col=ball_centre[1],
-        R_opt=best_radius(u, ball_centre) if in_ks and in_ke else 0,
+        R_opt=best_radius(u, s_k, ball_centre, ball_fit) if in_ks and in_ke else 0,
     )
 
 
@@ -113,6 +114,8 @@ def analyze(
     frame: np.ndarray,
     *,
     mask_radius: float = 0.45,
+    ball_fit: str = "printed",
+    stencil: float = 1.0,
     vignetting: bool = True,
     extension_slope: float = 1.0,
     texture_iterations: int = 5,
@@ -148,11 +151,11 @@ def analyze(
     f = extend(corrected, inside, extension_slope)
 
     low, c, t = cartoon_texture(f, sigma=texture_sigma, iterations=texture_iterations)
-    transformed = energy(t, inside, sigma=energy_sigma, power=energy_power)
+    transformed = energy(t, inside, sigma=energy_sigma, power=energy_power, stencil=stencil)
     t_max = float(transformed.max())
     preselected = texture_low <= t_max <= texture_high
 
-    u = midpass(f, inside, fine_sigma=midpass_fine, coarse_sigma=midpass_coarse)
+    u = midpass(f, inside, fine_sigma=midpass_fine, coarse_sigma=midpass_coarse, stencil=stencil)
     theta = threshold(u, low=threshold_low, high=threshold_high)
     s = segmentation(u, theta)
     labels, n_components = connected_components(s)
@@ -164,6 +167,7 @@ def analyze(
             size_low=size_low,
             size_high=size_high,
             eccentricity_max=eccentricity_max,
+            ball_fit=ball_fit,
         )
         for k in range(1, n_components + 1)
     ]

@@ -13,8 +13,13 @@ def default_sigma(nx: int) -> int:
 
 
 def energy(
-    t: np.ndarray, inside: np.ndarray, *, sigma: float = 11.0, power: float = 0.8
+    t: np.ndarray,
+    inside: np.ndarray,
+    *,
+    sigma: float = 11.0,
+    power: float = 0.8,
+    stencil: float = 1.0,
 ) -> np.ndarray:
     """T = L_sigma(|t|^p), with t before and T after zeroed outside the mask."""
     t_inside = np.where(inside, t, 0.0)
-    return np.where(inside, gaussian(np.abs(t_inside) ** power, sigma), 0.0)
+    return np.where(inside, gaussian(np.abs(t_inside) ** power, sigma, stencil), 0.0)

@@ -25,14 +25,17 @@ def convolve_rows_then_columns(a: np.ndarray, weights: np.ndarray) -> np.ndarray
     return convolved
 
 
-def kernel(sigma: float) -> np.ndarray:
-    """A Gaussian on a stencil of 2 ceil(sigma) + 1 pixels that sums to one."""
-    half_width = math.ceil(sigma)
+def kernel(sigma: float, stencil: float = 1.0) -> np.ndarray:
+    """A Gaussian on a stencil of 2 ceil(stencil * sigma) + 1 pixels that sums to one.
+
+    The paper has a stencil of 1.
+    """
+    half_width = math.ceil(stencil * sigma)
     m = np.arange(-half_width, half_width + 1)
     weights = np.exp(-(m**2) / (2 * sigma**2))
     return weights / weights.sum()
 
 
-def gaussian(a: np.ndarray, sigma: float) -> np.ndarray:
+def gaussian(a: np.ndarray, sigma: float, stencil: float = 1.0) -> np.ndarray:
     """L_sigma a."""
-    return convolve_rows_then_columns(np.asarray(a, dtype=np.float64), kernel(sigma))
+    return convolve_rows_then_columns(np.asarray(a, dtype=np.float64), kernel(sigma, stencil))

@@ -8,14 +8,19 @@ DARK = 1e-6
 
 
 def midpass(
-    f: np.ndarray, inside: np.ndarray, *, fine_sigma: float = 7.0, coarse_sigma: float = 30.0
+    f: np.ndarray,
+    inside: np.ndarray,
+    *,
+    fine_sigma: float = 7.0,
+    coarse_sigma: float = 30.0,
+    stencil: float = 1.0,
 ) -> np.ndarray:
     """u = H(w) w, w = L_sigma1 f / L_sigma2 f - 1; u is zero outside the mask.
 
     w = 0 where L_sigma2 f <= 1e-6: a black frame has no relative prominence.
     """
-    numerator = gaussian(f, fine_sigma)
-    denominator = gaussian(f, coarse_sigma)
+    numerator = gaussian(f, fine_sigma, stencil)
+    denominator = gaussian(f, coarse_sigma, stencil)
     w = np.zeros(f.shape)
     lit = denominator > DARK
     w[lit] = numerator[lit] / denominator[lit] - 1

@@ -84,6 +84,12 @@ def test_flagged_frame_tells_where_in_source_pixels(make_result):
     assert "row 202, column 242, radius 108" in words
 
 
+def test_ball_is_named_by_its_shape(make_result):
+    words = " ".join(step_words(make_result(), Parameters.inferred()))
+    assert "hemisphere" in words
+    assert "hemisphere" not in " ".join(step_words(make_result(), PAPER))
+
+
 @pytest.mark.parametrize(
     ("radius", "says"),
     [(54, "would have flagged it: R_max would be 54, at least"), (30, "also say normal: R_max")],

@@ -70,7 +70,7 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
             overwrite=overwrite,
             progress=lambda exam, count: advance(count),
         ).parent
-    click.echo("Screening it with the published algorithm ...", err=True)
+    click.echo("Screening it with the published algorithm as printed ...", err=True)
     with exam_progress(quiet=quiet) as listener:
         exams = screen(
             study / "exams",

@@ -110,11 +110,11 @@ def say_evaluation(evaluation: "Evaluation") -> None:
     """Print cautions on stderr, and then the main figures."""
     from capsieve.cli.output import say_cautions
     from capsieve.report import tables
-    from capsieve.report.evaluation import summary
+    from capsieve.report.evaluation import summary, title
     from capsieve.report.evaluation_tables import baseline_warnings, compared
 
     warnings = (*evaluation.warnings, *baseline_warnings(evaluation))
     say_cautions(evaluation.leaks, warnings, evaluation.problems)
-    click.echo(tables.terminal(summary(evaluation)))
+    click.echo(f"{title(evaluation)}\n\n{tables.terminal(summary(evaluation))}")
     if evaluation.comparison is not None:
         click.echo(f"\n{tables.terminal(compared(evaluation.comparison))}")

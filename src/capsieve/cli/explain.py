@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from capsieve.cli.field_of_view import FieldOfViewType
-from capsieve.cli.options import json_option
+from capsieve.cli.options import ParametersFile, json_option
 from capsieve.cli.settings_options import PathType
 
 if TYPE_CHECKING:
@@ -62,10 +62,11 @@ Example:
 )
 @click.option(
     "--parameters",
-    "parameters_file",
-    type=PathType(),
-    metavar="FILE.toml",
-    help="Parameters other than the paper's; see capsieve parameters.",
+    "given",
+    type=ParametersFile(),
+    metavar="inferred|FILE.toml",
+    help="Other parameters: the reading inferred from the paper's figures, or a file; see capsieve "
+    "parameters.",
 )
 @click.option(
     "--channel",
@@ -87,7 +88,7 @@ def command(
     head: int | None,
     out: Path | None,
     detector_name: str | None,
-    parameters_file: Path | None,
+    given: "Parameters | None",
     channel: str | None,
     field_of_view: "FieldOfView | str | None",
     as_json: bool,
@@ -102,7 +103,9 @@ def command(
 
     _check_out(target, out)
     frame = _read_frame(target, number, head)
-    parameters = _parameters(parameters_file, channel, frame.parameters)
+    parameters = given or frame.parameters
+    if channel is not None:
+        parameters = replace(parameters, channel=channel)
     if field_of_view is None:
         place = frame.field_of_view
     else:
@@ -183,15 +186,6 @@ def _read_frame(target: Path, number: int | None, head: int | None) -> _Frame:
     names = {"file": source["path"], "exam": str(target), "frame": number, "head": head}
     place = exam.field_of_view(head, row["rows"], row["cols"])
     return _Frame(pixels, exam.parameters, names, place, exam)
-
-
-def _parameters(file: Path | None, channel: str | None, screened: "Parameters") -> "Parameters":
-    from capsieve.parameters import Parameters
-
-    parameters = screened if file is None else Parameters.load(file)
-    if channel is None:
-        return parameters
-    return Parameters.from_dict({**parameters.to_dict(), "channel": channel})
 
 
 def _field_of_view(choice: "FieldOfView | str", pixels: "NDArray[Any]") -> "FieldOfView | None":

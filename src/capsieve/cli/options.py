@@ -26,14 +26,19 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class ParametersFile(PathType):
-    """The parameters in a TOML file."""
+    """The parameters of a preset (``printed`` or ``inferred``) or in a TOML file."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> "Parameters":
-        """Return the parameters; fail if the file cannot be read."""
-        from capsieve.parameters import Parameters
+        """Return the parameters; fail if the file cannot be read.
 
+        The name of a preset wins over a file of that name, whose path is then ``./inferred``.
+        """
+        from capsieve.parameters import PRESETS, Parameters
+
+        if value in PRESETS:
+            return PRESETS[value]
         return Parameters.load(super().convert(value, param, ctx))
 
 

@@ -113,6 +113,7 @@ def explanation_json(
         "placement": {
             name: _number(value) for name, value in dataclasses.asdict(result.placement).items()
         },
+        "preset": parameters.preset,
         "parameters": parameters.to_dict(),
         "derived": dataclasses.asdict(parameters.derived),
     }

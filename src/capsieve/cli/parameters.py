@@ -1,6 +1,7 @@
 """``capsieve parameters``: the table of the detector's parameters."""
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,10 +13,18 @@ _EXAMPLE = """\b
 Example:
   capsieve parameters -o mine.toml
   capsieve explain frame.png --parameters mine.toml
+  capsieve explain frame.png --parameters inferred
 """
 
 
 @click.command("parameters", epilog=_EXAMPLE)
+@click.option(
+    "--preset",
+    type=click.Choice(["printed", "inferred"]),
+    default="printed",
+    show_default=True,
+    help="The paper's equations as printed, or as inferred from its figures.",
+)
 @click.option(
     "-o",
     "--out",
@@ -24,18 +33,19 @@ Example:
     help="Write there instead of printing.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def command(out: Path | None, force: bool) -> None:
+def command(preset: Literal["printed", "inferred"], out: Path | None, force: bool) -> None:
     """Print the parameters of the detectors as TOML, with the paper's symbols and meanings.
 
-    Change what you like in the file and give it to other commands with --parameters.
+    Change what you like in the file and give it to other commands with --parameters, which also
+    accepts the name of a preset.
     """
     from capsieve.errors import FileError
-    from capsieve.parameters import Parameters
+    from capsieve.parameters import PRESETS
 
     if out is None:
-        click.echo(Parameters().to_toml(), nl=False)
+        click.echo(PRESETS[preset].to_toml(), nl=False)
     else:
         if out.exists() and not force:
             raise FileError(f"{out} already exists; choose another name, or add --force")
-        Parameters().save(out)
+        PRESETS[preset].save(out)
         click.echo(f"Wrote {out}")

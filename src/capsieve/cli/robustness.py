@@ -92,11 +92,12 @@ def _say(study: "Robustness", out: Path) -> None:
     from capsieve.cli.output import say, say_cautions
     from capsieve.evaluation.robustness import robustness_table
     from capsieve.report import tables, text
+    from capsieve.report.words import preset_words
 
     table = robustness_table(study)
     click.echo(tables.terminal(table))
     click.echo()
-    say(table.caption)
+    say(f"Base: the paper {preset_words(study.base.preset)}. {table.caption}")
     for metric in study.metrics.values():
         say(f"{metric.name} of the base: {text.metric(metric)} ({text.counts(metric)})")
         for each in metric.intervals:

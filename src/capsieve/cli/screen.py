@@ -85,9 +85,14 @@ def command(
 
 
 def say_found(exams: "Sequence[ScreenedExam]", out: Path) -> None:
-    """Print the frames to read of each exam, and then what is incomplete or failed."""
+    """Print the detector, the frames to read of each exam, and what is incomplete or failed."""
     from capsieve.cli.output import say
+    from capsieve.report.words import detector_words
 
+    for detector in dict.fromkeys(
+        detector_words(exam.record["detector"]) for exam in exams if exam.record is not None
+    ):
+        say(f"Detector: {detector}")
     for exam in exams:
         if exam.record is not None:
             counts = exam.record["frame_counts"]

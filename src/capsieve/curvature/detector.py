@@ -1,6 +1,6 @@
 """``--detector curvature``: score frames by the largest dome of the surface of grey values.
 
-The paper's introduction argues against this method: curvatures are unstable under noise and mistake
+Section II of the paper argues against this method: curvatures are unstable under noise and mistake
 small, highly curved protrusions for polyps. With this detector the argument can be tested. Shape
 index and curvedness find the domes (yoshida2001three in the paper); mean and Gaussian curvature
 measure them (figueiredo2011automatic). There is no pre-selection.

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from capsieve._version import __version__
 from capsieve.atomic_write import check_replaceable
 from capsieve.errors import FileError, ParameterError, file_errors
-from capsieve.evaluation.results import LabelledResults, as_labels, read_results
+from capsieve.evaluation.results import (
+    LabelledResults,
+    as_labels,
+    radius_warnings,
+    read_results,
+)
 from capsieve.evaluation.scores import Scores
 from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.evaluation.target import Scale, choose, reason, stability, unreachable
@@ -174,8 +179,12 @@ def calibrate(
     chooses, subset = _choosing(frames)
     some = scored.take(chooses)
     threshold = choose(some, options, scale)
+    own = read.parameters.get("radius_threshold") if rule == "threshold" else None
+    of_radii = radius_warnings(read, own)
     if threshold is None:
-        raise ParameterError(options.kind, unreachable(some, options, scale))
+        raise ParameterError(
+            options.kind, ". ".join([unreachable(some, options, scale), *of_radii])
+        )
 
     def short(value: float) -> float:
         return value if scale.step is not None else short_threshold(value, scored.score)
@@ -190,7 +199,7 @@ def calibrate(
         for code in np.unique(frames.part.code[frames.labelled & (frames.part.code >= 0)]):
             subsets.setdefault(frames.part.names[code], (frames.part.code == code, flagged))
     folds: dict[str, float] = {}
-    warnings = [*read.warnings, *_warnings(frames, some, threshold, scale)]
+    warnings = [*read.warnings, *of_radii, *_warnings(frames, some, threshold, scale)]
     if has_folds(frames):
         fit = cross_fit(scored, lambda others: choose(others, options, scale))
         if fit.failed:

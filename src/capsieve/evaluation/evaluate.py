@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError, FileError, ParameterError
 from capsieve.evaluation.localisation import localise
-from capsieve.evaluation.results import LabelledResults, accounts_table, as_labels, read_results
+from capsieve.evaluation.results import (
+    LabelledResults,
+    accounts_table,
+    as_labels,
+    radius_warnings,
+    read_results,
+)
 from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
 from capsieve.labels import Outlines, read_outlines
 from capsieve.statistics.breakdown import (
@@ -187,6 +193,7 @@ def _evaluation(
     )
     points, point_warnings = operating_points(read, options, crossed_point)
     flagged = points[0].flagged
+    threshold = points[0].value if points[0].rule == "threshold" else None
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
     metrics: list[Metric] = []
@@ -235,6 +242,7 @@ def _evaluation(
             *read.warnings,
             *source_warnings(frames),
             *point_warnings,
+            *radius_warnings(read, threshold),
             *fold_warnings,
             *([] if read.folders else [_NO_PIXELS]),
         ),

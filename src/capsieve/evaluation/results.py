@@ -27,6 +27,7 @@ from capsieve.labels import (
 )
 from capsieve.labels.formats import read_own
 from capsieve.labels.tables import RawTable
+from capsieve.parameters import Parameters
 from capsieve.statistics.frames import (
     NORMAL,
     OTHER,
@@ -40,7 +41,9 @@ from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
 from capsieve.store.record import Flagging
 
-__all__ = ["LabelledResults", "accounts_table", "as_labels", "read_results"]
+__all__ = ["LabelledResults", "accounts_table", "as_labels", "radius_warnings", "read_results"]
+
+_MOST_AT_CAP = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,6 +211,36 @@ def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:
     if isinstance(labels, str | os.PathLike):
         return read_labels(labels, label_format=label_format)
     return read_own(RawTable(as_table(labels, "labels"), "the labels"))
+
+
+def radius_warnings(read: LabelledResults, threshold: float | None) -> list[str]:
+    """Return warnings about radii that a threshold R_P of the paper's detector cannot separate.
+
+    Parameters
+    ----------
+    read
+        Results of any detector; there are warnings for the paper's only.
+    threshold
+        R_P; None if a reading list is used.
+    """
+    radii = read.frames.score[read.frames.score >= 1]
+    if read.detector.get("name") != "paper" or not len(radii):
+        return []
+    warnings: list[str] = []
+    smallest, most = radii.min(), Parameters.from_dict(read.parameters).derived.radius_search
+    if threshold is not None and 1 < threshold <= smallest:
+        warnings.append(
+            f"R_P = {threshold:g} does not act on these frames: the smallest R_max is "
+            f"{smallest:g}. The parameters as inferred (--parameters inferred) have smaller radii."
+        )
+    capped = float(np.mean(radii >= most))
+    if capped > _MOST_AT_CAP:
+        warnings.append(
+            f"{100 * capped:.0f} % of the radii R_max are {most}, the largest that is searched "
+            "(a third of the width), so no R_P separates these frames. Smaller sigma1 and sigma2, "
+            "or --parameters inferred, give smaller radii."
+        )
+    return warnings
 
 
 def accounts_table(results: LabelledResults) -> Table:

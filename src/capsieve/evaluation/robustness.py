@@ -65,7 +65,7 @@ PARAMETERS = (
 
 # Floats here, whole numbers in the paper: a whole one stays whole.
 _SIGMAS = ("texture_sigma", "energy_sigma", "midpass_fine", "midpass_coarse")
-_NO_NUMBERS = ("channel", "vignetting")
+_NO_NUMBERS = ("ball_fit", "channel", "vignetting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +307,7 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
         "schema": ROBUSTNESS_SCHEMA,
         "capsieve": __version__,
         "settings": {
+            "preset": study.base.preset,
             "parameters": study.base.to_dict(),
             "normals": study.settings.normals,
             "seed": study.settings.seed,

@@ -112,7 +112,10 @@ class RobustnessSettings(LabelledRunSettings):
         metavar="NAME",
     )
     parameters: "Parameters | None" = _option(  # noqa: RUF009
-        None, "The base, if it is not the paper's; see capsieve parameters.", metavar="FILE.toml"
+        None,
+        "Another base: the reading inferred from the paper's figures, or a file; see capsieve "
+        "parameters.",
+        metavar="inferred|FILE.toml",
     )
 
 

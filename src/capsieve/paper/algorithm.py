@@ -114,21 +114,23 @@ def algorithm1(
 
     # Step 2: texture, T_max, pre-selection by T_L <= T_max <= T_U
     t = step.texture(f, spectrum, p.texture_sigma, p.texture_iterations, mask)
-    _, texture_max = step.texture_energy(t, mask, d.energy_sigma, p.energy_power)
+    _, texture_max = step.texture_energy(t, mask, d.energy_sigma, p.energy_power, p.stencil)
     failed = step.preselection(texture_max, p.texture_low, p.texture_high)
     features, midpass_max, theta = (), None, None
 
     if not (failed and stop_early):
         # Step 3: mid-pass filter u, segmentation at Theta, connected components
-        fine = step.smooth(f, p.midpass_fine, mask, spectrum)
-        coarse = step.smooth(f, p.midpass_coarse, mask, spectrum)
+        fine = step.smooth(f, p.midpass_fine, p.stencil, mask, spectrum)
+        coarse = step.smooth(f, p.midpass_coarse, p.stencil, mask, spectrum)
         u, midpass_max = step.midpass(fine, coarse, mask)
         theta = step.segmentation_threshold(midpass_max, p.threshold_low, p.threshold_high)
         components = step.components(u, theta)
 
         # Steps 4 and 5: size and eccentricity; best-fit ball of each component that passes both
-        rules = (d.size_low, d.size_high, p.eccentricity_max, d.radius_search)
-        features = step.features(u, components, *rules, step.best_ball)
+        labels = step.component_labels(u, theta) if p.ball_fit == "feature" else None
+        rules = (d.size_low, d.size_high, p.eccentricity_max)
+        ball = (d.radius_search, p.ball_fit, step.best_ball)
+        features = step.features(u, labels, components, *rules, *ball)
 
     # Step 6: classification by R_max >= R_P
     label, reason, radius_max = step.classify(features, failed, p.radius_threshold)

@@ -28,12 +28,12 @@ class PaperDetector:
         """Everything that determines its scores."""
         parameters = self.parameters.to_dict()
         del parameters["radius_threshold"]  # decides about flags only
-        return {"name": self.name, "parameters": parameters}
+        return {"name": self.name, "preset": self.parameters.preset, "parameters": parameters}
 
     @property
     def reference(self) -> ReferenceRange:
-        """The demo study."""
-        return demo_range()
+        """The demo study, measured with the same stencil."""
+        return demo_range(self.parameters.stencil)
 
     @property
     def score_threshold(self) -> float:

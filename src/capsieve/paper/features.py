@@ -8,9 +8,15 @@ by column. The eccentricity is :math:`E = \lambda_{max} / \lambda_{min}` of the 
 
 over the pixels of the component (equations 16 to 19). A component passes if
 :math:`S_L \le S \le S_U` and :math:`E \le E_{max}` (equations 14, 21 and 22: the sets K_S, K_E and
-K_G). A ball :math:`b(R) = (R^2 - d^2) / N_x^2`, cut at zero, is then fitted to u at its u-weighted
-centre: :math:`R_{opt} = \arg\min_R \|u - b(R)\|_F` over the integers 1 .. floor(Nx / 3), the first
-of equals (equations 23 to 27). The frame is a polyp frame if the largest R_opt is at least R_P.
+K_G). A ball b(R), cut at zero, is then fitted to u at its u-weighted centre:
+:math:`R_{opt} = \arg\min_R \|u - b(R)\|_F` over the integers 1 .. floor(Nx / 3), the first of
+equals (equations 23 to 27). The frame is a polyp frame if the largest R_opt is at least R_P.
+
+`ball_fit` chooses among three readings of equations 23 to 27, with d the distance to the centre:
+
+printed     :math:`b = (R^2 - d^2) / N_x^2`, the square of a ball's height, fitted to the whole u
+feature     the same ball, fitted to :math:`u s^{(k)}`
+hemisphere  :math:`b = \sqrt{R^2 - d^2} / N_x`, a ball's height, fitted to the whole u
 """
 
 import math
@@ -20,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from capsieve.paper.kernels.ball import best_radius
+from capsieve.paper.kernels.ball import best_hemisphere, best_radius
 from capsieve.paper.kernels.components import component_moments
+from capsieve.parameters import BallFit
 from capsieve.results import Feature, Label, Reason, Rejection
 
 __all__ = ["best_ball", "classify", "component_labels", "components", "eccentricity", "features"]
@@ -51,30 +58,41 @@ def _rounded_up(theta: float) -> np.float32:
     return rounded if float(rounded) >= theta else np.nextafter(rounded, np.float32(np.inf))
 
 
-def best_ball(u: NDArray[np.float32], row: float, col: float, largest: int) -> int:
-    """Return R_opt of the ball at (row, col), 0-based, among the radii 1 .. `largest`."""
-    return int(best_radius(u, row, col, largest))
+def best_ball(
+    u: NDArray[np.float32], row: float, col: float, largest: int, ball_fit: BallFit = "printed"
+) -> int:
+    """Return R_opt of the ball at (row, col), 0-based, among the radii 1 .. `largest`.
+
+    For the fit "feature", `u` is zero outside the feature.
+    """
+    search = best_hemisphere if ball_fit == "hemisphere" else best_radius
+    return int(search(u, row, col, largest))
 
 
 def features(
     u: NDArray[np.float32],
+    labels: NDArray[np.int32] | None,
     components: Sequence[tuple[float, ...]],
     size_low: int,
     size_high: int,
     eccentricity_max: float,
     largest_radius: int,
-    best_ball: Callable[[NDArray[np.float32], float, float, int], int] = best_ball,
+    ball_fit: BallFit = "printed",
+    best_ball: Callable[..., int] = best_ball,
 ) -> tuple[Feature, ...]:
     """Return every component as a feature, with its ball if it passes the rules.
 
     Parameters
     ----------
-    u, components
-        The mid-pass filtered frame and its :func:`components`.
+    u, labels, components
+        The mid-pass filtered frame, its :func:`component_labels` and its :func:`components`. The
+        labels are used for the fit "feature" only.
     size_low, size_high, eccentricity_max
         S_L, S_U and E_max, inclusive.
     largest_radius
         The largest radius of a ball.
+    ball_fit
+        The reading of the ball, see the module.
     best_ball
         The function that fits a ball.
     """
@@ -88,7 +106,10 @@ def features(
             rejected = "size-high"
         elif stretch > eccentricity_max:
             rejected = "eccentricity"
-        radius = 0 if rejected else best_ball(u, ball_row, ball_col, largest_radius)
+        radius = 0
+        if not rejected:
+            fitted = u if ball_fit != "feature" else np.where(labels == number, u, np.float32(0))
+            radius = best_ball(fitted, ball_row, ball_col, largest_radius, ball_fit)
         found.append(
             Feature(
                 number=number,

@@ -1,13 +1,13 @@
 r"""Gaussian filters: L_sigma of the paper (section III-B) and G of the cartoon + texture split.
 
-They differ in the half-width at which the kernel is cut: :math:`\lceil\sigma\rceil` for L_sigma,
-:math:`2 \lceil\sigma\rceil` for G. Borders are mirrored, edge pixel included (half-sample
-symmetric). The DCT-II of a frame mirrored like that is its Fourier transform, so a symmetric filter
-multiplies each coefficient by a number. Long filters are computed this way and share the spectrum
-of the frame. Short filters are faster as a plain sum, inside the mask only.
+They differ in the half-width at which the kernel is cut: :math:`\lceil c\,\sigma\rceil` for L_sigma
+with a stencil of c sigmas (1 in the paper), :math:`2 \lceil\sigma\rceil` for G. Borders are
+mirrored, edge pixel included (half-sample symmetric). The DCT-II of a frame mirrored like that is
+its Fourier transform, so a symmetric filter multiplies each coefficient by a number. Long filters
+are computed this way and share the spectrum of the frame. Short filters are faster as a plain sum,
+inside the mask only.
 """
 
-import math
 from functools import lru_cache
 
 import cv2
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from capsieve.errors import FrameError
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
+from capsieve.parameters import half_width
 
 __all__ = ["gaussian_filter", "gaussian_taps", "inverse", "response", "smooth", "spectrum"]
 
@@ -27,14 +28,16 @@ _LONGEST_SUM = 14  # half-width; the compiler does not unroll longer sums
 def smooth(
     frame: NDArray[np.float32],
     sigma: float,
+    stencil: float,
     mask: CircularMask,
     coefficients: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Return L_sigma f inside the mask, arbitrary values outside; sigma = 0 is the identity.
 
-    The arguments are those of :func:`gaussian_filter`.
+    `stencil` is the half-width of the kernel in sigmas. The other arguments are those of
+    :func:`gaussian_filter`.
     """
-    return gaussian_filter(frame, sigma, math.ceil(sigma), mask, coefficients)
+    return gaussian_filter(frame, sigma, half_width(sigma, stencil), mask, coefficients)
 
 
 def gaussian_filter(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from capsieve.paper.extension import extend
-from capsieve.paper.features import best_ball, classify, components, features
+from capsieve.paper.features import best_ball, classify, component_labels, components, features
 from capsieve.paper.filters import smooth, spectrum
 from capsieve.paper.mask import circular_mask
 from capsieve.paper.midpass import midpass, segmentation_threshold
@@ -17,9 +17,9 @@ from capsieve.paper.vignetting import correct_vignetting
 from capsieve.paper.working_frame import gray, working_grid
 
 __all__ = [
-    "Recorded", "best_ball", "circular_mask", "classify", "components", "correct_vignetting",
-    "extend", "features", "gray", "midpass", "preselection", "segmentation_threshold", "smooth",
-    "spectrum", "texture", "texture_energy", "working_grid",
+    "Recorded", "best_ball", "circular_mask", "classify", "component_labels", "components",
+    "correct_vignetting", "extend", "features", "gray", "midpass", "preselection",
+    "segmentation_threshold", "smooth", "spectrum", "texture", "texture_energy", "working_grid",
 ]  # fmt: skip
 
 

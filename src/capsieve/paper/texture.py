@@ -60,7 +60,7 @@ def texture(
 
 
 def texture_energy(
-    texture: NDArray[np.float32], mask: CircularMask, sigma: float, power: float
+    texture: NDArray[np.float32], mask: CircularMask, sigma: float, power: float, stencil: float
 ) -> tuple[NDArray[np.float32], float]:
     """Return T and T_max (equations 4 and 5).
 
@@ -72,9 +72,11 @@ def texture_energy(
         T is zero outside.
     sigma, power
         sigma and p.
+    stencil
+        Half-width of L_sigma in sigmas.
     """
     powers = kernels.power(texture, mask.starts, mask.stops, np.float32(power))
-    energy = smooth(powers, sigma, mask)
+    energy = smooth(powers, sigma, stencil, mask)
     return energy, float(kernels.mask_maximum(energy, mask.starts, mask.stops))
 
 

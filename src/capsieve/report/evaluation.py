@@ -14,7 +14,7 @@ import numpy as np
 from capsieve._version import __version__
 from capsieve.atomic_write import remove_leftovers
 from capsieve.errors import FileError, file_errors
-from capsieve.report import figures, page, provenance, tables, text
+from capsieve.report import figures, page, provenance, tables, text, words
 from capsieve.report.evaluation_figures import drawings
 from capsieve.report.evaluation_tables import (
     areas,
@@ -37,6 +37,7 @@ __all__ = [
     "check_folder",
     "metrics_json",
     "summary",
+    "title",
     "write_evaluation",
 ]
 
@@ -159,7 +160,7 @@ def _values(e: Evaluation) -> dict[str, Any]:
     )
     return {
         "e": e,
-        "title": _title(e),
+        "title": title(e),
         "counts": [text.plural(number, noun) for number, noun in counts if number],
         "warnings": (*e.warnings, *baseline_warnings(e)),
         "summary": summary(e),
@@ -189,10 +190,12 @@ def _values(e: Evaluation) -> dict[str, Any]:
     }
 
 
-def _title(evaluation: Evaluation) -> str:
+def title(evaluation: Evaluation) -> str:
+    """Return what was evaluated."""
     name = str(evaluation.detector.get("name", "")).rpartition("/")[2]
     if name == "paper":
-        return "Evaluation of the published algorithm"
+        preset = words.preset_words(evaluation.detector.get("preset"))
+        return f"Evaluation of the published algorithm, {preset}"
     return f"Evaluation of the detector {text.plain(name)}" if name else "Evaluation of scores"
 
 

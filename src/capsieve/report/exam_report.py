@@ -6,7 +6,6 @@ policy forbids the browser to fetch anything. The same folder gives the same byt
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from capsieve.report import page, provenance, text
 from capsieve.report.bins import Scale, scale_of
@@ -21,6 +20,7 @@ from capsieve.report.score_words import (
     score_text,
 )
 from capsieve.report.timeline import timeline
+from capsieve.report.words import detector_words
 from capsieve.store.record import read_record
 
 __all__ = ["REPORT", "exam_report", "write_exam_report"]
@@ -135,7 +135,7 @@ def exam_report(
             for problem in record["problems"]
         ],
         ranges=range_rows(measures),
-        detector=_detector(record["detector"]),
+        detector=detector_words(record["detector"]),
         parameters=provenance.parameter_rows(record["parameters"]),
         sources=[(each["head"], provenance.source_rows(each)) for each in record["sources"]],
         fields_of_view=[
@@ -158,14 +158,3 @@ def _place(home: Path, exam: str) -> str:
 def _duration(heads: list[HeadFrames], scale: Scale) -> float | None:
     """From the first frame to the last; None where times are unknown or make no sense."""
     return scale.end if scale.timed and heads else None
-
-
-def _detector(content: Mapping[str, Any]) -> str:
-    name = text.plain(content.get("name", "unknown"))
-    version = content.get("version")
-    words = {
-        "paper": "paper (the published algorithm)",
-        "curvature": "curvature (the way that the paper argues against)",
-        "learned": "learned (the model that capsieve ships with)",
-    }.get(name, name)
-    return words if version is None else f"{words}, version {text.plain(version)}"

@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from capsieve._version import __version__
-from capsieve.parameters import Parameters
+from capsieve.parameters import Parameters, Preset
 from capsieve.report import figures, words
 from capsieve.report.figures import SOFT_INK
 from capsieve.report.frame_flag import FrameFlag, rule_parameters
@@ -87,7 +87,7 @@ def nine_panels(
         drawn = rule_parameters(parameters, flag)
         draw_panels(_panel_axes(middle, panel_height), explanation, drawn)
         _draw_words(below, lines, heights[2])
-        _draw_footer(below, heights[2])
+        _draw_footer(below, heights[2], parameters.preset)
     return figure
 
 
@@ -154,8 +154,9 @@ def _draw_words(below: "SubFigure", lines: _Lines, height: float) -> None:
             below.text(left, top - n * _LINE / height, math_symbols(line), va="top")
 
 
-def _draw_footer(below: "SubFigure", height: float) -> None:
-    notice = f"capsieve {__version__} - research software, not a medical device"
+def _draw_footer(below: "SubFigure", height: float, preset: Preset) -> None:
+    reading = f"the paper {words.preset_words(preset)}"
+    notice = f"capsieve {__version__} - {reading} - research software, not a medical device"
     legend = "solid: passes    dashed: rejected    green \N{MULTIPLICATION SIGN}: centre of mass"
     small: dict[str, Any] = {"fontsize": 7, "color": SOFT_INK, "va": "bottom"}
     below.text(_LEFT, 0.08 / height, notice, **small)

@@ -4,12 +4,32 @@ Every sentence that names a rule gives the value and the bound with the paper's 
 printed with as many digits as it takes not to contradict its bound.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from capsieve.parameters import Parameters
 from capsieve.report.frame_flag import FrameFlag, list_verdict, rule_parameters
-from capsieve.report.text import digits
+from capsieve.report.text import digits, plain
 from capsieve.results import Feature, FrameResult
 
-__all__ = ["feature_words", "step_words", "verdict", "why"]
+__all__ = ["detector_words", "feature_words", "preset_words", "step_words", "verdict", "why"]
+
+
+def detector_words(detector: Mapping[str, Any]) -> str:
+    """Return the name of a detector, given as in exam.json, with a word about it."""
+    name, version = plain(detector.get("name", "unknown")), detector.get("version")
+    words = {
+        "paper": f"paper (the published algorithm, {preset_words(detector.get('preset'))})",
+        "curvature": "curvature (the way that the paper argues against)",
+        "learned": "learned (the model that capsieve ships with)",
+    }.get(name, name)
+    return words if version is None else f"{words}, version {plain(version)}"
+
+
+def preset_words(preset: object) -> str:
+    """Return the reading of the published algorithm, given the name of its preset."""
+    known = {"printed": "as printed", "inferred": "as inferred from its figures"}
+    return known.get(str(preset), "with another ball or stencil")
 
 
 def why(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
@@ -80,7 +100,7 @@ def step_words(
         words.append(f"Pre-selection stopped the frame. {_without_preselection(result, threshold)}")
     words.append(_segmentation_words(result))
     if result.best is not None:
-        words.append(_ball_words(result, result.best, threshold))
+        words.append(_ball_words(result, result.best, parameters, threshold))
     return words
 
 
@@ -151,15 +171,24 @@ def _segmentation_words(result: FrameResult) -> str:
     )
 
 
-def _ball_words(result: FrameResult, best: Feature, threshold: int | None) -> str:
+_BALLS = {
+    "printed": "Best-fit ball",
+    "feature": "Best-fit ball (fitted to u in the feature)",
+    "hemisphere": "Best-fit hemisphere",
+}
+
+
+def _ball_words(
+    result: FrameResult, best: Feature, parameters: Parameters, threshold: int | None
+) -> str:
     row, col = result.placement.to_source(best.ball_row, best.ball_col)
     radius = result.placement.length_to_source(best.radius)
     bound = ""
     if threshold is not None:
         bound = f", {'at least' if best.radius >= threshold else 'below'} R_P = {threshold}"
     return (
-        f"Best-fit ball: on feature {best.number}, R = {best.radius}{bound}. In the source's "
-        f"pixels: centre at row {row:.0f}, column {col:.0f}, radius {radius:.0f}."
+        f"{_BALLS[parameters.ball_fit]}: on feature {best.number}, R = {best.radius}{bound}. In "
+        f"the source's pixels: centre at row {row:.0f}, column {col:.0f}, radius {radius:.0f}."
     )
 
 

@@ -33,8 +33,9 @@ class ScreenSettings:
     parameters: "Parameters | None" = field(
         default=None,
         metadata={
-            "help": "Parameters other than the paper's; see capsieve parameters.",
-            "metavar": "FILE.toml",
+            "help": "Other parameters: the reading inferred from the paper's figures, or a file; "
+            "see capsieve parameters.",
+            "metavar": "inferred|FILE.toml",
         },
     )
     provider: str = field(
