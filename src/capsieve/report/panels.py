@@ -1,4 +1,4 @@
-"""The nine panels (a) to (i), each drawn into its axes."""
+"""The steps of the algorithm, each drawn into its axes: nine panels (a) to (i), and galleries."""
 
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-__all__ = ["PANEL_WIDTH", "draw_panels", "draw_verdict"]
+__all__ = [
+    "PANEL_WIDTH",
+    "draw_balls",
+    "draw_ellipses",
+    "draw_energy",
+    "draw_midpass",
+    "draw_panels",
+    "draw_segmentation",
+    "draw_texture",
+    "draw_verdict",
+    "show_whole_frame",
+]
 
 PANEL_WIDTH = 2.70
 """Inches; the labels' sizes are chosen for it."""
 
+_OUTSIDE = "#101418"
+_VERDICT_WORDS = {"Polyp": "Flagged", "Normal": "Not flagged"}
 _VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 _LABEL_SIZE = 7.5
 _MOST_NOTES = 12  # with more features there is no room for the rules' names
@@ -33,7 +46,9 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     titles = [
         "frame",
         {"gray": "grey", "red": "red channel", "lab-a": "Lab a*"}[parameters.channel],
-        "normalised intensity" if parameters.vignetting else "normalisation switched off",
+        "normalised intensity inside the mask"
+        if parameters.vignetting
+        else "normalisation switched off",
         "extended beyond the mask, $f$",
         "texture $t$",
         "texture energy $T$",
@@ -43,27 +58,33 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     ]
     for axis, letter, title in zip(axes, "abcdefghi", titles, strict=True):
         axis.set_title(f"({letter})  {title}", loc="left", fontsize=9.5, pad=4)
-        axis.set_xticks([])
-        axis.set_yticks([])
     gray = {"cmap": "gray", "vmin": 0, "vmax": 255}
     axes[0].imshow(e.frame)
     axes[1].imshow(e.gray, **gray)
-    axes[2].imshow(e.corrected, **gray)
+    # The correction ends at the mask: what is outside was not corrected, and the next step
+    # replaces it.
+    axes[2].set_facecolor(_OUTSIDE)
+    axes[2].imshow(np.ma.masked_array(e.corrected, ~e.mask), **gray)
     axes[3].imshow(e.extended, **gray)
-    _texture_panel(axes[4], e)
-    _energy_panel(axes[5], e, parameters)
-    _midpass_panel(axes[6], e)
+    draw_texture(axes[4], e)
+    draw_energy(axes[5], e, parameters)
+    draw_midpass(axes[6], e)
     for axis in (axes[0], axes[6]):
-        _draw_balls(axis, e, parameters, others=axis is axes[6])
-    _segmentation_panel(axes[7], e)
-    _ellipse_panel(axes[8], e)
+        draw_balls(axis, e, parameters, others=axis is axes[6])
+    draw_segmentation(axes[7], e)
+    draw_ellipses(axes[8], e)
+    for axis in axes:
+        show_whole_frame(axis, e)
+
+
+def show_whole_frame(axis: "Axes", e: Explanation) -> None:
+    """Limit the view to the frame, because circles and ellipses may leave it; no ticks."""
     rows, cols = e.mask.shape
-    for axis in axes:  # circles and ellipses may leave the frame; the view stays on it
-        axis.set_xlim(-0.5, cols - 0.5)
-        axis.set_ylim(rows - 0.5, -0.5)
+    axis.set(xlim=(-0.5, cols - 0.5), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
 
 
-def _texture_panel(axis: "Axes", e: Explanation) -> None:
+def draw_texture(axis: "Axes", e: Explanation) -> None:
+    """Draw the texture t of the whole frame."""
     # A single glint must not turn the rest into flat grey, nor rounding errors into texture.
     inside = np.abs(e.texture[e.mask])
     limit = max(float(np.percentile(inside, 99.7)) if inside.size else 0.0, 1.0)
@@ -72,7 +93,8 @@ def _texture_panel(axis: "Axes", e: Explanation) -> None:
     _colour_bar(axis, image, {-limit: f"\N{MINUS SIGN}{edge}", 0.0: "0", limit: f"+{edge}"})
 
 
-def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
+def draw_energy(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
+    """Draw the texture energy T with T_max and the bounds of pre-selection."""
     # The same scale for every frame that passes: weak texture looks weak. But a bound that was
     # moved out of the way must not turn the panel black.
     top = max(e.texture_max, parameters.texture_high, 1e-3)
@@ -102,7 +124,8 @@ def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     )
 
 
-def _midpass_panel(axis: "Axes", e: Explanation) -> None:
+def draw_midpass(axis: "Axes", e: Explanation) -> None:
+    """Draw u with the threshold Theta on its colour bar."""
     theta = e.segmentation_threshold or 0.0
     highest = e.midpass_max or 0.0
     top = max(highest, theta, 1e-3)
@@ -112,8 +135,11 @@ def _midpass_panel(axis: "Axes", e: Explanation) -> None:
     )
 
 
-def _draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others: bool) -> None:
-    """Draw the best-fit circle, solid where it flags the frame, else dashed; others are thin."""
+def draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others: bool) -> None:
+    """Draw the best-fit circle, solid if it flags the frame, else dashed.
+
+    With `others` also those of other features (thin), and their centres.
+    """
     from matplotlib.patches import Circle
 
     best = e.best
@@ -136,7 +162,8 @@ def _draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others:
             _cross(axis, feature.ball_row, feature.ball_col)
 
 
-def _segmentation_panel(axis: "Axes", e: Explanation) -> None:
+def draw_segmentation(axis: "Axes", e: Explanation) -> None:
+    """Draw s with the number of each feature; rejected ones are grey."""
     passed = [feature.number for feature in e.features if not feature.rejected]
     shades = np.where(np.isin(e.labels, passed), 1.0, 0.42)
     axis.imshow(np.where(e.labels > 0, shades, 0.0), cmap="gray", vmin=0, vmax=1)
@@ -144,7 +171,8 @@ def _segmentation_panel(axis: "Axes", e: Explanation) -> None:
     _label_features(axis, e, {feature.number: "" for feature in e.features})
 
 
-def _ellipse_panel(axis: "Axes", e: Explanation) -> None:
+def draw_ellipses(axis: "Axes", e: Explanation) -> None:
+    """Draw the ellipses of inertia with centres of mass, numbers and the rules that rejected."""
     axis.imshow(np.where(e.labels > 0, 0.30, 0.0), cmap="gray", vmin=0, vmax=1)
     _mask_outline(axis, e.mask)
     for feature in e.features:
@@ -271,7 +299,7 @@ def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -
         Position of the word, as a share of the width.
     """
     word, rule = verdict.split(": ", 1)
-    word = "FLAGGED: POLYP" if word == "Polyp" else word.upper()
+    word = _VERDICT_WORDS.get(word, word)
     header.text(
         left,
         0.46,
@@ -287,7 +315,7 @@ def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -
         },
     )
     rule = rule[0].upper() + rule[1:]
-    lines = textwrap.wrap(rule, 104 - len(word))
+    lines = list(map(math_symbols, textwrap.wrap(rule, 104 - len(word))))
     size = 12 if len(lines) == 1 and len(rule) < 74 else 10
-    start = left + 0.051 + 0.0096 * len(word)
-    header.text(start, 0.46, math_symbols("\n".join(lines)), fontsize=size, va="center")
+    start = left + 0.042 + 0.0092 * len(word)
+    header.text(start, 0.46, "\n".join(lines), fontsize=size, va="center")

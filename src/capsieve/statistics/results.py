@@ -218,8 +218,9 @@ class FrocCurve:
 class Histogram:
     """Frames of both classes by a quantity; the last bin also counts larger values.
 
-    `bounds` are the values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}. `left_out` says
-    how many frames lack the quantity, and why.
+    `bounds` are the values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}. `polyp_frames`
+    and `normal_frames` are the numbers of all frames of the class, which shares are of; `left_out`
+    says how many of them are in no bin, and why.
     """
 
     key: str
@@ -227,6 +228,8 @@ class Histogram:
     edges: NDArray[np.float64]
     polyp: NDArray[np.int64]
     normal: NDArray[np.int64]
+    polyp_frames: int
+    normal_frames: int
     bounds: Mapping[str, float]
     left_out: str = ""
 
