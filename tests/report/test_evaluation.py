@@ -28,6 +28,7 @@ from capsieve.report.evaluation_tables import (
     point_line,
     without_zeros,
 )
+from capsieve.report.galleries import FrameImages
 from capsieve.statistics.frames import Coded
 from capsieve.statistics.results import (
     Column,
@@ -54,7 +55,7 @@ def names(folder: Path) -> set[str]:
 def page_of(evaluation: Evaluation, folder: Path) -> str:
     frame = np.full((64, 64, 3), 90, np.uint8)
     return write_evaluation(
-        evaluation, folder, images=lambda row: frame if row % 2 else None
+        evaluation, folder, images=FrameImages(pixels=lambda row: frame if row % 2 else None)
     ).read_text(encoding="utf-8")
 
 
@@ -204,7 +205,7 @@ def test_a_table_of_an_unknown_kind_is_not_lost(tmp_path: Path) -> None:
 def test_all_files_are_written(written: Path) -> None:
     found = names(written)
     assert {"metrics.json", "report.html", "files.txt", "tables/sequences.tex"} <= found
-    assert {"figures/gallery-found.png", "figures/gallery-missed.png"} <= found
+    assert {"figures/gallery-found-1.png", "figures/gallery-missed-1.png"} <= found
     assert {"tables/comparison.csv", "figures/comparison.svg"} <= found
     charts = {name for name in found if name.startswith("figures/") and "gallery" not in name}
     assert {name[:-4] for name in charts if name.endswith(".svg")} == {

@@ -60,7 +60,7 @@ def roc_drawing(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
                 axes.fill_between(curve.band_rate, *bounds, label="95 % band", **look)
             key = "frames.auc" if curve.unit == "frame" else "polyps.auc"
             label = _area_label("detector", evaluation.metrics, key)
-            _draw_roc(axes, curve, color=BLUE, line="-", label=label)
+            _draw_roc(axes, curve, color=BLUE, line="-", label=label, end=end)
             for mark, point in zip(_MARKS, _distinct_points(evaluation), strict=False):
                 x, y, found = _rates(evaluation, point, curve)
                 if x <= end:
@@ -177,12 +177,15 @@ def histogram_drawing(histogram: Histogram) -> Drawing | None:
     return Drawing(drawing, caption, f"Histogram of {text.plain(histogram.label)}")
 
 
-def _draw_roc(axes: "Axes", curve: RocCurve, *, color: str, line: str, label: str) -> None:
+def _draw_roc(
+    axes: "Axes", curve: RocCurve, *, color: str, line: str, label: str, end: float = 1.0
+) -> None:
     """Draw a curve, its end, and the straight line from there to (1, 1)."""
     x, y = curve.false_positive_rate, curve.true_positive_rate
     axes.plot(x, y, line, color=color, label=math_symbols(label), zorder=3)
     if _stops(curve):
         axes.plot([x[-1], 1], [y[-1], 1], ":", color=GREY, linewidth=1.3)
+    if _stops(curve) and x[-1] <= end:
         # Larger than a mark: an operating point is often the end of the curve.
         axes.plot(
             x[-1:], y[-1:], "o", color=color, markersize=_END_SIZE, markeredgewidth=1.6,

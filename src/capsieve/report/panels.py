@@ -1,5 +1,6 @@
 """The steps of the algorithm, each drawn into its axes: nine panels (a) to (i), and galleries."""
 
+import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from capsieve.report import words
 from capsieve.report.figures import GREEN, MUTED, YELLOW
 from capsieve.report.label_places import label_places
 from capsieve.report.text import math_symbols
-from capsieve.results import Explanation, Label
+from capsieve.results import Explanation, Feature, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 PANEL_WIDTH = 2.70
-"""Inches; the labels' sizes are chosen for it."""
+"""Inches, of the nine panels."""
 
 _OUTSIDE = "#101418"
 _VERDICT_WORDS = {"Polyp": "Flagged", "Normal": "Not flagged"}
@@ -70,7 +71,7 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     draw_energy(axes[5], e, parameters)
     draw_midpass(axes[6], e)
     for axis in (axes[0], axes[6]):
-        draw_balls(axis, e, parameters, others=axis is axes[6])
+        draw_balls(axis, e, parameters, others=axis is axes[6], centres=axis is axes[6])
     draw_segmentation(axes[7], e)
     draw_ellipses(axes[8], e)
     for axis in axes:
@@ -124,21 +125,28 @@ def draw_energy(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     )
 
 
-def draw_midpass(axis: "Axes", e: Explanation) -> None:
-    """Draw u with the threshold Theta on its colour bar."""
+def draw_midpass(axis: "Axes", e: Explanation, *, bar: bool = True) -> None:
+    """Draw u, and the threshold Theta on its colour bar."""
     theta = e.segmentation_threshold or 0.0
     highest = e.midpass_max or 0.0
     top = max(highest, theta, 1e-3)
     image = axis.imshow(e.midpass, cmap="gray", vmin=0, vmax=top)
-    _colour_bar(
-        axis, image, {0.0: "0", top: f"{top:.2f}", theta: rf"$\Theta$ {theta:.2f}"}, lines=(theta,)
-    )
+    if bar:
+        ticks = {0.0: "0", top: f"{top:.2f}", theta: rf"$\Theta$ {theta:.2f}"}
+        _colour_bar(axis, image, ticks, lines=(theta,))
 
 
-def draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others: bool) -> None:
+def draw_balls(
+    axis: "Axes",
+    e: Explanation,
+    parameters: Parameters,
+    *,
+    others: bool = False,
+    centres: bool = False,
+) -> None:
     """Draw the best-fit circle, solid if it flags the frame, else dashed.
 
-    With `others` also those of other features (thin), and their centres.
+    `others` also draws those of other features (thin), `centres` the centres.
     """
     from matplotlib.patches import Circle
 
@@ -158,7 +166,7 @@ def draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others: 
             path_effects=_outline(width + 1.2),
         )
         axis.add_patch(circle)
-        if others:
+        if centres:
             _cross(axis, feature.ball_row, feature.ball_col)
 
 
@@ -192,7 +200,9 @@ def draw_ellipses(axis: "Axes", e: Explanation) -> None:
 
 def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None:
     """Write each feature's number, with its note where there is room for it."""
-    per_point = e.mask.shape[1] / (PANEL_WIDTH * 72)
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    per_point = e.mask.shape[1] / (axis.get_window_extent().width / figure.dpi * 72)
     size = _LABEL_SIZE + 0.5
     # What passed, then what is large, gets the better place.
     order = sorted(e.features, key=lambda feature: (bool(feature.rejected), -feature.size))
@@ -213,10 +223,7 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
         if place is None:
             continue
         colour = MUTED if feature.rejected else YELLOW
-        if (
-            abs(place[0] - feature.row) > 22 * per_point
-            or abs(place[1] - feature.col) > 45 * per_point
-        ):
+        if _needs_line(place, feature, order, per_point):
             axis.plot([feature.col, place[1]], [feature.row, place[0]], color=colour, lw=0.5)
         axis.text(
             place[1],
@@ -229,6 +236,16 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
             va="center",
             path_effects=_outline(2.2),
         )
+
+
+def _needs_line(
+    place: tuple[float, float], feature: Feature, features: list[Feature], per_point: float
+) -> bool:
+    """Return whether a label is far from its feature, or nearer to another one."""
+    far = abs(place[0] - feature.row) > 22 * per_point
+    away = math.dist(place, (feature.row, feature.col))
+    nearer = any(math.dist(place, (other.row, other.col)) < away for other in features)
+    return far or nearer or abs(place[1] - feature.col) > 45 * per_point
 
 
 def _drawn_pixels(e: Explanation) -> NDArray[np.bool_]:

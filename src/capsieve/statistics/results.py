@@ -405,6 +405,8 @@ class Evaluation:
         Sentences.
     roc_frames, roc_polyps, effort, froc, histograms, comparison
         None or () if there is nothing to show.
+    on_polyp
+        Mask of the frames whose best place is inside an outline; None without outlines.
     """
 
     results: str
@@ -426,6 +428,7 @@ class Evaluation:
     froc: FrocCurve | None = None
     histograms: tuple[Histogram, ...] = ()
     comparison: Comparison | None = None
+    on_polyp: NDArray[np.bool_] | None = None
 
     def metric(self, key: str, subset: str = "all") -> Metric:
         """Return a metric.

@@ -1,0 +1,78 @@
+"""The frames of galleries: their pixels, and the steps of Algorithm 1, from the screened exams."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from capsieve.errors import CapsieveError
+from capsieve.evaluation.results import LabelledResults
+from capsieve.paper.algorithm import explain
+from capsieve.report.galleries import FrameImages
+from capsieve.results import Explanation
+from capsieve.store.exam import Exam
+
+__all__ = ["gallery_images"]
+
+
+def gallery_images(
+    read: LabelledResults, flagged: NDArray[np.bool_], stack: ExitStack
+) -> FrameImages:
+    """Return functions that read and explain the labelled frames of screened exams.
+
+    Parameters
+    ----------
+    read
+        Results of ``capsieve screen``.
+    flagged
+        The frames that the evaluation flags.
+    stack
+        It closes the sources of the exams.
+    """
+    exams = [Exam(folder) for folder in read.folders]
+    frames, readers = read.frames, {}
+
+    def pixels(row: int) -> NDArray[Any] | None:
+        code, head = int(frames.exam.code[row]), int(frames.head[row])
+        try:
+            if (code, head) not in readers:
+                readers[code, head] = None  # if the source is missing, it is not tried again
+                readers[code, head] = stack.enter_context(exams[code].reader(head))
+            reader = readers[code, head]
+            return None if reader is None else reader.pixels(int(frames.frame[row]))
+        except CapsieveError:
+            return None
+
+    def explained(row: int) -> Explanation | None:
+        frame, exam = pixels(row), exams[frames.exam.code[row]]
+        if frame is None:
+            return None
+        place = exam.field_of_view(int(frames.head[row]), *frame.shape[:2])
+        try:
+            found = explain(frame, exam.parameters, place)
+        except CapsieveError:
+            return None
+        return replace(found, label="polyp" if flagged[row] else "normal")
+
+    if read.detector.get("name") != "paper":
+        return FrameImages(pixels=pixels)
+    return FrameImages(pixels=pixels, explain=explained, fold=_fold_sizes(read, exams))
+
+
+def _fold_sizes(read: LabelledResults, exams: list[Exam]) -> NDArray[np.int64]:
+    """Return the size of the largest component of each frame that is too stretched."""
+    frames, sizes = read.frames, np.zeros(len(read.frames), np.int64)
+    for code, exam in enumerate(exams):
+        table = exam.columns("head", "frame", "size", "rejected", table="features")
+        table = table.filter(pc.field("rejected") == "eccentricity")
+        own = np.flatnonzero(frames.exam.code == code)
+        keys = zip(frames.head[own].tolist(), frames.frame[own].tolist(), strict=True)
+        places = dict(zip(keys, own.tolist(), strict=True))
+        columns = (table[name].to_pylist() for name in ("head", "frame", "size"))
+        for head, frame, size in zip(*columns, strict=True):
+            if (row := places.get((head, frame))) is not None:
+                sizes[row] = max(sizes[row], size)
+    return sizes
