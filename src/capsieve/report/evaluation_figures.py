@@ -153,7 +153,7 @@ def histogram_drawing(histogram: Histogram) -> Drawing | None:
         ("normal", histogram.normal, normal, plain),
         ("polyp", histogram.polyp, polyp, striped),
     ]
-    with figure(1, width=5.4, height=3.2) as (drawing, [axes]):
+    with figure(1, width=5.4, height=3.7) as (drawing, [axes]):
         for name, counts, whole, look in looks:
             label = f"{name}: {text.count(int(counts.sum()))} of {text.plural(whole, 'frame')}"
             axes.stairs(counts / max(whole, 1), histogram.edges, fill=True, label=label, **look)
@@ -170,10 +170,9 @@ def histogram_drawing(histogram: Histogram) -> Drawing | None:
         axes.set_xlabel(math_symbols(histogram.label))
         axes.set_title(math_symbols(histogram.label))
         percent_axis(axes.yaxis)
-        axes.legend(loc="upper right")
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), borderaxespad=0, ncols=2)
     caption = "The last bin also counts values beyond it."
-    if histogram.left_out:
-        caption += f" {text.sentence(histogram.left_out)}"
+    caption = f"{text.sentence(histogram.left_out)} {caption}".strip()
     return Drawing(drawing, caption, f"Histogram of {text.plain(histogram.label)}")
 
 

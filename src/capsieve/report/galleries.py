@@ -296,8 +296,8 @@ def _texture(evaluation: Evaluation) -> Gallery:
                 rows.append(row)
                 titles.append(f"{name} texture, T_max = {digits(float(texture[row]), low, high)}")
     caption = (
-        f"Pre-selection keeps frames with T_max from T_L = {low} to T_U = {high}. Shown are the "
-        "frames that are nearest to those of the paper (T_max 2.6, 6.5, 17.1)."
+        "Normal frames below and above the bounds of pre-selection and a polyp frame between them: "
+        "those nearest to the frames of the paper (T_max 2.6, 17.1 and 6.5)."
     )
     return Gallery("texture", "Low, medium and high texture", caption, rows, titles)
 

@@ -185,12 +185,12 @@ def _by_rows(
     panel: float = _PANEL,
 ) -> "Figure":
     """Draw a row per frame and a column per step; `bar` is room for scales, except at the first."""
-    height, head = _panel_height(frames, panel), _LINE + 0.14
-    lefts = [
-        _GAP + number * (panel + _GAP) + max(number - 1, 0) * bar for number in range(len(steps))
-    ]
+    height, head = _panel_height(frames, panel), 2 * _LINE + 0.24
+    places = range(len(steps))
+    lefts = [_GAP + place * (panel + _GAP) + max(place - 1, 0) * bar for place in places]
+    down = _TITLE + len(frames) * (head + height) + _GAP
     with figures.style():
-        figure = _figure(lefts[-1] + panel + bar + _GAP, _TITLE + len(frames) * (head + height))
+        figure = _figure(lefts[-1] + panel + bar + _GAP, down)
         for left, (title, draw) in zip(lefts, steps.items(), strict=True):
             _text(figure, left, _TITLE - 0.06, title, fontsize=9.5, va="bottom")
             for row, frame in enumerate(frames):
@@ -202,7 +202,7 @@ def _by_rows(
                     draw(axes, frame.explanation)
                     show_whole_frame(axes, frame.explanation)
         for row, frame in enumerate(frames):
-            _write(figure, lefts[0], _TITLE + row * (head + height) + 0.08, frame.lines)
+            _write(figure, lefts[0], _TITLE + row * (head + height) + 0.12, frame.lines)
     return figure
 
 

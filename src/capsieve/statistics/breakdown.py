@@ -50,7 +50,7 @@ _CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 _MOST_BINS = 120
 _SCORE_BINS = 50
 _STOPPED_WORDS = (
-    "have R_max = 0, because pre-selection or the geometric criteria stopped them, and no bar"
+    "have R_max = 0 and are in no bar: pre-selection or the geometric criteria stopped them"
 )
 _UNNAMED = "(nothing named)"
 _UNKNOWN = "(unknown)"
