@@ -245,10 +245,18 @@ def _evaluation(
         roc_polyps=roc_polyps.curve,
         effort=effort_curve(frames),
         froc=None if located is None else located.froc,
-        histograms=histograms(frames, read.parameters),
+        histograms=histograms(frames, _used_parameters(read, points[0])),
         comparison=None if others is None else _compared(read, others, flagged, options),
         on_polyp=None if located is None else located.on_polyp,
     )
+
+
+def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
+    """Return the parameters of the detector, with the R_P that the evaluation flags by."""
+    parameters = dict(read.parameters)
+    if step_of(read) and used.rule == "threshold" and used.value is not None:
+        parameters["radius_threshold"] = used.value
+    return parameters
 
 
 def step_of(read: LabelledResults) -> float | None:
