@@ -28,7 +28,7 @@ __all__ = [
     "draw_panels",
     "draw_segmentation",
     "draw_texture",
-    "draw_verdict",
+    "draw_decision",
     "show_whole_frame",
 ]
 
@@ -36,10 +36,10 @@ PANEL_WIDTH = 2.70
 """Inches, of the nine panels."""
 
 _OUTSIDE = "#101418"
-_VERDICT_WORDS = {"Polyp": "Flagged", "Normal": "Not flagged"}
-_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
+_DECISION_WORDS = {"Polyp": "Flagged", "Normal": "Not flagged"}
+_DECISION_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 _LABEL_SIZE = 7.5
-_MOST_NOTES = 12  # with more features there is no room for the rules' names
+_MOST_NOTES = 12  # with more features only numbers are written
 
 
 def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> None:
@@ -111,7 +111,7 @@ def draw_energy(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     rows, cols = e.energy.shape
     row, col = np.unravel_index(int(np.argmax(e.energy)), e.energy.shape)
     axis.plot(col, row, marker="o", ms=7, mfc="none", mec="white", mew=1.2)
-    # Towards the middle, where there is room.
+    # Towards the middle, away from the border.
     axis.annotate(
         math_symbols(f"T_max = {words.digits(e.texture_max, low, high)}"),
         (col, row),
@@ -194,12 +194,12 @@ def draw_ellipses(axis: "Axes", e: Explanation) -> None:
             linestyle=(0, (3, 2)) if rejected else "-",
         )
         _cross(axis, feature.row, feature.col)
-    roomy = len(e.features) <= _MOST_NOTES
-    _label_features(axis, e, {one.number: one.rejected if roomy else "" for one in e.features})
+    noted = len(e.features) <= _MOST_NOTES
+    _label_features(axis, e, {one.number: one.rejected if noted else "" for one in e.features})
 
 
 def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None:
-    """Write each feature's number, with its note where there is room for it."""
+    """Write each feature's number, with its note if they all fit."""
     figure = axis.get_figure(root=True)
     assert figure is not None
     per_point = e.mask.shape[1] / (axis.get_window_extent().width / figure.dpi * 72)
@@ -216,7 +216,7 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
         ]
 
     places = label_places(anchors, boxes(texts), occupied)
-    if None in places:  # too crowded for the rules' names: they stand in the words below
+    if None in places:  # too crowded for the notes
         texts = [str(one.number) for one in order]
         places = label_places(anchors, boxes(texts), occupied)
     for feature, text, place in zip(order, texts, places, strict=True):
@@ -283,7 +283,7 @@ def _colour_bar(
     """A slim bar at the panel's right side. Of two ticks that would touch, the later one stays."""
     from matplotlib.figure import Figure
 
-    room = axis.inset_axes((1.025, 0.0, 0.035, 1.0))
+    scale = axis.inset_axes((1.025, 0.0, 0.035, 1.0))
     figure = axis.get_figure(root=True)
     assert isinstance(figure, Figure)
     low, high = image.get_clim()
@@ -292,31 +292,31 @@ def _colour_bar(
         apart = all(abs(value - other) >= 0.07 * (high - low) for other in kept)
         if apart and low <= value <= high:
             kept[value] = ticks[value]
-    bar = figure.colorbar(image, cax=room)
+    bar = figure.colorbar(image, cax=scale)
     bar.set_ticks(list(kept), labels=list(kept.values()))
     bar.outline.set_linewidth(0.5)  # pyright: ignore[reportCallIssue]
-    room.tick_params(length=2, width=0.5, pad=1.5, labelsize=_LABEL_SIZE)
+    scale.tick_params(length=2, width=0.5, pad=1.5, labelsize=_LABEL_SIZE)
     for value in lines:
         if low <= value <= high:
-            room.axhline(value, color="white", linewidth=1.0, path_effects=_outline())
+            scale.axhline(value, color="white", linewidth=1.0, path_effects=_outline())
 
 
-def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -> None:
-    """Write a verdict into the header of a figure of ten inches: a coloured word and the rule.
+def draw_decision(header: "SubFigure", decision: str, label: Label, left: float) -> None:
+    """Write a decision into the header of a figure of ten inches: a coloured word and the rule.
 
     Parameters
     ----------
     header
         The upper part of the figure.
-    verdict
+    decision
         "Word: rule."
     label
         Decides the colour.
     left
         Position of the word, as a share of the width.
     """
-    word, rule = verdict.split(": ", 1)
-    word = _VERDICT_WORDS.get(word, word)
+    word, rule = decision.split(": ", 1)
+    word = _DECISION_WORDS.get(word, word)
     header.text(
         left,
         0.46,
@@ -327,7 +327,7 @@ def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -
         va="center",
         bbox={
             "boxstyle": "round,pad=0.45,rounding_size=0.35",
-            "facecolor": _VERDICT_COLOURS[label],
+            "facecolor": _DECISION_COLOURS[label],
             "edgecolor": "none",
         },
     )

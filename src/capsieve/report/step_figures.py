@@ -184,7 +184,7 @@ def _by_rows(
     bar: float = 0.0,
     panel: float = _PANEL,
 ) -> "Figure":
-    """Draw a row per frame and a column per step; `bar` is room for scales, except at the first."""
+    """Draw a row per frame and a column per step; each but the first has a scale of width `bar`."""
     height, head = _panel_height(frames, panel), 2 * _LINE + 0.24
     places = range(len(steps))
     lefts = [_GAP + place * (panel + _GAP) + max(place - 1, 0) * bar for place in places]
