@@ -200,6 +200,10 @@ def _flagged(evaluation: Evaluation) -> NDArray[np.bool_]:
     return points[0].flagged if points else evaluation.frames.flagged
 
 
+def _is_paper(evaluation: Evaluation) -> bool:
+    return evaluation.detector.get("name") == "paper"
+
+
 def _parameters(evaluation: Evaluation) -> Parameters:
     """Return the parameters of the detector, with the R_P that the evaluation flags by."""
     values, points = dict(evaluation.parameters), evaluation.points
@@ -215,7 +219,8 @@ def _found(evaluation: Evaluation) -> Gallery:
     shown, more = found, ""
     if evaluation.on_polyp is not None:
         shown = _best_frames(frames, flagged & evaluation.on_polyp)
-        more = " Only frames with the centre of the ball inside the outline of the polyp are shown."
+        place = "centre of the ball" if _is_paper(evaluation) else "place found by the detector"
+        more = f" Only frames with the {place} inside the outline of the polyp are shown."
         if missing := len(found) - len(shown):
             more += f" {plural(missing, f'found {word}')} without such a frame."
     rows = sorted(_by_turns(frames, np.array(shown, np.intp))[: _MOST["found"]])
@@ -342,7 +347,7 @@ def _rule(evaluation: Evaluation, row: int) -> str:
     if score == -np.inf:
         rejected = f"rejected {plain(reason)}".strip()
         return "no feature passed" if reason == "no-feature" else rejected
-    name, symbol = ("R_max", "R_P") if evaluation.detector.get("name") == "paper" else ("Score", "")
+    name, symbol = ("R_max", "R_P") if _is_paper(evaluation) else ("Score", "")
     if point is None or point.rule != "threshold" or point.value is None:
         return f"{name} {distinct(score)}"
     bound = f"{symbol} = {distinct(point.value, [score])}".removeprefix(" = ")

@@ -323,8 +323,8 @@ class EvaluationOptions:
     train_patients: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Choose the operating point on this patient and test on the others. May be "
-            "given several times.",
+            "help": "Choose the operating point on this patient (or exam, if it is the only one of "
+            "its patient) and test on the others. May be given several times.",
             "option": "--train-patient",
             "metavar": "NAME",
         },
