@@ -242,11 +242,11 @@ def robustness_table(study: Robustness) -> Table:
         columns.append(Column(name, label, "share"))
         quantity, _, per = label.partition(" ")
         delta = f"delta({quantity}) {per}".strip()
-        columns.append(Column(f"delta_{name}", f"{delta} (%)", "number", 2))
+        columns.append(Column(f"delta_{name}", delta, "number", 2))
     columns += [
         Column("change_percent", "Change (%)", "number"),
         Column("value", "Value"),
-        Column("newly_flagged", "Newly flagged frames", "count"),
+        Column("newly_flagged", "Newly flagged", "count"),
         Column("no_longer_flagged", "No longer flagged", "count"),
     ]
     base = [cell for key in RATES for cell in (study.metrics[key].value, None)]
@@ -305,8 +305,9 @@ def _caption(study: Robustness) -> str:
     caption = (
         f"R_P = {study.base.radius_threshold}. One parameter at a time is changed by {percents}. "
         f"Frames: {int((run.frames.truth == POLYP).sum()):,} polyp frames of {polyps:,} "
-        f"{run.frames.polyp_word}s and {normals} normal frames of {len(run.exams):,} exams. Whole "
-        "numbers are rounded away from the base. delta is the change relative to the base."
+        f"{run.frames.polyp_word}s and {normals} normal frames of "
+        f"{text.plural(len(run.exams), 'exam')}. Whole numbers are rounded away from the base. "
+        "delta(SPEC) and delta(SENS) are changes relative to the base, in percent."
     )
     return caption + (f" Not analysed: {len(run.unscored):,} frames." if run.unscored else "")
 

@@ -62,6 +62,8 @@ def robustness_drawing(studies: Sequence[RateChanges]) -> Drawing:
                     panel.plot([base, value], [place + shift] * 2, color=color, linewidth=1.2)
                     panel.plot([value], [place + shift], mark, color=color, label=label)
                     label = "_"
+            low, high = panel.get_xlim()
+            panel.set_xlim(max(low, -0.005), min(high, 1.005))  # no shares beyond 0 and 100 %
             percent_axis(panel.xaxis)
             panel.set_yticks(range(len(names)), [math_symbols(name) for name in names])
         panels[0].invert_yaxis()
