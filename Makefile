@@ -11,10 +11,10 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup torch demo test test-fast lint types pytest soak bench web docs reference learned format lock upgrade clean
+.PHONY: help setup torch demo test test-fast test-pythons lint types pytest soak bench web docs reference learned format lock upgrade clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/.dev ## make the environment in .venv, from the lock file, with all tools
 
@@ -38,6 +38,9 @@ types: .venv/.dev ## check types
 
 pytest: .venv/.dev .venv/.torch .venv/.debian ## run the tests, the slow ones too
 	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=10
+
+test-pythons: ## test reading and screening on newer Pythons, with the newest packages
+	$(PYTHON) tools/test_pythons.py
 
 soak: .venv/.dev .venv/.debian ## run the tests that take too long for CI
 	@$(PY) -m pytest -m soak; status=$$?; \
@@ -81,7 +84,7 @@ upgrade: ## lock the newest versions
 	$(MAKE) lock COMPILE_FLAGS=--upgrade
 
 clean: ## remove the environment, caches and builds
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-pythons .pytest_cache .ruff_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The lock files name no index and no path: pip's own configuration says where packages come from.

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from capsieve import FileError
-from capsieve.atomic_write import atomic_write, remove_leftovers, sync
+from capsieve.atomic_write import atomic_write, check_replaceable, remove_leftovers, sync
 
 
 def write(path, text, *, durable=False):
@@ -109,3 +109,16 @@ def test_files_and_folders_can_be_synced(tmp_path):
     write(tmp_path / "a", "text", durable=True)
     sync(tmp_path / "a")
     sync(tmp_path)
+
+
+def test_tables_are_recognised_by_their_columns_or_by_the_record_next_to_them(tmp_path):
+    table, record = tmp_path / "table.csv", tmp_path / "record.json"
+    table.write_text("exam,frame\na,1\n")
+    with pytest.raises(FileError, match=r"table\.csv"):
+        check_replaceable(table, columns=["exam", "frame", "part"])
+    check_replaceable(table, columns=["exam", "frame"])
+    record.write_text('{"schema": 1, "name": "of another program"}')
+    with pytest.raises(FileError, match=r"table\.csv"):
+        check_replaceable(table, record=record)
+    record.write_text('{"schema": 1, "capsieve": "1.0"}')
+    check_replaceable(table, record=record)

@@ -4,16 +4,29 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from capsieve.errors import FileError, file_errors
 
-__all__ = ["atomic_write", "remove_leftovers", "sync"]
+__all__ = ["atomic_write", "check_replaceable", "remove_leftovers", "sync"]
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part(\.[^.]*)?")
 _ABANDONED_S = 24 * 3600.0
+
+# How files of capsieve begin, and what they contain in their first or last bytes.
+_MARKS = {
+    b"<!doctype html": b'name="generator" content="capsieve',
+    b"{": b'"capsieve":',
+    b"#": b"# Parameters of capsieve",
+    b"\x89PNG": b"capsieve",
+    b"<?xml": b"capsieve",  # SVG
+    b"%PDF": b"capsieve",
+    b"PAR1": b"capsieve",
+    b"\x08": b"capsieve.sha256",  # model files
+}
+_MARKED_BYTES = 1 << 16
 
 
 @contextmanager
@@ -53,6 +66,49 @@ def atomic_write(path: str | os.PathLike[str], *, durable: bool = False) -> Gene
                 sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def check_replaceable(
+    *paths: str | os.PathLike[str],
+    columns: Iterable[str] = (),
+    record: str | os.PathLike[str] | None = None,
+) -> None:
+    """Raise FileError if one of the files exists and was not written by capsieve.
+
+    Parameters
+    ----------
+    *paths
+        Files that are about to be written.
+    columns
+        If they are CSV files: exactly the columns that capsieve writes.
+    record
+        The JSON file that is written with them: next to one of capsieve, they are its own.
+    """
+    if record is not None and _is_own(Path(record)):
+        return
+    for path in map(Path, paths):
+        with file_errors("read", path):
+            if path.exists() and not _is_own(path, columns):
+                raise FileError(
+                    f"{path} exists and was not written by capsieve; rename it, or choose another "
+                    "name with -o"
+                )
+
+
+def _is_own(path: Path, columns: Iterable[str] = ()) -> bool:
+    if not path.is_file():
+        return False
+    header = ",".join(columns).encode()
+    with path.open("rb") as file:
+        first = file.read(_MARKED_BYTES)
+        file.seek(max(0, path.stat().st_size - _MARKED_BYTES))
+        content = first + file.read(_MARKED_BYTES)
+    beginning = first.lower()
+    if header and first.splitlines()[:1] == [header]:
+        return True
+    return any(
+        beginning.startswith(start.lower()) and mark in content for start, mark in _MARKS.items()
+    )
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -15,6 +15,7 @@ from capsieve.results import FrameResult
 
 __all__ = [
     "ENTRY_POINTS",
+    "NO_IDENTITY",
     "as_detector",
     "load_detector",
     "same_detector",
@@ -22,6 +23,9 @@ __all__ = [
 
 ENTRY_POINTS = "capsieve.detectors"
 """Group of entry points by which other packages offer detectors."""
+
+NO_IDENTITY = {"scores_known_by": "name only"}
+"""Identity of a detector that states none, next to its name: its results are never used again."""
 
 _SCORE_KEYS = ("model", "spec", "constants")
 """Keys of a detector's identity that determine its scores."""
@@ -91,8 +95,9 @@ def as_detector(scorer: Any, *, parameters: Parameters | None = None) -> Detecto
     ----------
     scorer
         Has ``name`` and ``score(frame, field_of_view)``, which returns a number or a
-        :class:`~capsieve.FrameResult`. It may have every other member of a detector; an entry point
-        is a class or function that returns such an object when it is called without arguments.
+        :class:`~capsieve.FrameResult`. It may have every other member of a detector; without
+        ``identity``, its results and unfinished work are never used again. An entry point is a
+        class or function that returns such an object when it is called without arguments.
     parameters
         For the record; the object itself does not read them.
 
@@ -133,8 +138,7 @@ class _Adapter:
 
     @property
     def identity(self) -> dict[str, Any]:
-        given = getattr(self.scorer, "identity", {})
-        return {"name": self.name, **given}
+        return {"name": self.name, **(getattr(self.scorer, "identity", None) or NO_IDENTITY)}
 
     @property
     def reference(self) -> ReferenceRange:

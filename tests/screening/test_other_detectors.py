@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import capsieve
 from support.exams import read_frames, write_exam_images
 from support.fake_detector import NAMES, FakeDetector
+from support.unfinished import write_unfinished
 
 EXAMS = ("a", "b", "c")
 FRAMES = 40
@@ -143,3 +145,40 @@ def test_an_object_with_a_name_and_a_number_as_score_screens_an_exam(tmp_path):
     assert exam.complete
     assert len(table) == 4
     assert min(table["score"].to_pylist()) > 0
+
+
+class Spots:
+    """A detector whose attributes determine its scores, without an identity."""
+
+    name = "spots"
+    score_threshold = 100.0
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+
+    def score(self, frame: Any, field_of_view: object = None) -> float:
+        return float((frame > self.level).mean())
+
+
+def test_nothing_of_a_detector_without_an_identity_is_used_again(tmp_path):
+    exam, out = write_exam_images(tmp_path / "exam", 8), tmp_path / "out"
+    (first,) = capsieve.screen(exam, out, detector=Spots(50), workers=1)
+    assert first.error is None
+    stored = read_frames(first.folder)["score"].to_pylist()
+    (second,) = capsieve.screen(exam, out, detector=Spots(200), workers=1)
+    assert "identity" in str(second.error)
+    assert read_frames(first.folder)["score"].to_pylist() == stored
+    (third,) = capsieve.screen(exam, out, detector=Spots(200), workers=1, overwrite=True)
+    assert third.new
+    assert read_frames(first.folder)["score"].to_pylist() != stored
+
+
+def test_unfinished_work_of_a_detector_without_an_identity_is_not_continued(tmp_path):
+    exam, out = write_exam_images(tmp_path / "exam", 8), tmp_path / "out"
+    (done,) = capsieve.screen(exam, out, detector=Spots(50), workers=1)
+    assert done.record
+    plan = dict(done.record["identity"]) | {"capsieve": capsieve.__version__}
+    shutil.rmtree(done.folder)
+    write_unfinished(done.folder, plan)
+    (refused,) = capsieve.screen(exam, out, detector=Spots(50), workers=1)
+    assert "identity" in str(refused.error)

@@ -433,6 +433,7 @@ class Failing:
     def __init__(self, limit=0.0, answer=None):
         self.limit = limit
         self.answer = answer
+        self.identity = {"limit": limit, "answer": str(answer)}
 
     def score(self, frame, field_of_view=None):
         value = float(frame.mean())

@@ -1,6 +1,7 @@
 """A frame is exactly the one that was screened, in any order of reading, or it is refused."""
 
 import random
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -270,3 +271,18 @@ def test_changed_images_are_refused_and_others_are_not(
             with pytest.raises(FileError, match=r"frame 1 of .* has changed|f1\.png"):
                 method(1)
         assert_reads(reader, frames, [0, 2])
+
+
+def test_reading_continues_after_the_file_was_missing(tmp_path: Path, sample: Sample) -> None:
+    path = tmp_path / "video.mp4"
+    shutil.copy(sample("mp4-h264"), path)
+    reader, frames = video(path, cache_bytes=0)
+    away = path.rename(tmp_path / "away.mp4")
+    away.rename(path)
+    for number in (len(frames) - 2, 3):  # in the middle of two runs of decoding
+        assert_reads(reader, frames, [number])
+        path.rename(away)
+        with pytest.raises(FileError, match=r"video\.mp4"):
+            reader.pixels(0)  # opens the file again
+        away.rename(path)
+        assert_reads(reader, frames, [number + 1])

@@ -135,6 +135,7 @@ def _review_command(results: Path) -> str:
 def _explain_best_polyp(evaluation: "Evaluation", out: Path) -> Path | None:
     """Draw the nine panels of the found polyp with the highest score."""
     import capsieve
+    from capsieve.atomic_write import check_replaceable
     from capsieve.report import figures
     from capsieve.report.nine_panels import nine_panels
     from capsieve.store.exam import Exam
@@ -149,6 +150,7 @@ def _explain_best_polyp(evaluation: "Evaluation", out: Path) -> Path | None:
     field_of_view = exam.field_of_view(head, *pixels.shape[:2])
     explanation = capsieve.explain(pixels, exam.parameters, field_of_view)
     path = out / "nine-panels.png"
+    check_replaceable(path)
     figures.save(nine_panels(explanation, exam.parameters), path)
     return path
 

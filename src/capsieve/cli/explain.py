@@ -136,6 +136,7 @@ def _check_out(target: Path, out: Path | None) -> None:
     """Refuse a picture that could not be written after the work."""
     if out is None:
         return
+    from capsieve.atomic_write import check_replaceable
     from capsieve.errors import FileError
     from capsieve.report.figures import check_ending
 
@@ -144,6 +145,7 @@ def _check_out(target: Path, out: Path | None) -> None:
         raise FileError(f"cannot write {out}: there is no folder {out.parent}; create it first")
     if os.path.realpath(out) == os.path.realpath(target):
         raise click.UsageError(f"-o {out} would overwrite the frame itself.")
+    check_replaceable(out)
 
 
 @dataclass(frozen=True)

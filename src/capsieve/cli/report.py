@@ -75,12 +75,14 @@ def command(
         from capsieve.report.page import require_pdf
 
         require_pdf()  # before the work, not after it
+    from capsieve.atomic_write import check_replaceable
     from capsieve.report import page as pages
     from capsieve.report.reading_facts import gather_reading
     from capsieve.report.reading_report import READING, reading_report
     from capsieve.report.text import plain
 
     html, pdf = _files(out or exam / READING, as_pdf=as_pdf)
+    check_replaceable(html, *([] if pdf is None else [pdf]))
     facts = gather_reading(
         exam, database=database, reader=reader, account=_account(), version=version
     )
@@ -121,6 +123,8 @@ def _files(out: Path, *, as_pdf: bool) -> tuple[Path, Path | None]:
         if not as_pdf:
             raise click.UsageError(f"{out} is the name of a PDF: add --pdf.")
         return out.with_suffix(".html"), out
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(f"The report is a page: give {out} a name that ends in .html.")
     return out, out.with_suffix(".pdf") if as_pdf else None
 
 

@@ -48,11 +48,12 @@ def command(
     LABELS is a file or folder in any format that capsieve evaluate reads. The split is for capsieve
     evaluate --splits.
     """
+    from capsieve.atomic_write import check_replaceable
     from capsieve.cli.output import say_cautions
-    from capsieve.labels import plan_splits, read_labels, write_splits
+    from capsieve.labels import SPLITS, plan_splits, read_labels, write_splits
     from capsieve.report import tables
 
-    _check_out(out)
+    check_replaceable(out, columns=SPLITS.names)
     labels = read_labels(labels_path, label_format=label_format)
     plan = plan_splits(labels, settings)
     write_splits(plan.splits, out)
@@ -71,18 +72,3 @@ def command(
     say_cautions((), (*labels.warnings, *plan.warnings), labels.problems)
     click.echo(tables.terminal(plan.table, title=False))
     click.echo(f"\nKept together: every {plan.kind}. Split: {out}")
-
-
-def _check_out(out: Path) -> None:
-    """Refuse to overwrite a file that is not a split, above all the labels."""
-    from capsieve.errors import FileError
-    from capsieve.labels import read_splits
-
-    if not out.exists():
-        return
-    try:
-        read_splits(out)
-    except FileError as error:
-        raise FileError(
-            f"{out} exists and is not a split; give another name with -o, or remove it"
-        ) from error

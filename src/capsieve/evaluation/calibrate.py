@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.atomic_write import check_replaceable
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import LabelledResults, as_labels, read_results
 from capsieve.evaluation.scores import Scores
@@ -343,6 +344,7 @@ def _write(found: Calibration, out: Path) -> None:
     """Write calibration.json and, last, calibrated.toml."""
     with file_errors("create", out):
         out.mkdir(parents=True, exist_ok=True)
+        check_replaceable(out / PARAMETERS_FILE, out / "calibration.json")
         (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
     content = json.dumps(calibration_content(found), allow_nan=False, ensure_ascii=False, indent=1)
     page.write(f"{content}\n", out / "calibration.json")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capsieve._version import __version__
+from capsieve.atomic_write import check_replaceable
 from capsieve.errors import ParameterError
 from capsieve.evaluation.labelled_run import (
     Inputs,
@@ -201,6 +202,9 @@ def study_robustness(
     base = settings.parameters or Parameters()
     changes = plan_changes(base, settings.parameter or PARAMETERS, settings.change or CHANGES)
     label_set = read_labels(labels, label_format=settings.label_format)
+    if out is not None:
+        files = [Path(out, f"robustness.{ending}") for ending in ("json", "csv", "tex", "png")]
+        check_replaceable(*files, record=files[0])
     tried = [base, *(change.parameters for change in changes if change.parameters)]
     run = score_labelled_frames(
         inputs,

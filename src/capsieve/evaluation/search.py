@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
+from capsieve.atomic_write import check_replaceable
 from capsieve.errors import LeakError, ParameterError
 from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
@@ -152,6 +153,8 @@ def search(
         splits = plan_splits(label_set, planned).splits
     tried = draw_settings(settings.settings, seed=settings.seed)
     out = Path(out)
+    files = [out / name for name in ("search.json", "settings.csv", "best.toml")]
+    check_replaceable(*files, record=files[0])
     run = score_labelled_frames(
         inputs,
         label_set,

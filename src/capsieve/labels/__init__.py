@@ -12,6 +12,7 @@ from capsieve.labels.matching import LabelRows, Matched, match
 from capsieve.labels.outline_files import read_outlines
 from capsieve.labels.outlines import FrameOutline, Outline, Outlines
 from capsieve.labels.splits import (
+    SPLITS,
     SplitOptions,
     SplitPlan,
     Splits,
@@ -23,6 +24,7 @@ from capsieve.labels.splits import (
 __all__ = [
     "LABELS",
     "LABEL_FORMATS",
+    "SPLITS",
     "WORDS",
     "FrameOutline",
     "LabelProblem",

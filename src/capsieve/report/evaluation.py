@@ -247,6 +247,12 @@ def _write(folder: Path, contents: Mapping[str, str | bytes]) -> None:
             place.mkdir(parents=True, exist_ok=True)
         remove_leftovers(place)
     earlier = _earlier(folder) or set()
+    for name in contents.keys() - earlier:
+        if (folder / name).exists():
+            raise FileError(
+                f"{folder / name} exists and was not written by capsieve; rename it, or give "
+                "another folder"
+            )
     # The list is written first: after a failure, the next run knows which files are its own. The
     # old page is removed, because it does not belong to the new files.
     _write_list(folder, earlier | contents.keys())

@@ -135,7 +135,8 @@ def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
 
 def content(figure: "Figure", kind: str) -> bytes:
     """Return a figure as a file of the kind "png", "svg" or "pdf"."""
-    metadata: dict[str, Any] = {} if kind == "png" else {"Creator": f"capsieve {__version__}"}
+    who = "Software" if kind == "png" else "Creator"
+    metadata: dict[str, Any] = {who: f"capsieve {__version__}"}
     metadata |= {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with style(), warnings.catch_warnings(), BytesIO() as drawn:
         # Names can be in any script; a letter that the font lacks becomes a box.

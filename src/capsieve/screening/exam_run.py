@@ -33,7 +33,12 @@ from capsieve.sources.base import open_source
 from capsieve.sources.discovery import ExamInput
 from capsieve.sources.reader import FrameReader
 from capsieve.store.record import Record
-from capsieve.store.segments import Segments, locked, remove_results
+from capsieve.store.segments import (
+    Segments,
+    check_results_replaceable,
+    locked,
+    remove_results,
+)
 from capsieve.store.tables import number_frames, packet_table
 
 __all__ = ["ExamSteps", "Job", "Request", "screen_exam"]
@@ -115,6 +120,7 @@ def screen_exam(
         hashes = {head.place: head.survey.sha256 for head in heads}
         wanted = identity(detector, hashes, settings.field_of_view)
         with _occupied(folder):
+            check_results_replaceable(folder)
             if settings.overwrite:
                 remove_results(folder)
             record = check_folder(folder, wanted)

@@ -16,7 +16,7 @@ from capsieve.screening.screen import ScreenedExam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
-from capsieve.store.segments import locked
+from capsieve.store.segments import check_results_replaceable, locked
 from capsieve.store.tables import intact
 
 __all__ = ["flag"]
@@ -101,6 +101,7 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule) -> ScreenedExam:
             stack.enter_context(locked(target))
             if (target / RECORD).exists():
                 raise OccupiedError(f"{target} already has results; choose another folder")
+        check_results_replaceable(target)
         exam = Exam(folder)
         if not intact(folder, exam.record["tables"]):
             raise FileError(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.detector import Detector
+from capsieve.detectors import NO_IDENTITY
 from capsieve.errors import FrameError, OccupiedError, ParameterError
 from capsieve.field_of_view import find_field_of_view
 from capsieve.frames import FieldOfView
@@ -199,6 +200,7 @@ def finished_exam(
     if not (folder / RECORD).exists() or Segments(folder).plan() is not None:
         return None
     record = read_record(folder)
+    _check_identity(folder, "results", detector.identity)
     known = {_place(source): source for source in record["sources"]}
     hashes = {place: known[place]["sha256"] if place in known else "" for place in places}
     wanted = identity(detector, hashes, field_of_view)
@@ -226,6 +228,7 @@ def check_folder(folder: Path, wanted: dict[str, Any]) -> Record | None:
     segments = Segments(folder)
     record = read_record(folder) if (folder / RECORD).exists() else None
     if record is not None:
+        _check_identity(folder, "results", wanted["detector"])
         _checked(folder, record, wanted)
         if not record["frame_counts"]["unscreened"]:
             segments.remove()
@@ -233,6 +236,7 @@ def check_folder(folder: Path, wanted: dict[str, Any]) -> Record | None:
     begun = segments.plan()
     if begun is None:
         return record
+    _check_identity(folder, "unfinished work", wanted["detector"])
     if begun != _with_version(wanted):
         _refuse(folder, "unfinished work", begun, _with_version(wanted))
     return None  # the rest is screened, also what workers could not screen before
@@ -267,6 +271,16 @@ def _checked(folder: Path, record: Record, wanted: dict[str, Any]) -> Record:
             "choose another output folder"
         )
     return record
+
+
+def _check_identity(folder: Path, what: str, detector: Mapping[str, Any]) -> None:
+    """Raise OccupiedError if it is unknown whether this detector made the results."""
+    if NO_IDENTITY.items() <= detector.items():
+        raise OccupiedError(
+            f"{folder} contains {what}, and the detector {detector['name']} has no `identity` that "
+            "tells whether it made them; give it one (see docs/foreign-models.md), start again "
+            "with --overwrite, or choose another output folder"
+        )
 
 
 def _refuse(

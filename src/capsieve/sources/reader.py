@@ -269,7 +269,7 @@ class _VideoPictures:
         mark = PacketMark.of(self._packets, start)
         for step in SEEK_STEPS if start and mark.seek is not None else (None,):
             if step is None or self._opened is None:  # counting needs a file that was just opened
-                self._opened = None
+                self._run = self._opened = None  # opening may fail, and they use the closed file
                 self._files.close()
                 opened = open_video(self._place.path, self._place.stream)
                 self._opened = self._files.enter_context(opened)

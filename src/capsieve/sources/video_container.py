@@ -148,9 +148,11 @@ def _container(path: Path) -> Generator["InputContainer"]:
     from av.error import FFmpegError
 
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS, **LIMITS}
+    # From version 19 on (Python 3.12), PyAV always replaces metadata that is not UTF-8.
+    replaced: dict[str, Any] = {"metadata_errors": "replace"} if _pyav_before_19() else {}
     try:
         # The prefix keeps FFmpeg from reading names such as "concat:a|b" as another protocol.
-        container = av.open(f"file:{path.absolute()}", options=options, metadata_errors="replace")
+        container = av.open(f"file:{path.absolute()}", options=options, **replaced)
     except MemoryError as error:
         raise FileError(f"cannot read {path}: there is not enough memory for it") from error
     except (FFmpegError, OSError, ValueError) as error:
@@ -164,6 +166,12 @@ def _container(path: Path) -> Generator["InputContainer"]:
         ) from error
     with container:
         yield container
+
+
+def _pyav_before_19() -> bool:
+    import av
+
+    return int(av.__version__.split(".")[0]) < 19
 
 
 def _streams(container: "InputContainer", path: str | os.PathLike[str]) -> dict[int, "VideoStream"]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from capsieve.atomic_write import atomic_write, sync
+from capsieve.atomic_write import atomic_write, check_replaceable, sync
 from capsieve.errors import FileError, OccupiedError, file_errors
 from capsieve.store.record import RECORD
 from capsieve.store.schema import SCHEMA, SEGMENT, TABLES
@@ -27,6 +27,7 @@ from capsieve.store.schema import SCHEMA, SEGMENT, TABLES
 __all__ = [
     "LOCK",
     "Segments",
+    "check_results_replaceable",
     "locked",
     "recover_results",
     "remove_results",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 LOCK = ".lock"
+
+REPORT = "report.html"
 
 _WORK = ".unfinished"
 _PLAN = "plan.json"
@@ -230,10 +233,17 @@ def recover_results(folder: Path) -> None:
             pass
 
 
+def check_results_replaceable(folder: Path) -> None:
+    """Raise FileError if results in a folder would replace a file of somebody else."""
+    record = folder / RECORD
+    check_replaceable(record, folder / REPORT)
+    check_replaceable(*(folder / f"{table}.parquet" for table in TABLES), record=record)
+
+
 def remove_results(folder: Path) -> None:
     """Remove the results and the unfinished work; the record first, because it describes them."""
     with file_errors("remove the results in", folder):
-        for name in (RECORD, "report.html", *(f"{table}.parquet" for table in TABLES)):
+        for name in (RECORD, REPORT, *(f"{table}.parquet" for table in TABLES)):
             (folder / name).unlink(missing_ok=True)
     Segments(folder).remove()
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write
+from capsieve.atomic_write import atomic_write, check_replaceable
 from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError, file_errors
+from capsieve.labels import SPLITS
 from capsieve.learned.card import ModelCard
 from capsieve.learned.model_file import write_model
 from capsieve.learned.runtime import Inputs as ModelInput
@@ -50,6 +51,7 @@ PathLike = str | os.PathLike[str]
 OUTCOME_SCHEMA = 2
 """Version of the JSON object; it grows when a name in it changes its meaning."""
 
+_SCORE_COLUMNS = ("exam", "head", "frame", "file", "time_s", "source", "score")
 _FORMAT = 1  # raised if the same frames and settings give another fit
 _CLIPPED = 1e-7  # scores are kept this far from 0 and 1, as the runtime does before calibration
 _EXTRAS = {
@@ -170,7 +172,7 @@ def train(
     settings = replace(settings, **changes)
     path = Path(out)
     _check_packages(settings.model)
-    _check_path(path)
+    _check_path(path, planned=settings.splits is None)
     texts = CardTexts() if settings.card is None else read_card_texts(settings.card)
     work = (settings.work or path.with_name(f"{path.name}.work")).absolute()
     with ExitStack() as stack:
@@ -342,7 +344,7 @@ def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path
         temporary.open("w", newline="", encoding="utf-8") as file,
     ):
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["exam", "head", "frame", "file", "time_s", "source", "score"])
+        writer.writerow(_SCORE_COLUMNS)
         for row in np.flatnonzero(np.isfinite(probability)).tolist():
             time = known.time[row]
             writer.writerow(
@@ -367,7 +369,7 @@ def _check_packages(model: str) -> None:
             )
 
 
-def _check_path(path: Path) -> None:
+def _check_path(path: Path, *, planned: bool) -> None:
     """Refuse a path where no model can be written, before hours of work."""
     if path.is_dir():
         raise FileError(f"cannot write {path}: it is a folder; give a file, such as model.onnx")
@@ -375,6 +377,10 @@ def _check_path(path: Path) -> None:
         raise ParameterError("out", f"the file must end in .onnx, but {path.name!r} does not")
     if not path.absolute().parent.is_dir():
         raise FileError(f"cannot write {path}: there is no folder {path.absolute().parent}")
+    check_replaceable(path)
+    check_replaceable(path.with_suffix(".scores.csv"), columns=_SCORE_COLUMNS)
+    if planned:
+        check_replaceable(path.with_suffix(".folds.csv"), columns=SPLITS.names)
     beside = path.with_suffix(".toml")
     if beside.exists():
         raise FileError(

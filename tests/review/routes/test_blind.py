@@ -1,9 +1,12 @@
 """Readers of a blind workflow learn nothing of each other before both have signed."""
 
+import csv
+import io
 import itertools
 
 import pytest
 
+FIRST, SECOND = "event:0:0-5", "event:0:20-23"
 EXAM = "/api/exams/small"
 _KEYS = itertools.count(20_000_000)
 
@@ -18,8 +21,13 @@ def bert(anna, open_app):
     return open_app(reader="bert").client()
 
 
-def act(client, kind, content):
-    body = {"key": f"{next(_KEYS)}", "kind": kind, "subject": "exam", "content": content}
+@pytest.fixture
+def carl(anna, open_app):
+    return open_app(reader="carl", role="consensus").client()
+
+
+def act(client, kind, content, subject="exam"):
+    body = {"key": f"{next(_KEYS)}", "kind": kind, "subject": subject, "content": content}
     answer = client.post(f"{EXAM}/entries", json=body)
     assert answer.status_code == 200, answer.text
     return answer.json()["number"]
@@ -28,6 +36,19 @@ def act(client, kind, content):
 def sign(client):
     last = client.get(f"{EXAM}/reading").json()["last"]
     return act(client, "sign", {"statement": "read", "last": last})
+
+
+def accept(client, name, *, frames):
+    """Accept the first event and describe its polyp."""
+    finding = {"head": 0, "frames": frames, "best_frame": frames[0]}
+    act(client, "finding", finding, f"finding:{name}")
+    act(client, "verdict", {"verdict": "accept", "finding": name}, FIRST)
+
+
+def labels(client):
+    """Return the label of each frame in labels.csv."""
+    rows = csv.DictReader(io.StringIO(client.get(f"{EXAM}/export/labels.csv").text))
+    return {int(row["frame"]): row["label"] for row in rows}
 
 
 def readers(client):
@@ -55,3 +76,45 @@ def test_the_reading_of_another_is_refused_whether_it_was_started_or_not(anna, b
     act(bert, "note", {"text": "x"})
     sign(bert)
     assert bert.get(f"{EXAM}/reading?reader=anna").json()["state"] == "signed"
+
+
+def test_a_consensus_has_the_polyps_that_both_readers_accepted(anna, bert, carl):
+    accept(anna, "a", frames=[2, 3])
+    accept(bert, "b", frames=[3, 4])
+    act(anna, "verdict", {"verdict": "accept"}, SECOND)
+    act(bert, "verdict", {"verdict": "reject"}, SECOND)
+    sign(anna)
+    sign(bert)
+    begun = carl.get(f"{EXAM}/reading").json()
+    assert begun["state"] == "unread"
+    assert begun["undoable"] is None
+    assert list(begun["verdicts"]) == [FIRST]
+    act(carl, "verdict", {"verdict": "reject"}, SECOND)
+    sign(carl)
+    signed = carl.get(f"{EXAM}/reading").json()
+    verdicts = {subject: each["verdict"] for subject, each in signed["verdicts"].items()}
+    assert verdicts == {FIRST: "accept", SECOND: "reject"}
+    assert [(each["id"], each["reader"]) for each in signed["findings"]] == [("a", "anna and bert")]
+    (listed,) = carl.get("/api/exams").json()
+    assert (listed["findings"], listed["decided_events"]) == (1, 2)
+    report = carl.get(f"{EXAM}/export/report.html").text
+    assert "1 finding" in report
+    assert "undecided" not in report
+    polyps = dict.fromkeys(range(6), "polyp")
+    assert labels(carl) == polyps | dict.fromkeys(range(20, 24), "normal")
+
+
+def test_a_consensus_may_decide_otherwise_than_both_readers(anna, bert, carl):
+    for client, name in ((anna, "a"), (bert, "b")):
+        accept(client, name, frames=[2])
+        sign(client)
+    decided = act(carl, "verdict", {"verdict": "unsure"}, FIRST)
+    act(carl, "finding", {"removed": True}, "finding:a")
+    reading = carl.get(f"{EXAM}/reading").json()
+    assert reading["verdicts"][FIRST]["verdict"] == "unsure"
+    assert reading["findings"] == []
+    assert labels(carl) == {}
+    body = {"key": f"{next(_KEYS)}", "kind": "undo", "subject": "", "content": {}}
+    assert carl.post(f"{EXAM}/entries", json=body | {"undoes": decided}).status_code == 200
+    reading = carl.get(f"{EXAM}/reading").json()
+    assert reading["verdicts"][FIRST]["verdict"] == "accept"

@@ -9,6 +9,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from capsieve.review.decisions.agreed import agreed_entries
 from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.refusals import ConflictError, ForbiddenError
 from capsieve.review.decisions.standing import version_of
@@ -64,12 +65,19 @@ def in_reading_of(*, way: Way, reader: str, role: str, by: str, by_role: str) ->
 
 
 def own_reading(entries: Iterable[Entry], *, way: Way, reader: str, role: str) -> list[Entry]:
-    """Return the entries that make up the reading on which somebody works."""
-    return [
+    """Return the entries that make up the reading on which somebody works.
+
+    A consensus starts from what both blind readings say alike.
+    """
+    entries = list(entries)
+    own = [
         entry
         for entry in entries
         if in_reading_of(way=way, reader=reader, role=role, by=entry.reader, by_role=entry.role)
     ]
+    if way == "blind" and role == "consensus" and both_signed(entries):
+        own = agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS]) + own
+    return own
 
 
 def blind_readings(entries: Iterable[Entry]) -> dict[str, list[Entry]]:

@@ -225,8 +225,8 @@ def _rejected(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.verdict == "reject" and verdict.confirmed is not False
 
 
-def agreed_labels(a: Labels, b: Labels, consensus: Labels | None = None) -> Labels:
-    """Return the labels on which two blind readings agree; what the consensus says counts first.
+def agreed_labels(a: Labels, b: Labels) -> Labels:
+    """Return the labels on which two blind readings agree.
 
     Of a frame that both call a polyp, the first reading says which polyps it shows.
     """
@@ -236,9 +236,6 @@ def agreed_labels(a: Labels, b: Labels, consensus: Labels | None = None) -> Labe
         if other is not None and other.label == label.label:
             frames[place] = Label(label.label, label.polyps, f"{label.reader} and {other.reader}")
     problems = (*a.problems, *b.problems)
-    if consensus is not None:
-        frames |= consensus.frames
-        problems += consensus.problems
     return Labels(a.exam, dict(sorted(frames.items())), tuple(dict.fromkeys(problems)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from capsieve.review.decisions.agreed import AGREED
 from capsieve.review.decisions.cleanliness import Cleanliness, judge_cleanliness
 from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.foreign import foreign_among, foreign_words
@@ -273,10 +274,11 @@ def fold(
     exam_urgent = urgent is not None and urgent.content["urgent"]
     signatures = tuple(_signature(entry) for entry in log if entry.kind == "sign")
     own = reader if stage.signed is None else None
+    begun = any(entry.role != AGREED for entry in log)
     return Reading(
         exam=log[0].exam,
         version=stage.number,
-        state="in reading" if stage.signed is None else "signed",
+        state="signed" if stage.signed is not None else "in reading" if begun else "unread",
         verdicts={
             subject: _verdict(entry, confirmations)
             for subject, entry in of_kind("verdict").items()

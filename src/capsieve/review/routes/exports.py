@@ -102,9 +102,10 @@ def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, entries: list[Entr
         return reading_labels(reading, exam=facts.exam, events=events)
 
     if room.way == "blind" and both_signed(entries):
+        if any(entry.role == "consensus" for entry in entries):
+            return labels_of(own_reading(entries, way=room.way, reader="", role="consensus"))
         a, b = [labels_of(each) for each in blind_readings(entries).values()][:2]
-        consensus = [entry for entry in entries if entry.role == "consensus"]
-        return agreed_labels(a, b, labels_of(consensus) if consensus else None)
+        return agreed_labels(a, b)
     return labels_of(own_reading(entries, way=room.way, reader=who.name, role=who.role))
 
 

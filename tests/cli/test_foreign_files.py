@@ -1,0 +1,86 @@
+"""No command replaces a file that capsieve did not write; its own files are replaced."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from support.exams import write_exam_images
+from support.readings import ExamReader
+
+FOREIGN = b"exam,frame,label\nlabels,of,somebody\n"
+LABELS = ("--labels", "labels.csv")
+
+# Command line, and a file that it writes.
+COMMANDS = {
+    "report": ("report results/a -o page.html", "page.html"),
+    "report-default": ("report results/a", "results/a/reading.html"),
+    "report-pdf": ("report results/a -o page.pdf --pdf", "page.pdf"),
+    "explain": ("explain exams/a/frame0.png -o panels.png", "panels.png"),
+    "explain-svg": ("explain exams/a/frame0.png -o panels.svg", "panels.svg"),
+    "splits": ("splits labels.csv --folds 2 -o folds.csv", "folds.csv"),
+    "splits-parquet": ("splits labels.csv --folds 2 -o folds.parquet", "folds.parquet"),
+    "screen": ("screen exams/b -o results", "results/b/report.html"),
+    "screen-overwrite": ("screen exams/a -o results --overwrite", "results/a/report.html"),
+    "screen-table": ("screen exams/b -o results", "results/b/frames.parquet"),
+    "screen-record": ("screen exams/b -o results --overwrite", "results/b/exam.json"),
+    "flag": ("flag results/a --read 3", "results/a/report.html"),
+    "evaluate": ("evaluate results --labels labels.csv -o eval", "eval/report.html"),
+    "evaluate-table": (
+        "evaluate results --labels labels.csv -o eval",
+        "eval/tables/operating-points.csv",
+    ),
+    "calibrate": (
+        "calibrate results --labels labels.csv --specificity 50 -o chosen",
+        "chosen/calibrated.toml",
+    ),
+    "robustness": ("robustness exams --labels labels.csv -o robust", "robust/robustness.csv"),
+    "search": (
+        "search exams --labels labels.csv --settings 2 --folds 2 -o found",
+        "found/settings.csv",
+    ),
+}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch, run):
+    """Two short exams, of which a is screened and read, and their labels."""
+    monkeypatch.chdir(tmp_path)
+    rows = [("exam", "file", "label", "patient")]
+    for exam in "ab":
+        write_exam_images(tmp_path / "exams" / exam, 12)
+        for number in range(12):
+            label = "polyp" if number < 6 else "normal"
+            rows.append((exam, f"frame{number}.png", label, exam))
+    with open("labels.csv", "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert run("screen", "exams/a", "-o", "results", "--quiet").exit_code == 0
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_foreign_file_is_kept_and_an_own_file_is_replaced(run, study, name):
+    line, written = COMMANDS[name]
+    path = study / written
+    own = path.read_bytes() if path.exists() else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(FOREIGN)
+    result = run(*line.split())
+    assert result.exit_code == 1
+    assert str(Path(written).parent) in result.stderr
+    assert path.read_bytes() == FOREIGN
+    path.unlink()
+    if own is not None:
+        path.write_bytes(own)
+    for _ in range(2):
+        result = run(*line.split())
+        assert result.exit_code == 0, result.output
+        assert path.read_bytes() != FOREIGN
+
+
+def test_the_report_of_a_reading_never_replaces_labels(run, study):
+    ExamReader(Path("results/a")).add_finding("a", 3)
+    labels = Path("labels.csv").read_bytes()
+    assert run("report", "results/a", "-o", "labels.csv").exit_code == 2
+    assert Path("labels.csv").read_bytes() == labels
