@@ -28,7 +28,7 @@ __all__ = ["drawings", "histogram_drawing", "roc_drawing"]
 
 _LOW_END = 0.2  # the part of the curve that matters: flagged frames have to be read
 _MARKS = ("X", "P", "D", "^")
-_MARK_SIZE, _END_SIZE = 8, 13  # points
+_MARK_SIZE, _END_SIZE = 8, 12  # points
 
 
 def drawings(evaluation: Evaluation) -> dict[str, Drawing]:
