@@ -66,6 +66,7 @@ def test_the_size_of_folds_is_that_of_the_largest_stretched_component(images):
     ]
     assert found.fold.tolist() == expected
     assert any(expected)
+    assert found.components.tolist() == [len(one.features) for one in results]
 
 
 def test_a_source_that_is_gone_gives_no_image(study, images):

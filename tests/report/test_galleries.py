@@ -72,10 +72,13 @@ def test_the_geometry_is_of_a_found_polyp_and_of_normal_frames_with_the_largest_
     fold = np.zeros(len(frames), np.int64)
     fold[normal[[5, 500, -5]]] = 300, 900, 800
     fold[np.flatnonzero(flagged)[0]] = 3000
-    images = FrameImages(pixels=lambda row: None, fold=fold)
+    polyps = np.flatnonzero(flagged & frames.polyp_frames)
+    components = np.ones(len(frames), np.int64)
+    components[polyps] = 5
+    components[polyps[7]] = 2
+    images = FrameImages(pixels=lambda row: None, components=components, fold=fold)
     polyp, *folds = gallery_of(evaluation, "geometry", images).rows
-    assert flagged[polyp]
-    assert frames.polyp_frames[polyp]
+    assert polyp == polyps[7]
     assert fold[folds].tolist() == [900, 800]
     assert "geometry" not in {each.key for each in choose(evaluation, NO_PIXELS)}
 
@@ -134,7 +137,8 @@ def test_captions_state_the_values_of_the_parameters(evaluation, make_explanatio
         points=(replace(evaluation.points[0], value=41.0),),
     )
     fold = np.where(evaluation.frames.normal_frames, 300, 0)
-    images = FrameImages(pixels=NO_PIXELS.pixels, explain=lambda row: None, fold=fold)
+    counted = {"components": np.ones_like(fold), "fold": fold}
+    images = FrameImages(pixels=NO_PIXELS.pixels, explain=lambda row: None, **counted)
     galleries = choose(changed, images)
     words = {each.key: next(draw(changed, each, images)).caption for each in galleries}
     assert "T_L = 2.5" in words["texture"]

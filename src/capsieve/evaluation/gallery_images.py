@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError
@@ -59,20 +58,25 @@ def gallery_images(
 
     if read.detector.get("name") != "paper":
         return FrameImages(pixels=pixels)
-    return FrameImages(pixels=pixels, explain=explained, fold=_fold_sizes(read, exams))
+    components, fold = _count_components(read, exams)
+    return FrameImages(pixels=pixels, explain=explained, components=components, fold=fold)
 
 
-def _fold_sizes(read: LabelledResults, exams: list[Exam]) -> NDArray[np.int64]:
-    """Return the size of the largest component of each frame that is too stretched."""
-    frames, sizes = read.frames, np.zeros(len(read.frames), np.int64)
+def _count_components(
+    read: LabelledResults, exams: list[Exam]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of components of each frame, and the size of its largest stretched one."""
+    frames = read.frames
+    number, largest = np.zeros((2, len(frames)), np.int64)
     for code, exam in enumerate(exams):
-        table = exam.columns("head", "frame", "size", "rejected", table="features")
-        table = table.filter(pc.field("rejected") == "eccentricity")
         own = np.flatnonzero(frames.exam.code == code)
         keys = zip(frames.head[own].tolist(), frames.frame[own].tolist(), strict=True)
         places = dict(zip(keys, own.tolist(), strict=True))
-        columns = (table[name].to_pylist() for name in ("head", "frame", "size"))
-        for head, frame, size in zip(*columns, strict=True):
-            if (row := places.get((head, frame))) is not None:
-                sizes[row] = max(sizes[row], size)
-    return sizes
+        table = exam.columns("head", "frame", "size", "rejected", table="features")
+        columns = (column.to_pylist() for column in table.columns)
+        for head, frame, size, rejected in zip(*columns, strict=True):
+            row = places[head, frame]
+            number[row] += 1
+            if rejected == "eccentricity":
+                largest[row] = max(largest[row], size)
+    return number, largest

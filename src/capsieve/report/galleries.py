@@ -61,6 +61,8 @@ class FrameImages:
     explain
         Of the paper's detector: returns the explanation of a frame, with the label "polyp" if the
         evaluation flags it; or None if it cannot be read.
+    components
+        Of the paper's detector: the number of connected components of each frame.
     fold
         Of the paper's detector: the size of the largest component of each frame that the limit of
         the eccentricity rejected; 0 for none.
@@ -68,6 +70,7 @@ class FrameImages:
 
     pixels: Callable[[int], NDArray[Any] | None]
     explain: Callable[[int], Explanation | None] | None = None
+    components: NDArray[np.int64] | None = None
     fold: NDArray[np.int64] | None = None
 
 
@@ -216,7 +219,7 @@ def _found(evaluation: Evaluation) -> Gallery:
     """Show the best flagged frame of each found polyp; with outlines, one whose ball is on it."""
     frames, flagged, word = evaluation.frames, _flagged(evaluation), evaluation.frames.polyp_word
     found = _best_frames(frames, flagged)
-    shown, more = found, ""
+    shown, more = found, " Outlines are not known, so the circle may be elsewhere on the frame."
     if evaluation.on_polyp is not None:
         shown = _best_frames(frames, flagged & evaluation.on_polyp)
         place = "centre of the ball" if _is_paper(evaluation) else "place found by the detector"
@@ -311,19 +314,20 @@ def _geometry(evaluation: Evaluation, images: FrameImages) -> Gallery:
     """Compare a found polyp with two normal frames that show the largest folds."""
     frames, flagged, on_polyp = evaluation.frames, _flagged(evaluation), evaluation.on_polyp
     rows: list[int] = []
-    if images.fold is not None:
-        usable = flagged if on_polyp is None else flagged & on_polyp
-        polyps = _best_frames(frames, usable)
+    if images.fold is not None and images.components is not None:
+        usable = frames.polyp_frames & (flagged if on_polyp is None else flagged & on_polyp)
+        polyps = np.flatnonzero(usable & (frames.polyp.code >= 0))
+        order = np.lexsort((-frames.score[polyps], images.components[polyps]))
         folds = np.flatnonzero((images.fold > 0) & frames.normal_frames & ~flagged)
         folds = _by_turns(frames, folds, images.fold)[:2]
-        if polyps and folds:
-            rows = [max(polyps, key=lambda row: frames.score[row]), *folds]
+        if polyps.size and folds:
+            rows = [int(polyps[order[0]]), *folds]
     names = ["Fold"] * len(rows)
     if rows:
         names[0] = _name(frames.polyp_word, frames.polyp[rows[0]])
     caption = (
-        "A found polyp, and normal frames with the largest component that was rejected because it "
-        "is stretched: a fold."
+        "The flagged frame of a polyp with the fewest components, and normal frames with the "
+        "largest component that was rejected because it is stretched: a fold."
     )
     return Gallery(
         "geometry", "Geometry of a polyp and of folds", caption, rows, names[: len(rows)]
