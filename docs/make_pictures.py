@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from room_pictures import room_pictures
 
+from capsieve.parameters import Parameters
 from capsieve.phantom import (
     PhantomFrame,
     StudyPlan,
@@ -23,6 +24,8 @@ from capsieve.phantom import (
     render_frame,
     write_study,
 )
+from capsieve.report import figures
+from capsieve.report.data_flow import data_flow_drawing
 
 IMAGES = Path(__file__).parent / "images"
 ROWS, COLS = 4, 6
@@ -42,11 +45,17 @@ def capsieve(*arguments: str | Path, folder: str) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
 
+def data_flow() -> None:
+    """Draw how each quantity of the algorithm follows from others."""
+    figures.save(data_flow_drawing(Parameters()).figure, IMAGES / "data-flow.svg")
+
+
 def nine_panels() -> None:
     """Explain a synthetic frame with a polyp."""
     with tempfile.TemporaryDirectory() as folder:
         Image.fromarray(polyp_frame()).save(Path(folder) / "frame.png")
-        capsieve("explain", "frame.png", "-o", IMAGES / "nine-panels.png", folder=folder)
+        capsieve("explain", "frame.png", "-o", "nine-panels.png", folder=folder)
+        shutil.copy(Path(folder) / "nine-panels.png", IMAGES)
 
 
 def report() -> None:
@@ -63,7 +72,7 @@ def evaluation() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         write_study(plan_study("demo"), Path(folder) / "study")
         capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
-        labels = ("--labels", "study/labels.csv")
+        labels = ("--labels", "study/labels.csv", "--regions", "study")
         capsieve("evaluate", "results", *labels, "-o", "evaluation", folder=folder)
         shutil.copy(Path(folder) / "evaluation" / "figures" / "roc.png", IMAGES / "roc.png")
         photograph(Path(folder) / "evaluation" / "report.html", "evaluation.png")
@@ -145,6 +154,7 @@ def sort_frames(
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
+    data_flow()
     nine_panels()
     report()
     evaluation()

@@ -6,6 +6,7 @@ each preset, the others once.
 """
 
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def main() -> None:
         "quantiles": found["1"],
         "texture": texture,
     }
-    TARGET.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    pair = re.compile(r"\[\s+([^,\s]+),\s+([^,\s]+)\s+\]")  # on one line
+    TARGET.write_text(pair.sub(r"[\1, \2]", json.dumps(content, indent=2)) + "\n", "utf-8")
     print(TARGET.read_text(encoding="utf-8"), end="")
 
 

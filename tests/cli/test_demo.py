@@ -2,12 +2,16 @@
 
 import json
 import shlex
+from dataclasses import replace
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from capsieve.cli.demo import best_polyp_frame
 from capsieve.detector import demo_range
+from support.made_evaluation import made_evaluation
 
 
 def test_a_file_in_the_place_of_the_folder_is_wrong_usage(run, tmp_path):
@@ -20,6 +24,18 @@ def test_a_folder_that_cannot_be_made_is_exit_code_1(run, tmp_path):
     result = run("demo", "-o", tmp_path / "file" / "demo", "--quiet")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1].startswith("capsieve: cannot ")
+
+
+def test_the_explained_frame_is_the_best_with_the_ball_on_the_polyp():
+    evaluation = made_evaluation(compared=False)
+    frames = evaluation.frames
+    flagged = np.flatnonzero(frames.flagged & frames.polyp_frames)
+    by_score = flagged[np.argsort(-frames.score[flagged], kind="stable")]
+    assert best_polyp_frame(evaluation) == by_score[0]
+    on_polyp = np.ones(len(frames), bool)
+    on_polyp[by_score[:3]] = False
+    assert best_polyp_frame(replace(evaluation, on_polyp=on_polyp)) == by_score[3]
+    assert best_polyp_frame(replace(evaluation, on_polyp=np.zeros(len(frames), bool))) is None
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.robustness import (
     PARAMETERS,
+    paper_table,
     parameter_named,
     perturbed,
     plan_changes,
@@ -268,6 +269,36 @@ def test_an_impossible_change_leaves_an_empty_row_and_the_others_in_their_place(
     assert table.column("parameter") == ["Base", "M_L", "R_P"]
     assert table.column("specificity")[1] is None
     assert table.column("newly_flagged")[2] == sum(possible.gained.values())
+
+
+def test_the_latex_table_has_the_seven_columns_of_the_paper_with_true_minus_signs(study, tmp_path):
+    found = run(study, tmp_path / "out", parameter=("sigma1", "E_max"))
+    lines = (tmp_path / "out" / "robustness.tex").read_text().splitlines()
+    rows = [line.removesuffix(r" \\").split(" & ") for line in lines if " & " in line]
+    assert {len(row) for row in rows} == {7}
+    assert [row[0] for row in rows[1:]] == [
+        "Base",
+        *(r"$\sigma_{1}$ +10\,\%", r"$\sigma_{1}$ $-$10\,\%"),
+        *(r"$E_{\mathrm{max}}$ +10\,\%", r"$E_{\mathrm{max}}$ $-$10\,\%"),
+    ]
+    assert any(
+        line.startswith(r"\caption") and f"$R_{{P}}$ = {BASE.radius_threshold}" in line
+        for line in lines
+    )
+    [one] = [paper_table(replace(found, changes=found.changes[:1])).column("parameter")[1:]]
+    assert one == ["sigma1"]  # as in the paper, if all changes are of the same percentage
+
+
+def test_the_papers_seven_columns_come_first(study):
+    table = robustness_table(run(study, parameter=("sigma1",)))
+    keys = [column.key for column in table.columns]
+    assert keys[:7] == [
+        "parameter",
+        *("specificity", "delta_specificity"),
+        *("sensitivity_frames", "delta_sensitivity_frames"),
+        *("sensitivity_polyps", "delta_sensitivity_polyps"),
+    ]
+    assert table.column("change_percent") == [None, 10.0, -10.0]
 
 
 @pytest.mark.slow

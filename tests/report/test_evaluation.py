@@ -28,6 +28,7 @@ from capsieve.report.evaluation_tables import (
     point_line,
     without_zeros,
 )
+from capsieve.report.galleries import FrameImages
 from capsieve.statistics.frames import Coded
 from capsieve.statistics.results import (
     Column,
@@ -54,7 +55,7 @@ def names(folder: Path) -> set[str]:
 def page_of(evaluation: Evaluation, folder: Path) -> str:
     frame = np.full((64, 64, 3), 90, np.uint8)
     return write_evaluation(
-        evaluation, folder, images=lambda row: frame if row % 2 else None
+        evaluation, folder, images=FrameImages(pixels=lambda row: frame if row % 2 else None)
     ).read_text(encoding="utf-8")
 
 
@@ -134,16 +135,29 @@ def test_several_sources_come_before_the_pooled_figures(tmp_path: Path) -> None:
     assert "frames" not in [column.key for column in summary(made_evaluation()).columns]
 
 
-def test_the_figures_of_a_chosen_rule_are_those_of_the_test_part() -> None:
+def test_figures_of_a_chosen_rule_are_of_all_frames_next_to_the_test_part() -> None:
     evaluation = made_evaluation(compared=False)
     point = replace(evaluation.points[0], key="chosen")
     test = tuple(
-        replace(each, subset="test", value=0.25, numerator=None) for each in evaluation.metrics
+        replace(each, subset="test", value=0.25, numerator=4, denominator=16)
+        for each in evaluation.metrics
+        if each.key == "polyps.sensitivity"
     )
-    chosen = replace(evaluation, points=(point,), metrics=(*evaluation.metrics, *test))
-    table = summary(chosen)
-    assert table.title == "Chosen on the training part: R_P = 37; test part only"
-    assert table.column("value")[0] == "25.0 %"
+    table = summary(replace(evaluation, points=(point,), metrics=(*evaluation.metrics, *test)))
+    assert table.title == "Chosen on the training part: R_P = 37"
+    sensitivity, _, specificity, *_ = table.rows
+    assert sensitivity[:5] == ("Sensitivity per polyp", "81.25 %", "13 of 16", "25.0 %", "4 of 16")
+    assert specificity[1:] == ("90.2 %", "16,901 of 18,738", "", "", "")
+
+
+def test_false_positives_are_per_patient_only_if_every_exam_has_its_own() -> None:
+    evaluation = made_evaluation(compared=False)
+    rows = {row[0]: row[1:3] for row in summary(evaluation).rows}
+    assert rows["False positives per patient"] == ("367", "of 3,748 normal")  # 3747.6
+    one = replace(evaluation.frames.patient, code=np.zeros(len(evaluation.frames), np.int32))
+    frames = replace(evaluation.frames, patient=one)
+    measures = summary(replace(evaluation, frames=frames)).column("measure")
+    assert "False positives per exam" in measures
 
 
 @pytest.mark.parametrize(
@@ -204,7 +218,7 @@ def test_a_table_of_an_unknown_kind_is_not_lost(tmp_path: Path) -> None:
 def test_all_files_are_written(written: Path) -> None:
     found = names(written)
     assert {"metrics.json", "report.html", "files.txt", "tables/sequences.tex"} <= found
-    assert {"figures/gallery-found.png", "figures/gallery-missed.png"} <= found
+    assert {"figures/gallery-found-1.png", "figures/gallery-missed-1.png"} <= found
     assert {"tables/comparison.csv", "figures/comparison.svg"} <= found
     charts = {name for name in found if name.startswith("figures/") and "gallery" not in name}
     assert {name[:-4] for name in charts if name.endswith(".svg")} == {

@@ -100,6 +100,19 @@ def test_figure_says_that_it_is_no_medical_device(figure):
     assert "research software, not a medical device" in everything_written(figure)
 
 
+def test_the_title_does_not_say_what_the_frame_shows(make_explanation):
+    for texture, title in ((4.5, "Flagged"), (2.0, "Not flagged")):
+        figure = nine_panels(make_explanation(texture_max=texture), PAPER)
+        word = figure.subfigs[0].texts[0].get_text()
+        assert word == title
+
+
+def test_the_corrected_frame_is_drawn_inside_the_mask_only(make_explanation):
+    explanation = make_explanation()
+    image = panels(nine_panels(explanation, PAPER))[2].images[0].get_array()
+    np.testing.assert_array_equal(~np.ma.getmaskarray(image), explanation.mask)
+
+
 def test_every_listed_feature_is_numbered_in_both_panels(make_explanation):
     explanation = make_explanation(blobs=TWELVE)
     figure = nine_panels(explanation, PAPER)

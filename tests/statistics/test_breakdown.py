@@ -83,9 +83,12 @@ def test_scores_from_elsewhere_have_no_reasons():
 def test_no_frame_is_lost_from_the_histograms():
     texture, radius = histograms(eight_frames(), PARAMETERS)
     assert (texture.polyp.sum(), texture.normal.sum()) == (3, 3)
-    assert "1 normal frame" in texture.left_out
+    assert texture.left_out.startswith("1 of 4 normal frames")
     assert (radius.polyp.sum(), radius.normal.sum()) == (2, 1)
-    assert "1 polyp frame and 3 normal frames" in radius.left_out
+    assert (radius.polyp_frames, radius.normal_frames) == (3, 4)
+    stopped, unscored = radius.left_out.removesuffix(".").split(". ")
+    assert stopped.startswith("2 of 4 normal frames and 1 of 3 polyp frames have R_max = 0")
+    assert unscored == "1 of 4 normal frames not scored"
 
 
 def test_the_papers_bounds_are_edges_of_bins():
@@ -110,7 +113,7 @@ def test_a_histogram_of_rejected_frames_alone_is_empty():
     frames = labelled_frames([LOW], [N], radius_max=[0.0])
     (histogram,) = histograms(frames, {})
     assert histogram.normal.sum() == 0
-    assert "1 normal frame" in histogram.left_out
+    assert "1 of 1 normal frame" in histogram.left_out
 
 
 def test_causes_counted_by_hand():

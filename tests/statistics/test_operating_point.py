@@ -152,6 +152,27 @@ def test_the_parts_are_the_training_patients_and_all_others():
     assert frames.part.code.tolist() == [1] * 11 + [0] * 11
 
 
+def test_a_training_patient_may_be_named_by_the_only_exam():
+    frames = two_patients()
+    exams = Coded.of(["exam-1"] * 11 + ["exam-2"] * 11)
+    by_exam = with_training_patients(replace(frames, exam=exams), ("exam-2",))
+    assert by_exam.part.code.tolist() == [1] * 11 + [0] * 11
+    named = with_training_patients(replace(frames, unit=exams), ("exam-1",))
+    assert named.part.code.tolist() == [0] * 11 + [1] * 11
+
+
+def test_a_patient_with_several_exams_is_not_named_by_one_of_them():
+    exams = Coded.of(["exam-1"] * 11 + ["exam-2"] * 5 + ["exam-3"] * 6)
+    with pytest.raises(ParameterError, match="one of several exams of patient 'b'"):
+        with_training_patients(replace(two_patients(), exam=exams), ("exam-2",))
+
+
+def test_an_exam_of_several_patients_names_none():
+    exams = Coded.of(["folder"] * 22)
+    with pytest.raises(ParameterError, match="no patient 'folder'; they name a, b"):
+        with_training_patients(replace(two_patients(), exam=exams), ("folder",))
+
+
 @pytest.mark.parametrize(
     ("names", "message"), [(("c",), "'c'; they name a, b"), (("a", "b"), "left to test on")]
 )

@@ -13,9 +13,9 @@ from capsieve.cli.options import workers_option
 
 if TYPE_CHECKING:
     from capsieve.screening.screen import ScreenedExam
-    from capsieve.statistics.results import Table
+    from capsieve.statistics.results import Evaluation, Table
 
-__all__ = ["command"]
+__all__ = ["best_polyp_frame", "command"]
 
 _EXAMPLE = """\b
 Example:
@@ -81,14 +81,14 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
         )
     click.echo("Evaluating the results against the ground truth ...", err=True)
     evaluation = evaluate(out / "results", study / "labels.csv", out / "evaluation", regions=study)
-    panels = _explain_best_event(exams, out)
+    panels = _explain_best_polyp(evaluation, out)
     click.echo(f"\n{tables.terminal(_exam_table(exams), title=False)}")
     click.echo(f"\n{tables.terminal(summary(evaluation))}")
     click.echo("\nThe frames are synthetic: expect other values for real exams.")
     paths = {
         "Reports of the exams": out / "results" / "EXAM" / "report.html",
         "Report of the evaluation": out / "evaluation" / "report.html",
-        "Evidence for the best event": panels,
+        "Evidence for the best polyp": panels,
         "Study with ground truth": study,
     }
     for title, path in paths.items():
@@ -132,28 +132,36 @@ def _review_command(results: Path) -> str:
     return command
 
 
-def _explain_best_event(exams: "Sequence[ScreenedExam]", out: Path) -> Path | None:
-    """Draw the nine panels of the event with the highest score."""
+def _explain_best_polyp(evaluation: "Evaluation", out: Path) -> Path | None:
+    """Draw the nine panels of the found polyp with the highest score."""
     import capsieve
     from capsieve.atomic_write import check_replaceable
     from capsieve.report import figures
     from capsieve.report.nine_panels import nine_panels
     from capsieve.store.exam import Exam
 
-    found: list[tuple[float, Exam, int, int]] = []
-    for screened in exams:
-        if screened.record is not None and screened.record["frame_counts"]["events"]:
-            exam = Exam(screened.folder)
-            first = exam.columns("score", "head", "best_frame", table="events").to_pylist()[0]
-            found.append((first["score"], exam, first["head"], first["best_frame"]))
-    if not found:
+    row = best_polyp_frame(evaluation)
+    if row is None:
         return None
-    _, exam, head, frame = max(found, key=lambda one: one[0])
+    frames = evaluation.frames
+    exam, head = Exam(Path(evaluation.results) / str(frames.exam[row])), int(frames.head[row])
     with exam.reader(head) as reader:
-        pixels = reader.pixels(frame)
+        pixels = reader.pixels(int(frames.frame[row]))
     field_of_view = exam.field_of_view(head, *pixels.shape[:2])
     explanation = capsieve.explain(pixels, exam.parameters, field_of_view)
     path = out / "nine-panels.png"
     check_replaceable(path)
     figures.save(nine_panels(explanation, exam.parameters), path)
     return path
+
+
+def best_polyp_frame(evaluation: "Evaluation") -> int | None:
+    """Return the row of the flagged polyp frame with the highest score and the ball on the polyp.
+
+    None if there is no such frame. Without outlines every flagged polyp frame counts.
+    """
+    frames = evaluation.frames
+    found = frames.flagged & frames.polyp_frames
+    if evaluation.on_polyp is not None:
+        found &= evaluation.on_polyp
+    return max(found.nonzero()[0].tolist(), key=lambda row: frames.score[row], default=None)

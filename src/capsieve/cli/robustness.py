@@ -110,6 +110,6 @@ def _say(study: "Robustness", out: Path) -> None:
     )
     for change in study.changes:
         if change.why:
-            say(f"Not possible: {change.symbol} {change.percent:+g} %: {change.why}")
+            say(f"Not possible: {change.symbol} {text.signed(change.percent)} %: {change.why}")
     say(f"Wrote {out / 'robustness.json'}, .csv, .tex and .png")
     say_cautions((), study.labels.warnings, study.run.problems)

@@ -1,7 +1,6 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
 import os
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import CapsieveError, FileError, ParameterError
+from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
     LabelledResults,
@@ -174,10 +173,13 @@ def evaluate(
     }
     evaluation = _evaluation(read, options, settings, outlines, others)
     if out is not None:
+        from capsieve.evaluation.gallery_images import gallery_images
         from capsieve.report.evaluation import write_evaluation
 
         with ExitStack() as stack:
-            images = _images(read, stack) if galleries and read.folders else None
+            images = None
+            if galleries and read.folders:
+                images = gallery_images(read, evaluation.points[0].flagged, stack)
             write_evaluation(evaluation, out, images=images)
     return evaluation
 
@@ -257,9 +259,18 @@ def _evaluation(
         roc_polyps=roc_polyps.curve,
         effort=effort_curve(frames),
         froc=None if located is None else located.froc,
-        histograms=histograms(frames, read.parameters),
+        histograms=histograms(frames, _used_parameters(read, points[0])),
         comparison=None if others is None else _compared(read, others, flagged, options),
+        on_polyp=None if located is None else located.on_polyp,
     )
+
+
+def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
+    """Return the parameters of the detector, with the R_P that the evaluation flags by."""
+    parameters = dict(read.parameters)
+    if step_of(read) and used.rule == "threshold" and used.value is not None:
+        parameters["radius_threshold"] = used.value
+    return parameters
 
 
 def step_of(read: LabelledResults) -> float | None:
@@ -418,24 +429,3 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]
 def _two_names(first: str, second: str) -> tuple[str, str]:
     one, two = Path(first).name, Path(second).name
     return (one, two) if one != two else (first, second if first != second else f"{second} (2)")
-
-
-def _images(read: LabelledResults, stack: ExitStack) -> Callable[[int], NDArray[Any] | None]:
-    """Return a function that reads the pixels of a frame, or None if its source is missing."""
-    from capsieve.store.exam import Exam
-
-    readers: dict[tuple[int, int], Any] = {}
-
-    def image(row: int) -> NDArray[Any] | None:
-        code, head = int(read.frames.exam.code[row]), int(read.frames.head[row])
-        try:
-            if (code, head) not in readers:
-                readers[code, head] = None  # if the source is missing, it is not tried again
-                reader = Exam(read.folders[code]).reader(head)
-                readers[code, head] = stack.enter_context(reader)
-            reader = readers[code, head]
-            return None if reader is None else reader.pixels(int(read.frames.frame[row]))
-        except CapsieveError:
-            return None
-
-    return image

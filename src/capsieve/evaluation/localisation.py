@@ -24,12 +24,16 @@ __all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Localisation:
-    """Hit rates, a table of hits by polyp, FROC, and problems of reading and matching outlines."""
+    """Hit rates, a table of hits by polyp, FROC, and problems of reading and matching outlines.
+
+    `on_polyp` is a mask of the frames whose best place is inside an outline.
+    """
 
     metrics: tuple[Metric, ...]
     table: Table
     froc: FrocCurve | None
     problems: tuple[LabelProblem, ...]
+    on_polyp: NDArray[np.bool_]
 
 
 class Marks(NamedTuple):
@@ -99,7 +103,9 @@ def localise(
     polyps = _by_polyp(frames, names, rows, hit, flagged)
     metrics = _hit_metrics(frames, rows, hit, flagged, polyps, names.count(None), options)
     curve = froc(frames, found, read_marks(frames, folders))
-    return Localisation(metrics, _hit_table(frames, polyps), curve, problems)
+    on_polyp = np.zeros(len(frames), bool)
+    on_polyp[rows[hit]] = True
+    return Localisation(metrics, _hit_table(frames, polyps), curve, problems, on_polyp)
 
 
 def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:

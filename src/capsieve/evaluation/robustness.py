@@ -24,6 +24,7 @@ from capsieve.evaluation.settings import RobustnessSettings
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
 from capsieve.report import figures, page, tables, text
+from capsieve.report.robustness_figure import RateChanges, robustness_drawing
 from capsieve.statistics.frames import NORMAL, POLYP
 from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.rates import rate_metrics
@@ -38,9 +39,11 @@ __all__ = [
     "PARAMETERS",
     "Change",
     "Robustness",
+    "paper_table",
     "parameter_named",
     "perturbed",
     "plan_changes",
+    "rate_changes",
     "robustness_content",
     "robustness_table",
     "study_robustness",
@@ -236,31 +239,62 @@ def study_robustness(
 
 
 def robustness_table(study: Robustness) -> Table:
-    """Return the paper's robustness table, and the number of frames whose flag changed."""
-    word = study.run.frames.polyp_word
-    named = {
-        "frames.specificity": ("specificity", "SPEC"),
-        "frames.sensitivity": ("sensitivity_frames", "SENS per frame"),
-        "polyps.sensitivity": ("sensitivity_polyps", f"SENS per {word}"),
-    }
-    columns = [Column(name.lower(), name) for name in ("Parameter", "Change", "Value")]
-    for name, label in named.values():
+    """Return the paper's robustness table, then the values, and the frames whose flag changed."""
+    columns = [Column("parameter", "Parameter")]
+    for key, label in _rate_labels(study).items():
+        name = _RATE_COLUMNS[key]
         columns.append(Column(name, label, "share"))
-        columns.append(Column(f"delta_{name}", f"delta {label} (%)", "number", 2))
-    columns.append(Column("newly_flagged", "Newly flagged frames", "count"))
-    columns.append(Column("no_longer_flagged", "No longer flagged", "count"))
+        quantity, _, per = label.partition(" ")
+        delta = f"delta({quantity}) {per}".strip()
+        columns.append(Column(f"delta_{name}", delta, "number", 2))
+    columns += [
+        Column("change_percent", "Change (%)", "number"),
+        Column("value", "Value"),
+        Column("newly_flagged", "Newly flagged", "count"),
+        Column("no_longer_flagged", "No longer flagged", "count"),
+    ]
     base = [cell for key in RATES for cell in (study.metrics[key].value, None)]
-    rows: list[tuple[Any, ...]] = [("Base", None, None, *base, None, None)]
+    rows: list[tuple[Any, ...]] = [("Base", *base, None, None, None, None)]
     for change in study.changes:
         found = change.effect
         value = None if change.value is None else f"{change.value:g}"
-        name = change.symbol if change.symbol != "-" else change.name
-        cells: list[Any] = [None] * (len(columns) - 3)
+        cells: list[Any] = [None] * len(base)
+        changed: tuple[int | None, ...] = (None, None)
         if found is not None:
             cells = [cell for key in RATES for cell in (found.rates[key].value, found.delta[key])]
-            cells += [sum(found.gained.values()), sum(found.lost.values())]
-        rows.append((name, f"{change.percent:+g} %", value, *cells))
+            changed = sum(found.gained.values()), sum(found.lost.values())
+        rows.append((_symbol_of(change), *cells, change.percent, value, *changed))
     return Table("robustness", "Robustness", tuple(columns), tuple(rows), _caption(study))
+
+
+def paper_table(study: Robustness) -> Table:
+    """Return the seven columns of the paper's robustness table.
+
+    The first has the changes too, unless every parameter is changed by the same percentage.
+    """
+    table = robustness_table(study)
+    several = len({change.percent for change in study.changes}) > 1
+    names = ["Base", *(_change_name(c) if several else _symbol_of(c) for c in study.changes)]
+    rows = tuple((name, *row[1:7]) for name, row in zip(names, table.rows, strict=True))
+    return replace(table, columns=table.columns[:7], rows=rows)
+
+
+_RATE_COLUMNS: dict[str, str] = dict(
+    zip(RATES, ("specificity", "sensitivity_frames", "sensitivity_polyps"), strict=True)
+)
+
+
+def _rate_labels(study: Robustness) -> dict[str, str]:
+    word = study.run.frames.polyp_word
+    return dict(zip(RATES, ("SPEC", "SENS per frame", f"SENS per {word}"), strict=True))
+
+
+def _symbol_of(change: Change) -> str:
+    return change.symbol if change.symbol != "-" else change.name
+
+
+def _change_name(change: Change) -> str:
+    return f"{_symbol_of(change)} {text.signed(change.percent)} %"
 
 
 def _caption(study: Robustness) -> str:
@@ -268,36 +302,39 @@ def _caption(study: Robustness) -> str:
     normals = f"{int((run.frames.truth == NORMAL).sum()):,}"
     if study.settings.normals is not None:
         normals += f" of {run.counts['normal']:,} (drawn at random, seed {study.settings.seed})"
+    percents = " or ".join(
+        f"{text.signed(each)} %"
+        for each in dict.fromkeys(change.percent for change in study.changes)
+    )
     caption = (
-        f"One changed parameter at a time, on {int((run.frames.truth == POLYP).sum()):,} polyp "
-        f"frames of {polyps:,} {run.frames.polyp_word}s and {normals} normal frames. "
-        f"Exams: {len(run.exams):,}. Whole numbers are rounded away from "
-        "the base. delta is the change relative to the base in percent; the last columns count "
-        "the frames whose flag changed."
+        f"R_P = {study.base.radius_threshold}. One parameter at a time is changed by {percents}. "
+        f"Frames: {int((run.frames.truth == POLYP).sum()):,} polyp frames of {polyps:,} "
+        f"{run.frames.polyp_word}s and {normals} normal frames of "
+        f"{text.plural(len(run.exams), 'exam')}. Whole numbers are rounded away from the base. "
+        "delta(SPEC) and delta(SENS) are changes relative to the base, in percent."
     )
     return caption + (f" Not analysed: {len(run.unscored):,} frames." if run.unscored else "")
 
 
 def _write(study: Robustness, out: Path) -> None:
-    tables.write(robustness_table(study), out)
-    changes = [(change, change.effect) for change in study.changes if change.effect is not None]
-    height = 1.2 + 0.22 * len(changes)
-    with figures.figure(len(RATES), width=3.2, height=height, sharey=True) as (drawing, panels):
-        names = [f"{change.symbol} {change.percent:+g} %" for change, _ in changes]
-        places = range(len(changes))
-        for panel, key in zip(panels, RATES, strict=True):
-            base = study.metrics[key]
-            panel.set_title(base.name)
-            if base.value is not None:
-                panel.axvline(base.value, color=figures.GREY, linestyle="--")
-                values = [found.rates[key].value or 0.0 for _, found in changes]
-                panel.plot(values, places, "o", color=figures.BLUE)
-            figures.percent_axis(panel.xaxis)
-            panel.set_yticks(places, [text.math_symbols(name) for name in names])
-        panels[0].invert_yaxis()
-        figures.save(drawing, out / "robustness.png")
+    page.write(tables.csv(robustness_table(study)), out / "robustness.csv")
+    page.write(tables.latex(paper_table(study)), out / "robustness.tex")
+    figures.save(robustness_drawing([rate_changes(study)]).figure, out / "robustness.png")
     content = json.dumps(robustness_content(study), allow_nan=False, ensure_ascii=False, indent=1)
     page.write(f"{content}\n", out / "robustness.json")
+
+
+def rate_changes(study: Robustness, name: str = "") -> RateChanges:
+    """Return the rates of the base and of every possible change, for the figure."""
+    found = [(change, change.effect) for change in study.changes if change.effect is not None]
+    return RateChanges(
+        name,
+        {study.metrics[key].name: study.metrics[key].value for key in RATES},
+        {
+            _change_name(change): {study.metrics[key].name: each.rates[key].value for key in RATES}
+            for change, each in found
+        },
+    )
 
 
 def robustness_content(study: Robustness) -> dict[str, Any]:

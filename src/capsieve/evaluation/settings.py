@@ -40,7 +40,8 @@ class CalibrationOptions:
     )
     train_patients: tuple[str, ...] = _option(
         (),
-        "Choose on this patient and test on the others. May be given several times.",
+        "Choose on this patient (or exam, if it is the only one of its patient) and test on the "
+        "others. May be given several times.",
         option="--train-patient",
         metavar="NAME",
     )

@@ -25,7 +25,7 @@ from capsieve.report.evaluation_tables import (
     summary,
     without_zeros,
 )
-from capsieve.report.galleries import Images, choose, draw
+from capsieve.report.galleries import FrameImages, choose, draw
 from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
 from capsieve.store.record import RECORD
@@ -53,13 +53,13 @@ _OWN_PLACE = ("accounts", "operating-points", "reading-effort")
 
 
 def write_evaluation(
-    evaluation: Evaluation, out: str | os.PathLike[str], *, images: Images | None = None
+    evaluation: Evaluation, out: str | os.PathLike[str], *, images: FrameImages | None = None
 ) -> Path:
     """Write an evaluation into a folder, each file complete or not at all, report.html last.
 
     Files of an earlier evaluation are replaced, and those that this one does not write are removed;
-    files.txt names them. Other files in the folder are not touched. `images` returns the pixels of
-    a row of `evaluation.frames`, or None; without it there are no galleries. The page is returned.
+    files.txt names them. Other files in the folder are not touched. Without `images` there are no
+    galleries. The page is returned.
 
     Raises
     ------
@@ -79,10 +79,13 @@ def write_evaluation(
         size = map(round, 96 * drawing.figure.get_size_inches())
         drawn[name] = (page.image(svg), *size, drawing)
     if images is not None:
-        for gallery in choose(evaluation):
-            name = f"figures/gallery-{gallery.key}.png"
-            contents[name] = figures.content(draw(evaluation, gallery, images), "png")
-            galleries.append((gallery, name))
+        for gallery in choose(evaluation, images):
+            parts = []
+            for number, drawing in enumerate(draw(evaluation, gallery, images), start=1):
+                name = f"figures/gallery-{gallery.key}-{number}.png"
+                contents[name] = figures.content(drawing.figure, "png")
+                parts.append((name, drawing))
+            galleries.append((gallery, parts))
     contents[METRICS] = _json(metrics_json(evaluation))
     shown = {"written": sorted(contents), "galleries": galleries, "drawn": drawn}
     html = page.render("evaluation.html", files=True, **shown, **_values(evaluation))

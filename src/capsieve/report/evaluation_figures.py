@@ -1,48 +1,54 @@
 """Figures of an evaluation: ROC curves, reading effort, FROC, histograms, comparison."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from capsieve.report import text
 from capsieve.report.evaluation_tables import point_text, source_subsets
-from capsieve.report.figures import BLUE, GREY, INK, ORANGE, SKY, VERMILLION, figure, percent_axis
+from capsieve.report.figures import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    SKY,
+    VERMILLION,
+    Drawing,
+    figure,
+    percent_axis,
+)
 from capsieve.report.text import math_symbols
 from capsieve.statistics.results import Evaluation, Histogram, Metric, OperatingPoint, RocCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "drawings"]
+__all__ = ["drawings", "histogram_drawing", "roc_drawing"]
 
 _LOW_END = 0.2  # the part of the curve that matters: flagged frames have to be read
 _MARKS = ("X", "P", "D", "^")
-
-
-class Drawing(NamedTuple):
-    """A figure, its caption, and a short text for those who cannot see it."""
-
-    figure: "Figure"
-    caption: str
-    alt: str
+_MARK_SIZE, _END_SIZE = 8, 12  # points
 
 
 def drawings(evaluation: Evaluation) -> dict[str, Drawing]:
     """Return the figures by the names of their files; those without data are left out."""
     found = {
-        "roc": _roc(evaluation),
-        "roc-low": _roc(evaluation, end=_LOW_END),
+        "roc": roc_drawing(evaluation),
+        "roc-low": roc_drawing(evaluation, end=_LOW_END),
         "reading-effort": _effort(evaluation),
         "froc": _froc(evaluation),
         "comparison": _comparison(evaluation),
     }
-    found |= {f"histogram-{each.key}": _histogram(each) for each in evaluation.histograms}
+    found |= {f"histogram-{each.key}": histogram_drawing(each) for each in evaluation.histograms}
     return {name: drawing for name, drawing in found.items() if drawing is not None}
 
 
-def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
+def roc_drawing(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
+    """Draw the curves per frame and per polyp, with the operating points; None without curves.
+
+    `end` is the largest false positive rate that is shown.
+    """
     curves = [each for each in (evaluation.roc_frames, evaluation.roc_polyps) if each is not None]
     if not curves:
         return None
@@ -54,7 +60,7 @@ def _roc(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
                 axes.fill_between(curve.band_rate, *bounds, label="95 % band", **look)
             key = "frames.auc" if curve.unit == "frame" else "polyps.auc"
             label = _area_label("detector", evaluation.metrics, key)
-            _draw_roc(axes, curve, color=BLUE, line="-", label=label)
+            _draw_roc(axes, curve, color=BLUE, line="-", label=label, end=end)
             for mark, point in zip(_MARKS, _distinct_points(evaluation), strict=False):
                 x, y, found = _rates(evaluation, point, curve)
                 if x <= end:
@@ -136,17 +142,20 @@ def _froc(evaluation: Evaluation) -> Drawing | None:
     return Drawing(drawing, caption, "FROC curve")
 
 
-def _histogram(histogram: Histogram) -> Drawing | None:
+def histogram_drawing(histogram: Histogram) -> Drawing | None:
+    """Draw the distributions in both classes as shares of all frames; None if no bin has any."""
     if not histogram.polyp.sum() + histogram.normal.sum():
         return None
-    looks: list[tuple[str, Any, dict[str, Any]]] = [
-        ("normal", histogram.normal, {"facecolor": "#a9cbe4", "edgecolor": BLUE}),
-        ("polyp", histogram.polyp, {"facecolor": "none", "edgecolor": "#9c4400", "hatch": "////"}),
+    normal, polyp = histogram.normal_frames, histogram.polyp_frames
+    plain = {"facecolor": "#a9cbe4", "edgecolor": BLUE, "linewidth": 0.8}
+    striped = {"facecolor": "none", "edgecolor": "#9c4400", "linewidth": 1.0, "hatch": "////"}
+    looks: list[tuple[str, Any, int, dict[str, Any]]] = [
+        ("normal", histogram.normal, normal, plain),
+        ("polyp", histogram.polyp, polyp, striped),
     ]
-    with figure(1, width=5.4, height=3.2) as (drawing, [axes]):
-        for name, counts, look in looks:
-            whole = int(counts.sum())
-            label = f"{name} ({text.plural(whole, 'frame')})"
+    with figure(1, width=5.4, height=3.7) as (drawing, [axes]):
+        for name, counts, whole, look in looks:
+            label = f"{name}: {text.count(int(counts.sum()))} of {text.plural(whole, 'frame')}"
             axes.stairs(counts / max(whole, 1), histogram.edges, fill=True, label=label, **look)
         for line, (name, value) in zip(
             ("--", "-.", ":") * 4, histogram.bounds.items(), strict=False
@@ -154,24 +163,33 @@ def _histogram(histogram: Histogram) -> Drawing | None:
             if histogram.edges[0] <= value <= histogram.edges[-1]:
                 label = math_symbols(f"{name} = {text.distinct(value)}")
                 axes.axvline(value, color=INK, linestyle=line, linewidth=1.2, label=label)
-        axes.set(xlim=(histogram.edges[0], histogram.edges[-1]), ylabel="share of the class")
+        axes.set(
+            xlim=(histogram.edges[0], histogram.edges[-1]),
+            ylabel="share of all frames of the class",
+        )
         axes.set_xlabel(math_symbols(histogram.label))
         axes.set_title(math_symbols(histogram.label))
         percent_axis(axes.yaxis)
-        axes.legend(loc="upper right")
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), borderaxespad=0, ncols=2)
     caption = "The last bin also counts values beyond it."
-    if histogram.left_out:
-        caption += f" {text.sentence(histogram.left_out)}"
+    caption = f"{text.sentence(histogram.left_out)} {caption}".strip()
     return Drawing(drawing, caption, f"Histogram of {text.plain(histogram.label)}")
 
 
-def _draw_roc(axes: "Axes", curve: RocCurve, *, color: str, line: str, label: str) -> None:
+def _draw_roc(
+    axes: "Axes", curve: RocCurve, *, color: str, line: str, label: str, end: float = 1.0
+) -> None:
     """Draw a curve, its end, and the straight line from there to (1, 1)."""
     x, y = curve.false_positive_rate, curve.true_positive_rate
     axes.plot(x, y, line, color=color, label=math_symbols(label), zorder=3)
     if _stops(curve):
         axes.plot([x[-1], 1], [y[-1], 1], ":", color=GREY, linewidth=1.3)
-        axes.plot(x[-1:], y[-1:], "o", color=color, markerfacecolor="white", zorder=4)
+    if _stops(curve) and x[-1] <= end:
+        # Larger than a mark: an operating point is often the end of the curve.
+        axes.plot(
+            x[-1:], y[-1:], "o", color=color, markersize=_END_SIZE, markeredgewidth=1.6,
+            markerfacecolor="white", zorder=4, clip_on=False,
+        )  # fmt: skip
 
 
 def _draw_mark(
@@ -179,8 +197,8 @@ def _draw_mark(
 ) -> None:
     label = math_symbols(name) if name else "_"
     axes.plot(
-        [x], [y], mark, color=color, markersize=8, markeredgecolor="white", linestyle="none",
-        label=label, zorder=5, clip_on=False,
+        [x], [y], mark, color=color, markersize=_MARK_SIZE, markeredgecolor="white",
+        linestyle="none", label=label, zorder=5, clip_on=False,
     )  # fmt: skip
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from capsieve.report import text
+from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import (
     LEVEL,
     Column,
@@ -30,10 +31,12 @@ __all__ = [
     "without_zeros",
 ]
 
+_FALSE = "frames.false_positives_per_exam"
 _HEADLINE = (
     "polyps.sensitivity",
     "frames.sensitivity",
     "frames.specificity",
+    _FALSE,
     "effort.frames_per_exam",
     "frames.auc",
 )
@@ -56,35 +59,93 @@ _POINTS = {
 
 
 def summary(evaluation: Evaluation) -> Table:
-    """Return the table to read first: sensitivity, specificity, frames to read, AUC.
+    """Return the table to read first: sensitivity, specificity, false positives, frames to read.
 
     Each with counts and 95 % interval at the operating point that was used; by source first if
-    there are several. The caption gives the reasons of missing or too narrow intervals.
+    there are several. If it was chosen on a training part, the figures of all frames are next to
+    those of the test part. The caption gives the reasons of missing or too narrow intervals.
     """
-    subset = _subset(evaluation)
-    sources = source_subsets(evaluation)
-    metrics = [
-        metric
-        for name in [*sources, subset]
-        for metric in _pick(evaluation.metrics, _HEADLINE, name)
-    ]
     title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
-    if subset == "test":
-        title += "; test part only"
-        # Reading effort and areas are of whole exams, and so of all frames.
-        metrics += [
-            replace(metric, name=f"{metric.name}, all exams")
-            for metric in _pick(evaluation.metrics, _HEADLINE, "all")
-            if metric.key not in {each.key for each in metrics}
-        ]
-    return _metrics_table("summary", title, metrics, by_subset=bool(sources))
+    sources = source_subsets(evaluation)
+    chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
+    tested = chosen and any(metric.subset == "test" for metric in evaluation.metrics)
+    subsets = ["all", *(["test"] if tested else [])]
+    if tested and not sources:
+        whole, test = (_headline(evaluation, subset) for subset in subsets)
+        return _side_by_side("summary", title, whole, test)
+    lines = [line for name in (*sources, *subsets) for line in _headline(evaluation, name)]
+    return _metrics_table("summary", title, lines, by_subset=bool(sources))
+
+
+class _Line(NamedTuple):
+    """A metric, and its name and counts as the table shows them."""
+
+    metric: Metric
+    name: str
+    counts: str
+
+
+def _line(metric: Metric) -> _Line:
+    return _Line(metric, metric.name, text.counts(metric))
+
+
+def _headline(evaluation: Evaluation, subset: str) -> list[_Line]:
+    """Return the first figures of a subset; false positives with the mean of normal frames."""
+    lines = []
+    for metric in _pick(evaluation.metrics, _HEADLINE, subset):
+        line = _line(metric)
+        if metric.key == _FALSE:
+            normal = _pick(evaluation.metrics, ("frames.normal_per_exam",), subset)
+            name = metric.name
+            if _is_exam_per_patient(evaluation):
+                name = name.replace("per exam", "per patient")
+            line = _Line(metric, name, "".join(f"of {text.metric(each)} normal" for each in normal))
+        lines.append(line)
+    return lines
+
+
+def _is_exam_per_patient(evaluation: Evaluation) -> bool:
+    """Return whether every exam is of a known patient of its own."""
+    frames, unit = evaluation.frames, exam_units(evaluation.frames).code
+    pairs = np.unique(np.stack([unit, frames.patient.code])[:, frames.labelled], axis=1)
+    return bool(
+        pairs.size
+        and (pairs >= 0).all()
+        and all(len(np.unique(codes)) == pairs.shape[1] for codes in pairs)
+    )
+
+
+def _side_by_side(key: str, title: str, whole: list[_Line], test: list[_Line]) -> Table:
+    """Return the figures of all frames, and next to them those of the test part with intervals."""
+    tested = {line.metric.key: line for line in test}
+    with_bounds = _metrics_table(key, title, test)
+    bounds = dict(zip(tested, with_bounds.column("interval"), strict=True))
+    rows = []
+    for line in whole:
+        other = tested.get(line.metric.key)
+        cells = ("", "") if other is None else (text.metric(other.metric), other.counts)
+        value = text.metric(line.metric)
+        rows.append((line.name, value, line.counts, *cells, bounds.get(line.metric.key, "")))
+    columns = (
+        Column("measure", "Measure"),
+        Column("value", "All frames", "number"),
+        Column("counts", "Counts", "number"),
+        Column("test_value", "Test part", "number"),
+        Column("test_counts", "Counts", "number"),
+        Column("interval", f"{100 * LEVEL:g} % interval of the test part"),
+    )
+    caption = (
+        "All frames include the training part, as in the paper; the test part has no frame on "
+        f"which the threshold was chosen. {with_bounds.caption}"
+    )
+    return Table(key, title, columns, tuple(rows), caption.strip())
 
 
 def areas(evaluation: Evaluation) -> Table:
     """Return the areas under the curves next to those of trivial scores; by source first."""
     sources = source_subsets(evaluation)
     metrics = [
-        metric
+        _line(metric)
         for name in [*sources, "all"]
         for metric in _pick(evaluation.metrics, _AREAS[:6] if name in sources else _AREAS, name)
     ]
@@ -94,7 +155,7 @@ def areas(evaluation: Evaluation) -> Table:
 def group_table(evaluation: Evaluation, key: str, title: str) -> Table | None:
     """Return the metrics of one group ("effort", "localisation", ...); None without any."""
     chosen = [
-        each
+        _line(each)
         for each in evaluation.metrics
         if each.key.startswith(f"{key}.") and each.subset == "all"
     ]
@@ -102,17 +163,17 @@ def group_table(evaluation: Evaluation, key: str, title: str) -> Table | None:
 
 
 def _metrics_table(
-    key: str, title: str, metrics: Sequence[Metric], *, by_subset: bool = False
+    key: str, title: str, lines: Sequence[_Line], *, by_subset: bool = False
 ) -> Table:
     """Return metrics as texts: frames (if by subset), measure, value, counts and interval."""
     rows, notes, before = [], {}, ""
-    for metric in metrics:
+    for metric, shown_name, counts in lines:
         shown = _shown_interval(metric)
         bounds = text.interval(shown, metric.unit) or metric.note
         method = _method(shown, metric.denominator)
         name = _subset_name(metric.subset) if by_subset else ""
         first = "" if name == before else name
-        rows.append((first, metric.name, text.metric(metric), text.counts(metric), bounds + method))
+        rows.append((first, shown_name, text.metric(metric), counts, bounds + method))
         before = name
         for each in metric.intervals:
             if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
@@ -257,13 +318,7 @@ def _pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[M
     return [by_key[key] for key in keys if key in by_key]
 
 
-def _subset(evaluation: Evaluation) -> str:
-    """The frames of the headline: the test part, if the training part chose the rule."""
-    chosen = bool(evaluation.points) and evaluation.points[0].key == "chosen"
-    return "test" if chosen and any(m.subset == "test" for m in evaluation.metrics) else "all"
-
-
 def _subset_name(subset: str) -> str:
     if subset.startswith(_SOURCE):
         return subset.removeprefix(_SOURCE)
-    return "all sources, pooled" if subset == "all" else subset
+    return {"all": "all sources, pooled", "test": "test part, pooled"}.get(subset, subset)

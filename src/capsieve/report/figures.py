@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
@@ -33,6 +33,7 @@ __all__ = [
     "SOFT_INK",
     "VERMILLION",
     "YELLOW",
+    "Drawing",
     "check_ending",
     "content",
     "figure",
@@ -85,6 +86,14 @@ _CHART: dict[str, Any] = {
     "lines.linewidth": 1.8,
 }
 _ENDINGS = (".png", ".svg", ".pdf")
+
+
+class Drawing(NamedTuple):
+    """A figure, its caption, and a short text for those who cannot see it."""
+
+    figure: "Figure"
+    caption: str
+    alt: str
 
 
 @contextmanager

@@ -1,19 +1,33 @@
 """Galleries: frames side by side, like the paper's figures, as PNG files.
 
-Found polyps, missed polyps, false positives with the highest scores, and low, medium and high
-texture. The choice depends on the tables alone: the same evaluation gives the same frames.
+Low, medium and high texture, components of a polyp and of folds, best-fit balls on polyps, missed
+polyps, and false positives with the highest scores. The choice depends on the tables alone: the
+same evaluation gives the same frames. For the paper's detector the steps of Algorithm 1 are drawn
+(step_figures), for other detectors the frames with the place that the detector points at.
 """
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.frame_images import rgb, shrink
+from capsieve.parameters import Parameters
 from capsieve.report import figures
-from capsieve.report.text import clock, count, digits, distinct, math_symbols, plain
+from capsieve.report.figures import Drawing
+from capsieve.report.step_figures import (
+    ACROSS,
+    ShownFrame,
+    balls_drawing,
+    errors_drawing,
+    geometry_drawing,
+    texture_drawing,
+)
+from capsieve.report.text import clock, count, digits, distinct, math_symbols, plain, plural
+from capsieve.results import Explanation
 from capsieve.statistics.frames import NORMAL, LabelledFrames
 from capsieve.statistics.results import Evaluation
 
@@ -21,17 +35,43 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Gallery", "Images", "choose", "draw"]
+__all__ = ["FrameImages", "Gallery", "choose", "draw", "shown_frames"]
 
-Images = Callable[[int], "NDArray[Any] | None"]
-"""Row of the labelled frames -> its pixels, or None if the frame cannot be read."""
-
-_MOST = 12
-_MOST_MISSED = 48
-_ACROSS = 4
+_MOST = {"found": 8, "missed": 24, "false-positives": 12}
 _WIDTH = 300  # pixels of a frame
 _CLOSE = 25  # frames: false positives nearer than this show the same thing
 _STEPS = {"radius-low": 3, "score-low": 3, "no-feature": 2, "texture-low": 1, "texture-high": 1}
+_DRAWN_WITH_STEPS = {
+    "texture": texture_drawing,
+    "geometry": geometry_drawing,
+    "found": balls_drawing,
+    "missed": errors_drawing,
+    "false-positives": errors_drawing,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameImages:
+    """Images of the labelled frames, by their rows.
+
+    Attributes
+    ----------
+    pixels
+        Returns the pixels of a frame, or None if it cannot be read.
+    explain
+        Of the paper's detector: returns the explanation of a frame, with the label "polyp" if the
+        evaluation flags it; or None if it cannot be read.
+    components
+        Of the paper's detector: the number of connected components of each frame.
+    fold
+        Of the paper's detector: the size of the largest component of each frame that the limit of
+        the eccentricity rejected; 0 for none.
+    """
+
+    pixels: Callable[[int], NDArray[Any] | None]
+    explain: Callable[[int], Explanation | None] | None = None
+    components: NDArray[np.int64] | None = None
+    fold: NDArray[np.int64] | None = None
 
 
 class Gallery(NamedTuple):
@@ -44,24 +84,24 @@ class Gallery(NamedTuple):
     titles: list[str]
 
 
-def choose(evaluation: Evaluation) -> list[Gallery]:
+def choose(evaluation: Evaluation, images: FrameImages) -> list[Gallery]:
     """Choose the frames; galleries without any are left out."""
-    frames = evaluation.frames
-    flagged = evaluation.points[0].flagged if evaluation.points else frames.flagged
-    word = frames.polyp_word
-    all_found, all_missed = _best_frames(frames, flagged)
-    found = sorted(_by_turns(frames, np.array(all_found, np.intp))[:_MOST])
-    missed = all_missed[:_MOST_MISSED]
+    frames, flagged, word = evaluation.frames, _flagged(evaluation), evaluation.frames.polyp_word
+    missed = _missed(frames, flagged)
     false = _false_positives(frames, flagged)
     all_false = int(np.count_nonzero(flagged & frames.normal_frames))
+    most = _MOST["missed"]
     galleries = [
+        _texture(evaluation),
+        _geometry(evaluation, images),
+        _found(evaluation),
         Gallery(
             "missed",
             f"Missed {word}s",
-            f"{_number(len(missed), len(all_missed))} {word}s without a flagged frame: the frame "
-            "with the highest score, and the rule that stopped it.",
-            missed,
-            [_name(word, frames.polyp[row]) for row in missed],
+            f"{_number(min(most, len(missed)), len(missed))} {word}s without a flagged frame: the "
+            "frame with the highest score, and the rule that stopped it.",
+            missed[:most],
+            [_name(word, frames.polyp[row]) for row in missed[:most]],
         ),
         Gallery(
             "false-positives",
@@ -71,24 +111,55 @@ def choose(evaluation: Evaluation) -> list[Gallery]:
             false,
             [_name(frames.group_kind, frames.group[row] or frames.exam[row]) for row in false],
         ),
-        Gallery(
-            "found",
-            f"Found {word}s",
-            f"{_number(len(found), len(all_found))} found {word}s: the frame with the highest "
-            "score.",
-            found,
-            [_name(word, frames.polyp[row]) for row in found],
-        ),
-        _texture(evaluation),
     ]
     return [gallery for gallery in galleries if gallery.rows]
 
 
-def draw(evaluation: Evaluation, gallery: Gallery, images: Images) -> "Figure":
+def draw(evaluation: Evaluation, gallery: Gallery, images: FrameImages) -> Iterator[Drawing]:
+    """Draw a gallery as one figure or several."""
+    if images.explain is None:
+        yield Drawing(
+            _frames_figure(evaluation, gallery, images),
+            "" if gallery.key == "texture" else "Circle: place found by the detector.",
+            gallery.title,
+        )
+        return
+    parameters = _parameters(evaluation)
+    draw_steps = _DRAWN_WITH_STEPS[gallery.key]
+    shown = shown_frames(evaluation, gallery, images)
+    at_once = ACROSS if draw_steps is errors_drawing else max(len(shown), 1)
+    for first in range(0, len(shown), at_once):
+        yield draw_steps(shown[first : first + at_once], parameters)
+
+
+def shown_frames(evaluation: Evaluation, gallery: Gallery, images: FrameImages) -> list[ShownFrame]:
+    """Return the explained frames of a gallery, with their names, rules and places."""
+    assert images.explain is not None
+    explained = {row: images.explain(row) for row in sorted(gallery.rows)}  # in stored order
+    return [
+        ShownFrame(explained[row], _lines(evaluation, gallery, row, title))
+        for row, title in zip(gallery.rows, gallery.titles, strict=True)
+    ]
+
+
+def _lines(evaluation: Evaluation, gallery: Gallery, row: int, title: str) -> list[str]:
+    lines = [plain(title), _rule(evaluation, row), _place(evaluation.frames, row)]
+    if _DRAWN_WITH_STEPS[gallery.key] is errors_drawing:
+        return [_shortened(line, 40) for line in lines]
+    # The title of a frame of the texture gallery has the value that decided.
+    first = lines[0] if gallery.key == "texture" else f"{lines[0]}: {lines[1]}"
+    return [_shortened(first, 75), _shortened(lines[2], 75)]
+
+
+def _shortened(line: str, wide: int) -> str:
+    return textwrap.shorten(line, wide, placeholder="…") or line[:wide]
+
+
+def _frames_figure(evaluation: Evaluation, gallery: Gallery, images: FrameImages) -> "Figure":
     """Draw the frames with the detector's circle; below each its name, the rule and its place."""
-    across = min(_ACROSS, max(3, len(gallery.rows)))
+    across = min(ACROSS, max(3, len(gallery.rows)))
     down = -(-len(gallery.rows) // across)
-    pixels = {row: images(row) for row in sorted(gallery.rows)}  # in stored order
+    pixels = {row: images.pixels(row) for row in sorted(gallery.rows)}  # in stored order
     with figures.style():
         from matplotlib.figure import Figure
 
@@ -97,14 +168,13 @@ def draw(evaluation: Evaluation, gallery: Gallery, images: Images) -> "Figure":
         for axes in panels:
             axes.set_axis_off()
         for axes, row, title in zip(panels, gallery.rows, gallery.titles, strict=False):
-            _draw_frame(axes, evaluation.frames, row, pixels[row], ball=gallery.key != "texture")
+            ball = gallery.key != "texture"
+            _draw_frame(axes, evaluation.frames, row, pixels[row], ball=ball)
             lines = [plain(title), _rule(evaluation, row), _place(evaluation.frames, row)]
             if gallery.key == "texture":
                 del lines[1]  # the title has the value
-            short = [textwrap.shorten(line, 40, placeholder="\N{HORIZONTAL ELLIPSIS}") or line[:40]
-                     for line in lines]  # fmt: skip
             axes.set_anchor("N")
-            shown = "\n".join(map(math_symbols, short))
+            shown = "\n".join(math_symbols(_shortened(line, 40)) for line in lines)
             axes.text(0.5, -0.03, shown, transform=axes.transAxes, ha="center", va="top", size=7.5)
     return drawing
 
@@ -128,18 +198,62 @@ def _draw_frame(
             axes.add_patch(Circle((x, y), radius, fill=False, color=color, linewidth=width))
 
 
-def _best_frames(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
-    """The best frame of every found and of every missed polyp."""
-    shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
+def _flagged(evaluation: Evaluation) -> NDArray[np.bool_]:
+    points = evaluation.points
+    return points[0].flagged if points else evaluation.frames.flagged
+
+
+def _is_paper(evaluation: Evaluation) -> bool:
+    return evaluation.detector.get("name") == "paper"
+
+
+def _parameters(evaluation: Evaluation) -> Parameters:
+    """Return the parameters of the detector, with the R_P that the evaluation flags by."""
+    values, points = dict(evaluation.parameters), evaluation.points
+    if points and points[0].rule == "threshold" and points[0].value is not None:
+        values["radius_threshold"] = max(1, round(points[0].value))
+    return Parameters.from_dict(values)
+
+
+def _found(evaluation: Evaluation) -> Gallery:
+    """Show the best flagged frame of each found polyp; with outlines, one whose ball is on it."""
+    frames, flagged, word = evaluation.frames, _flagged(evaluation), evaluation.frames.polyp_word
+    found = _best_frames(frames, flagged)
+    shown, more = found, " Outlines are not known, so the circle may be elsewhere on the frame."
+    if evaluation.on_polyp is not None:
+        shown = _best_frames(frames, flagged & evaluation.on_polyp)
+        place = "centre of the ball" if _is_paper(evaluation) else "place found by the detector"
+        more = f" Only frames with the {place} inside the outline of the polyp are shown."
+        if missing := len(found) - len(shown):
+            more += f" {plural(missing, f'found {word}')} without such a frame."
+    rows = sorted(_by_turns(frames, np.array(shown, np.intp))[: _MOST["found"]])
+    return Gallery(
+        "found",
+        f"Found {word}s",
+        f"{_number(len(rows), len(found))} found {word}s: the flagged frame with the highest "
+        f"score.{more}",
+        rows,
+        [_name(word, frames.polyp[row]) for row in rows],
+    )
+
+
+def _missed(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> list[int]:
+    """Return for each polyp without a flagged frame the frame that came closest."""
+    polyp = frames.polyp.code
+    found = np.unique(polyp[flagged & frames.polyp_frames])
+    return _best_frames(frames, ~np.isin(polyp, found))
+
+
+def _best_frames(frames: LabelledFrames, among: NDArray[np.bool_]) -> list[int]:
+    """Return for each polyp its frame with the highest score, of the frames of a mask."""
+    shown = np.flatnonzero(among & frames.polyp_frames & (frames.polyp.code >= 0))
     reasons = frames.values.get("reason")
     step = np.array([0 if reasons is None else _STEPS.get(reasons[row], 0) for row in shown])
     score = np.nan_to_num(frames.score[shown], nan=-np.inf)
     polyp = frames.polyp.code[shown]
     order = np.lexsort((shown, -step, -score, polyp))
     first = np.flatnonzero(np.diff(polyp[order], prepend=-1))
-    best = shown[order[first]]
-    hit = np.isin(frames.polyp.code[best], np.unique(polyp[flagged[shown]]))
-    return sorted(best[hit].tolist()), sorted(best[~hit].tolist())
+    return sorted(shown[order[first]].tolist())
 
 
 def _false_positives(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> list[int]:
@@ -153,14 +267,17 @@ def _false_positives(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> list
         )
         if not any(close):
             kept.append(row)
-        if len(kept) == _MOST:
+        if len(kept) == _MOST["false-positives"]:
             break
     return kept
 
 
-def _by_turns(frames: LabelledFrames, rows: NDArray[np.intp]) -> list[int]:
+def _by_turns(
+    frames: LabelledFrames, rows: NDArray[np.intp], score: NDArray[Any] | None = None
+) -> list[int]:
     """The best frame of every group, best group first; then the second best of each, ..."""
-    group, score = frames.group.code[rows], np.nan_to_num(frames.score[rows], nan=-np.inf)
+    score = frames.score if score is None else score
+    group, score = frames.group.code[rows], np.nan_to_num(score[rows], nan=-np.inf)
     order = np.lexsort((rows, -score, group))
     rows, group, score = rows[order], group[order], score[order]
     starts = np.flatnonzero(np.diff(group, prepend=-2))
@@ -187,10 +304,34 @@ def _texture(evaluation: Evaluation) -> Gallery:
                 rows.append(row)
                 titles.append(f"{name} texture, T_max = {digits(float(texture[row]), low, high)}")
     caption = (
-        f"Pre-selection keeps frames with T_max from T_L = {low} to T_U = {high}. Shown are the "
-        "frames that are nearest to those of the paper (T_max 2.6, 6.5, 17.1)."
+        "Normal frames below and above the bounds of pre-selection and a polyp frame between them: "
+        "those nearest to the frames of the paper (T_max 2.6, 17.1 and 6.5)."
     )
     return Gallery("texture", "Low, medium and high texture", caption, rows, titles)
+
+
+def _geometry(evaluation: Evaluation, images: FrameImages) -> Gallery:
+    """Compare a found polyp with two normal frames that show the largest folds."""
+    frames, flagged, on_polyp = evaluation.frames, _flagged(evaluation), evaluation.on_polyp
+    rows: list[int] = []
+    if images.fold is not None and images.components is not None:
+        usable = frames.polyp_frames & (flagged if on_polyp is None else flagged & on_polyp)
+        polyps = np.flatnonzero(usable & (frames.polyp.code >= 0))
+        order = np.lexsort((-frames.score[polyps], images.components[polyps]))
+        folds = np.flatnonzero((images.fold > 0) & frames.normal_frames & ~flagged)
+        folds = _by_turns(frames, folds, images.fold)[:2]
+        if polyps.size and folds:
+            rows = [int(polyps[order[0]]), *folds]
+    names = ["Fold"] * len(rows)
+    if rows:
+        names[0] = _name(frames.polyp_word, frames.polyp[rows[0]])
+    caption = (
+        "The flagged frame of a polyp with the fewest components, and normal frames with the "
+        "largest component that was rejected because it is stretched: a fold."
+    )
+    return Gallery(
+        "geometry", "Geometry of a polyp and of folds", caption, rows, names[: len(rows)]
+    )
 
 
 def _rule(evaluation: Evaluation, row: int) -> str:
@@ -210,7 +351,7 @@ def _rule(evaluation: Evaluation, row: int) -> str:
     if score == -np.inf:
         rejected = f"rejected {plain(reason)}".strip()
         return "no feature passed" if reason == "no-feature" else rejected
-    name, symbol = ("R_max", "R_P") if evaluation.detector.get("name") == "paper" else ("Score", "")
+    name, symbol = ("R_max", "R_P") if _is_paper(evaluation) else ("Score", "")
     if point is None or point.rule != "threshold" or point.value is None:
         return f"{name} {distinct(score)}"
     bound = f"{symbol} = {distinct(point.value, [score])}".removeprefix(" = ")
@@ -230,7 +371,7 @@ def _place(frames: LabelledFrames, row: int) -> str:
 
 
 def _name(kind: str, name: str | None) -> str:
-    return f"{kind} {name}" if name and name.isdigit() else name or ""
+    return f"{kind} {name}" if name and kind not in name.casefold() else name or ""
 
 
 def _value(frames: LabelledFrames, name: str, row: int) -> float | None:

@@ -13,7 +13,7 @@ from capsieve._version import __version__
 from capsieve.frame_images import rgb
 from capsieve.report import figures
 from capsieve.report.figures import GREEN, SOFT_INK, YELLOW
-from capsieve.report.panels import draw_verdict
+from capsieve.report.panels import draw_decision
 from capsieve.report.text import number
 from capsieve.results import Evidence, FrameResult
 
@@ -73,7 +73,7 @@ def learned_panels(
         figure.set_facecolor("white")
         parts: Any = figure.subfigures(3, 1, height_ratios=[_HEADER, body, _FOOTER], hspace=0.0)
         header, middle, below = parts
-        draw_verdict(header, verdict, result.label, _LEFT + 0.009)
+        draw_decision(header, verdict, result.label, _LEFT + 0.009)
         shown = rgb(pixels)
         frame = _panel_axes(middle, 0, height, body)
         _draw_frame(frame, shown, result, "(a)  frame")

@@ -12,7 +12,7 @@ from capsieve.parameters import Parameters, Preset
 from capsieve.report import figures, words
 from capsieve.report.figures import SOFT_INK
 from capsieve.report.frame_flag import FrameFlag, rule_parameters
-from capsieve.report.panels import PANEL_WIDTH, draw_panels, draw_verdict
+from capsieve.report.panels import PANEL_WIDTH, draw_decision, draw_panels
 from capsieve.report.text import math_symbols
 from capsieve.results import Explanation, Feature
 
@@ -83,7 +83,7 @@ def nine_panels(
         parts: Any = figure.subfigures(3, 1, height_ratios=heights, hspace=0.0)
         header, middle, below = parts
         verdict = words.verdict(explanation, parameters, flag)
-        draw_verdict(header, verdict, explanation.label, _LEFT + 0.007)
+        draw_decision(header, verdict, explanation.label, _LEFT + 0.007)
         drawn = rule_parameters(parameters, flag)
         draw_panels(_panel_axes(middle, panel_height), explanation, drawn)
         _draw_words(below, lines, heights[2])

@@ -1,5 +1,6 @@
-"""The nine panels (a) to (i), each drawn into its axes."""
+"""The steps of the algorithm, each drawn into its axes: nine panels (a) to (i), and galleries."""
 
+import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,33 @@ from capsieve.report import words
 from capsieve.report.figures import GREEN, MUTED, YELLOW
 from capsieve.report.label_places import label_places
 from capsieve.report.text import math_symbols
-from capsieve.results import Explanation, Label
+from capsieve.results import Explanation, Feature, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-__all__ = ["PANEL_WIDTH", "draw_panels", "draw_verdict"]
+__all__ = [
+    "PANEL_WIDTH",
+    "draw_balls",
+    "draw_ellipses",
+    "draw_energy",
+    "draw_midpass",
+    "draw_panels",
+    "draw_segmentation",
+    "draw_texture",
+    "draw_decision",
+    "show_whole_frame",
+]
 
 PANEL_WIDTH = 2.70
-"""Inches; the labels' sizes are chosen for it."""
+"""Inches, of the nine panels."""
 
-_VERDICT_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
+_OUTSIDE = "#101418"
+_DECISION_WORDS = {"Polyp": "Flagged", "Normal": "Not flagged"}
+_DECISION_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 _LABEL_SIZE = 7.5
-_MOST_NOTES = 12  # with more features there is no room for the rules' names
+_MOST_NOTES = 12  # with more features only numbers are written
 
 
 def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> None:
@@ -33,7 +47,9 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     titles = [
         "frame",
         {"gray": "grey", "red": "red channel", "lab-a": "Lab a*"}[parameters.channel],
-        "normalised intensity" if parameters.vignetting else "normalisation switched off",
+        "normalised intensity inside the mask"
+        if parameters.vignetting
+        else "normalisation switched off",
         "extended beyond the mask, $f$",
         "texture $t$",
         "texture energy $T$",
@@ -43,27 +59,33 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     ]
     for axis, letter, title in zip(axes, "abcdefghi", titles, strict=True):
         axis.set_title(f"({letter})  {title}", loc="left", fontsize=9.5, pad=4)
-        axis.set_xticks([])
-        axis.set_yticks([])
     gray = {"cmap": "gray", "vmin": 0, "vmax": 255}
     axes[0].imshow(e.frame)
     axes[1].imshow(e.gray, **gray)
-    axes[2].imshow(e.corrected, **gray)
+    # The correction ends at the mask: what is outside was not corrected, and the next step
+    # replaces it.
+    axes[2].set_facecolor(_OUTSIDE)
+    axes[2].imshow(np.ma.masked_array(e.corrected, ~e.mask), **gray)
     axes[3].imshow(e.extended, **gray)
-    _texture_panel(axes[4], e)
-    _energy_panel(axes[5], e, parameters)
-    _midpass_panel(axes[6], e)
+    draw_texture(axes[4], e)
+    draw_energy(axes[5], e, parameters)
+    draw_midpass(axes[6], e)
     for axis in (axes[0], axes[6]):
-        _draw_balls(axis, e, parameters, others=axis is axes[6])
-    _segmentation_panel(axes[7], e)
-    _ellipse_panel(axes[8], e)
+        draw_balls(axis, e, parameters, others=axis is axes[6], centres=axis is axes[6])
+    draw_segmentation(axes[7], e)
+    draw_ellipses(axes[8], e)
+    for axis in axes:
+        show_whole_frame(axis, e)
+
+
+def show_whole_frame(axis: "Axes", e: Explanation) -> None:
+    """Limit the view to the frame, because circles and ellipses may leave it; no ticks."""
     rows, cols = e.mask.shape
-    for axis in axes:  # circles and ellipses may leave the frame; the view stays on it
-        axis.set_xlim(-0.5, cols - 0.5)
-        axis.set_ylim(rows - 0.5, -0.5)
+    axis.set(xlim=(-0.5, cols - 0.5), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
 
 
-def _texture_panel(axis: "Axes", e: Explanation) -> None:
+def draw_texture(axis: "Axes", e: Explanation) -> None:
+    """Draw the texture t of the whole frame."""
     # A single glint must not turn the rest into flat grey, nor rounding errors into texture.
     inside = np.abs(e.texture[e.mask])
     limit = max(float(np.percentile(inside, 99.7)) if inside.size else 0.0, 1.0)
@@ -72,7 +94,8 @@ def _texture_panel(axis: "Axes", e: Explanation) -> None:
     _colour_bar(axis, image, {-limit: f"\N{MINUS SIGN}{edge}", 0.0: "0", limit: f"+{edge}"})
 
 
-def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
+def draw_energy(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
+    """Draw the texture energy T with T_max and the bounds of pre-selection."""
     # The same scale for every frame that passes: weak texture looks weak. But a bound that was
     # moved out of the way must not turn the panel black.
     top = max(e.texture_max, parameters.texture_high, 1e-3)
@@ -88,7 +111,7 @@ def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     rows, cols = e.energy.shape
     row, col = np.unravel_index(int(np.argmax(e.energy)), e.energy.shape)
     axis.plot(col, row, marker="o", ms=7, mfc="none", mec="white", mew=1.2)
-    # Towards the middle, where there is room.
+    # Towards the middle, away from the border.
     axis.annotate(
         math_symbols(f"T_max = {words.digits(e.texture_max, low, high)}"),
         (col, row),
@@ -102,18 +125,29 @@ def _energy_panel(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     )
 
 
-def _midpass_panel(axis: "Axes", e: Explanation) -> None:
+def draw_midpass(axis: "Axes", e: Explanation, *, bar: bool = True) -> None:
+    """Draw u, and the threshold Theta on its colour bar."""
     theta = e.segmentation_threshold or 0.0
     highest = e.midpass_max or 0.0
     top = max(highest, theta, 1e-3)
     image = axis.imshow(e.midpass, cmap="gray", vmin=0, vmax=top)
-    _colour_bar(
-        axis, image, {0.0: "0", top: f"{top:.2f}", theta: rf"$\Theta$ {theta:.2f}"}, lines=(theta,)
-    )
+    if bar:
+        ticks = {0.0: "0", top: f"{top:.2f}", theta: rf"$\Theta$ {theta:.2f}"}
+        _colour_bar(axis, image, ticks, lines=(theta,))
 
 
-def _draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others: bool) -> None:
-    """Draw the best-fit circle, solid where it flags the frame, else dashed; others are thin."""
+def draw_balls(
+    axis: "Axes",
+    e: Explanation,
+    parameters: Parameters,
+    *,
+    others: bool = False,
+    centres: bool = False,
+) -> None:
+    """Draw the best-fit circle, solid if it flags the frame, else dashed.
+
+    `others` also draws those of other features (thin), `centres` the centres.
+    """
     from matplotlib.patches import Circle
 
     best = e.best
@@ -132,11 +166,12 @@ def _draw_balls(axis: "Axes", e: Explanation, parameters: Parameters, *, others:
             path_effects=_outline(width + 1.2),
         )
         axis.add_patch(circle)
-        if others:
+        if centres:
             _cross(axis, feature.ball_row, feature.ball_col)
 
 
-def _segmentation_panel(axis: "Axes", e: Explanation) -> None:
+def draw_segmentation(axis: "Axes", e: Explanation) -> None:
+    """Draw s with the number of each feature; rejected ones are grey."""
     passed = [feature.number for feature in e.features if not feature.rejected]
     shades = np.where(np.isin(e.labels, passed), 1.0, 0.42)
     axis.imshow(np.where(e.labels > 0, shades, 0.0), cmap="gray", vmin=0, vmax=1)
@@ -144,7 +179,8 @@ def _segmentation_panel(axis: "Axes", e: Explanation) -> None:
     _label_features(axis, e, {feature.number: "" for feature in e.features})
 
 
-def _ellipse_panel(axis: "Axes", e: Explanation) -> None:
+def draw_ellipses(axis: "Axes", e: Explanation) -> None:
+    """Draw the ellipses of inertia with centres of mass, numbers and the rules that rejected."""
     axis.imshow(np.where(e.labels > 0, 0.30, 0.0), cmap="gray", vmin=0, vmax=1)
     _mask_outline(axis, e.mask)
     for feature in e.features:
@@ -158,13 +194,15 @@ def _ellipse_panel(axis: "Axes", e: Explanation) -> None:
             linestyle=(0, (3, 2)) if rejected else "-",
         )
         _cross(axis, feature.row, feature.col)
-    roomy = len(e.features) <= _MOST_NOTES
-    _label_features(axis, e, {one.number: one.rejected if roomy else "" for one in e.features})
+    noted = len(e.features) <= _MOST_NOTES
+    _label_features(axis, e, {one.number: one.rejected if noted else "" for one in e.features})
 
 
 def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None:
-    """Write each feature's number, with its note where there is room for it."""
-    per_point = e.mask.shape[1] / (PANEL_WIDTH * 72)
+    """Write each feature's number, with its note if they all fit."""
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    per_point = e.mask.shape[1] / (axis.get_window_extent().width / figure.dpi * 72)
     size = _LABEL_SIZE + 0.5
     # What passed, then what is large, gets the better place.
     order = sorted(e.features, key=lambda feature: (bool(feature.rejected), -feature.size))
@@ -178,17 +216,14 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
         ]
 
     places = label_places(anchors, boxes(texts), occupied)
-    if None in places:  # too crowded for the rules' names: they stand in the words below
+    if None in places:  # too crowded for the notes
         texts = [str(one.number) for one in order]
         places = label_places(anchors, boxes(texts), occupied)
     for feature, text, place in zip(order, texts, places, strict=True):
         if place is None:
             continue
         colour = MUTED if feature.rejected else YELLOW
-        if (
-            abs(place[0] - feature.row) > 22 * per_point
-            or abs(place[1] - feature.col) > 45 * per_point
-        ):
+        if _needs_line(place, feature, order, per_point):
             axis.plot([feature.col, place[1]], [feature.row, place[0]], color=colour, lw=0.5)
         axis.text(
             place[1],
@@ -201,6 +236,16 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
             va="center",
             path_effects=_outline(2.2),
         )
+
+
+def _needs_line(
+    place: tuple[float, float], feature: Feature, features: list[Feature], per_point: float
+) -> bool:
+    """Return whether a label is far from its feature, or nearer to another one."""
+    far = abs(place[0] - feature.row) > 22 * per_point
+    away = math.dist(place, (feature.row, feature.col))
+    nearer = any(math.dist(place, (other.row, other.col)) < away for other in features)
+    return far or nearer or abs(place[1] - feature.col) > 45 * per_point
 
 
 def _drawn_pixels(e: Explanation) -> NDArray[np.bool_]:
@@ -238,7 +283,7 @@ def _colour_bar(
     """A slim bar at the panel's right side. Of two ticks that would touch, the later one stays."""
     from matplotlib.figure import Figure
 
-    room = axis.inset_axes((1.025, 0.0, 0.035, 1.0))
+    scale = axis.inset_axes((1.025, 0.0, 0.035, 1.0))
     figure = axis.get_figure(root=True)
     assert isinstance(figure, Figure)
     low, high = image.get_clim()
@@ -247,31 +292,31 @@ def _colour_bar(
         apart = all(abs(value - other) >= 0.07 * (high - low) for other in kept)
         if apart and low <= value <= high:
             kept[value] = ticks[value]
-    bar = figure.colorbar(image, cax=room)
+    bar = figure.colorbar(image, cax=scale)
     bar.set_ticks(list(kept), labels=list(kept.values()))
     bar.outline.set_linewidth(0.5)  # pyright: ignore[reportCallIssue]
-    room.tick_params(length=2, width=0.5, pad=1.5, labelsize=_LABEL_SIZE)
+    scale.tick_params(length=2, width=0.5, pad=1.5, labelsize=_LABEL_SIZE)
     for value in lines:
         if low <= value <= high:
-            room.axhline(value, color="white", linewidth=1.0, path_effects=_outline())
+            scale.axhline(value, color="white", linewidth=1.0, path_effects=_outline())
 
 
-def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -> None:
-    """Write a verdict into the header of a figure of ten inches: a coloured word and the rule.
+def draw_decision(header: "SubFigure", decision: str, label: Label, left: float) -> None:
+    """Write a decision into the header of a figure of ten inches: a coloured word and the rule.
 
     Parameters
     ----------
     header
         The upper part of the figure.
-    verdict
+    decision
         "Word: rule."
     label
         Decides the colour.
     left
         Position of the word, as a share of the width.
     """
-    word, rule = verdict.split(": ", 1)
-    word = "FLAGGED: POLYP" if word == "Polyp" else word.upper()
+    word, rule = decision.split(": ", 1)
+    word = _DECISION_WORDS.get(word, word)
     header.text(
         left,
         0.46,
@@ -282,12 +327,12 @@ def draw_verdict(header: "SubFigure", verdict: str, label: Label, left: float) -
         va="center",
         bbox={
             "boxstyle": "round,pad=0.45,rounding_size=0.35",
-            "facecolor": _VERDICT_COLOURS[label],
+            "facecolor": _DECISION_COLOURS[label],
             "edgecolor": "none",
         },
     )
     rule = rule[0].upper() + rule[1:]
-    lines = textwrap.wrap(rule, 104 - len(word))
+    lines = list(map(math_symbols, textwrap.wrap(rule, 104 - len(word))))
     size = 12 if len(lines) == 1 and len(rule) < 74 else 10
-    start = left + 0.051 + 0.0096 * len(word)
-    header.text(start, 0.46, math_symbols("\n".join(lines)), fontsize=size, va="center")
+    start = left + 0.042 + 0.0092 * len(word)
+    header.text(start, 0.46, "\n".join(lines), fontsize=size, va="center")

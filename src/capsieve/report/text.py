@@ -44,6 +44,7 @@ __all__ = [
     "plural",
     "sentence",
     "share",
+    "signed",
     "symbols",
     "tex_symbols",
 ]
@@ -107,6 +108,11 @@ def decimals(value: float | Fraction, digits: int = 1) -> str:
         return _minus(f"{float(value):.3g}")
     rounded = _exact(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return _minus(f"{rounded + 0:,f}")  # + 0: no minus before a zero
+
+
+def signed(value: float) -> str:
+    """Return a number with its sign: ``+10``, ``−2.5``."""
+    return _minus(f"{value:+g}")
 
 
 def percent(value: float | Fraction | None, digits: int | None = None) -> str:
@@ -280,8 +286,9 @@ def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
 # The paper's symbols in plain texts: a letter with its index, or a Greek letter by its name.
 _SYMBOL = re.compile(
     r"(?<![\w\\])(?:([DEMNRST])_(max|mask|norm|[FLNPSUx])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
-    r"(?![\w])"
+    r"(?![^\W²])"
 )
+_CHANGE = re.compile(rf" [+{_MINUS}][\d.]+ %$")
 _GREEK = {
     "delta": "\N{GREEK SMALL LETTER DELTA}",
     "sigma": "\N{GREEK SMALL LETTER SIGMA}",
@@ -290,8 +297,8 @@ _GREEK = {
 
 
 def is_symbol(text: str) -> bool:
-    """Return whether the whole text is one symbol, such as ``sigma1``."""
-    return _SYMBOL.fullmatch(text) is not None
+    """Return whether the whole text is one symbol, or one with its change: ``sigma1 +10 %``."""
+    return _SYMBOL.fullmatch(_CHANGE.sub("", text)) is not None
 
 
 def symbols(text: str) -> Markup:

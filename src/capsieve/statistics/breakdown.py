@@ -49,6 +49,9 @@ _ORDER["not scored"] = _OTHER_RULE + 1
 _CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 _MOST_BINS = 120
 _SCORE_BINS = 50
+_STOPPED_WORDS = (
+    "have R_max = 0 and are in no bar: pre-selection or the geometric criteria stopped them"
+)
 _UNNAMED = "(nothing named)"
 _UNKNOWN = "(unknown)"
 
@@ -128,14 +131,15 @@ def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[H
     if texture is not None and (defined := np.isfinite(texture)).any():
         label = "Largest texture energy, T_max"
         bounds = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
-        edges, why = _texture_edges(texture[defined], bounds), "without T_max"
-        found.append(_histogram(frames, texture, defined, "texture_max", label, edges, bounds, why))
+        edges, left_out = _texture_edges(texture[defined], bounds), {"without T_max": ~defined}
+        quantity = "texture_max", label, edges, bounds
+        found.append(_histogram(frames, texture, *quantity, left_out))
     if radius is not None and np.isfinite(radius).any():
-        defined, label = radius > 0, "Largest ball radius, R_max (working pixels)"
+        label = "Largest ball radius, R_max (working pixels)"
         bounds = _bounds(parameters, {"R_P": "radius_threshold"})
-        edges = _radius_edges(radius[defined], parameters)
-        why = "without R_max: rejected before a ball was fitted, or not scored"
-        found.append(_histogram(frames, radius, defined, "radius_max", label, edges, bounds, why))
+        quantity = "radius_max", label, _radius_edges(radius[radius > 0], parameters), bounds
+        left_out = {_STOPPED_WORDS: radius == 0, "not scored": ~np.isfinite(radius)}
+        found.append(_histogram(frames, radius, *quantity, left_out))
     if found:
         return tuple(found)
     scored = np.isfinite(frames.score)
@@ -145,7 +149,8 @@ def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[H
     if low >= 0 and high <= 1:  # probabilities
         low, high = 0.0, 1.0
     edges = np.linspace(low, high if high > low else low + 1, _SCORE_BINS + 1)
-    return (_histogram(frames, frames.score, scored, "score", "Score", edges, {}, "not scored"),)
+    left_out = {"without a score": ~scored}
+    return (_histogram(frames, frames.score, "score", "Score", edges, {}, left_out),)
 
 
 def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
@@ -314,24 +319,43 @@ def _radius_edges(
 def _histogram(
     frames: LabelledFrames,
     values: NDArray[np.float64],
-    defined: Mask,
     key: str,
     label: str,
     edges: NDArray[np.float64],
     bounds: Mapping[str, float],
-    why: str,
+    left_out: Mapping[str, Mask],
 ) -> Histogram:
-    bins, missing = [], []
-    for word, truth in (("polyp", POLYP), ("normal", NORMAL)):
-        chosen = frames.truth == truth
-        # The last bin also has what is beyond it; nothing is before the first.
-        inside = np.clip(values[defined & chosen], edges[0], edges[-1])
-        bins.append(np.histogram(inside, edges)[0].astype(np.int64))
-        without = int(np.count_nonzero(~defined & chosen))
-        if without:
-            missing.append(number_of(without, f"{word} frame"))
-    left_out = f"{' and '.join(missing)} {why}" if missing else ""
-    return Histogram(key, label, edges, bins[0], bins[1], dict(bounds), left_out)
+    """Count the frames of each bin, without those of the masks `left_out`, which are named."""
+    binned = ~np.any(list(left_out.values()), axis=0)
+    classes = {
+        word: frames.truth == truth for word, truth in (("normal", NORMAL), ("polyp", POLYP))
+    }
+    # The last bin also has what is beyond it; nothing is before the first.
+    bins = {
+        word: np.histogram(np.clip(values[binned & mask], edges[0], edges[-1]), edges)[0]
+        for word, mask in classes.items()
+    }
+    notes = []
+    for why, mask in left_out.items():
+        counts = {word: int(np.count_nonzero(mask & of)) for word, of in classes.items()}
+        shares = [
+            f"{count:,} of {number_of(int(classes[word].sum()), f'{word} frame')}"
+            for word, count in counts.items()
+            if count
+        ]
+        if shares:
+            notes.append(f"{' and '.join(shares)} {why}.")
+    return Histogram(
+        key,
+        label,
+        edges,
+        bins["polyp"].astype(np.int64),
+        bins["normal"].astype(np.int64),
+        int(classes["polyp"].sum()),
+        int(classes["normal"].sum()),
+        dict(bounds),
+        " ".join(notes),
+    )
 
 
 def _flag_cells(line: NDArray[np.int64]) -> tuple[Any, ...]:

@@ -171,20 +171,38 @@ def has_folds(frames: LabelledFrames) -> bool:
 
 
 def with_training_patients(frames: LabelledFrames, names: tuple[str, ...]) -> LabelledFrames:
-    """Return the frames with the parts "train" (of the named patients) and "test" (all others)."""
-    known = frames.patient.names
-    for name in names:
-        if name not in known:
-            some = ", ".join(known[:10]) or "none"
-            raise ParameterError(
-                "train_patients", f"the labels name no patient {name!r}; they name {some}"
-            )
-    train = np.isin(frames.patient.code, [known.index(name) for name in names])
+    """Return the frames with the parts "train" (of the named patients) and "test" (all others).
+
+    A patient with only one exam may also be named by this exam.
+    """
+    train = np.isin(frames.patient.code, [_patient_named(frames, name) for name in names])
     if not (frames.labelled & ~train).any():
         raise ParameterError(
             "train_patients", "no labelled frame is left to test on; name fewer patients"
         )
     return replace(frames, part=Coded((TRAIN, TEST), np.where(train, 0, 1).astype(np.int32)))
+
+
+def _patient_named(frames: LabelledFrames, name: str) -> int:
+    """Return the code of the patient with this name, or whose only exam has it."""
+    known = frames.patient.names
+    if name in known:
+        return known.index(name)
+    for exam in (frames.unit, frames.exam):  # as in the labels, and as screened
+        if name not in exam.names:
+            continue
+        pairs = np.stack([exam.code, frames.patient.code])[:, frames.labelled]
+        patients = np.unique(pairs[1, pairs[0] == exam.names.index(name)])
+        if len(patients) == 1 and patients[0] >= 0:
+            patient = int(patients[0])
+            if len(np.unique(pairs[0, pairs[1] == patient])) == 1:
+                return patient
+            raise ParameterError(
+                "train_patients",
+                f"{name!r} is one of several exams of patient {known[patient]!r}; name the patient",
+            )
+    some = ", ".join(known[:10]) or "none"
+    raise ParameterError("train_patients", f"the labels name no patient {name!r}; they name {some}")
 
 
 def choose_threshold(

@@ -218,8 +218,9 @@ class FrocCurve:
 class Histogram:
     """Frames of both classes by a quantity; the last bin also counts larger values.
 
-    `bounds` are the values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}. `left_out` says
-    how many frames lack the quantity, and why.
+    `bounds` are the values that decide, with their names: {"T_L": 3.0, "T_U": 8.0}. `polyp_frames`
+    and `normal_frames` are the numbers of all frames of the class, which shares are of; `left_out`
+    says how many of them are in no bin, and why.
     """
 
     key: str
@@ -227,6 +228,8 @@ class Histogram:
     edges: NDArray[np.float64]
     polyp: NDArray[np.int64]
     normal: NDArray[np.int64]
+    polyp_frames: int
+    normal_frames: int
     bounds: Mapping[str, float]
     left_out: str = ""
 
@@ -320,8 +323,8 @@ class EvaluationOptions:
     train_patients: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Choose the operating point on this patient and test on the others. May be "
-            "given several times.",
+            "help": "Choose the operating point on this patient (or exam, if it is the only one of "
+            "its patient) and test on the others. May be given several times.",
             "option": "--train-patient",
             "metavar": "NAME",
         },
@@ -402,6 +405,8 @@ class Evaluation:
         Sentences.
     roc_frames, roc_polyps, effort, froc, histograms, comparison
         None or () if there is nothing to show.
+    on_polyp
+        Mask of the frames whose best place is inside an outline; None without outlines.
     """
 
     results: str
@@ -423,6 +428,7 @@ class Evaluation:
     froc: FrocCurve | None = None
     histograms: tuple[Histogram, ...] = ()
     comparison: Comparison | None = None
+    on_polyp: NDArray[np.bool_] | None = None
 
     def metric(self, key: str, subset: str = "all") -> Metric:
         """Return a metric.

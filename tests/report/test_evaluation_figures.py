@@ -1,0 +1,57 @@
+"""Figures of an evaluation: what is drawn, from the numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.patches import StepPatch
+
+from capsieve.report.evaluation_figures import drawings, histogram_drawing, roc_drawing
+from support.made_evaluation import bare_evaluation, made_evaluation
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return made_evaluation(compared=False)
+
+
+def markers(axes, marker):
+    return [line for line in axes.lines if line.get_marker() == marker]
+
+
+def test_the_end_of_a_curve_is_a_circle_that_a_mark_does_not_cover(evaluation):
+    curve = evaluation.roc_frames
+    axes = roc_drawing(evaluation).figure.axes[0]
+    [end] = markers(axes, "o")
+    assert end.get_xydata().tolist() == [
+        [curve.false_positive_rate[-1], curve.true_positive_rate[-1]]
+    ]
+    [mark] = markers(axes, "X")
+    assert end.get_markersize() > mark.get_markersize() + 2
+    assert end.get_zorder() < mark.get_zorder()
+
+
+def test_the_end_is_not_drawn_beyond_the_part_that_is_shown(evaluation):
+    end = evaluation.roc_frames.false_positive_rate[-1]
+    for shown, count in ((end + 0.01, 1), (end - 0.01, 0)):
+        drawing = roc_drawing(evaluation, end=shown)
+        assert len(markers(drawing.figure.axes[0], "o")) == count
+        assert ("Open circle" in drawing.caption) == bool(count)
+
+
+def test_bars_are_shares_of_all_frames_of_the_class(evaluation):
+    [_, histogram] = evaluation.histograms
+    drawing = histogram_drawing(histogram)
+    normal, polyp = (p for p in drawing.figure.axes[0].patches if isinstance(p, StepPatch))
+    assert normal.get_data().values.sum() == pytest.approx(histogram.normal.sum() / 18_738)
+    assert polyp.get_data().values.sum() == pytest.approx(histogram.polyp.sum() / 230)
+    stopped = 18_738 - int(histogram.normal.sum())
+    assert f"{stopped:,} of 18,738 normal frames" in drawing.caption
+    assert "have R_max = 0" in drawing.caption
+
+
+def test_a_histogram_without_bars_is_left_out(evaluation):
+    nothing = np.zeros_like(evaluation.histograms[0].normal)
+    empty = replace(evaluation.histograms[0], normal=nothing, polyp=nothing)
+    assert histogram_drawing(empty) is None
+    assert drawings(bare_evaluation()) == {}

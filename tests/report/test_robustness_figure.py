@@ -1,0 +1,32 @@
+"""The figure of a robustness study."""
+
+from capsieve.report.robustness_figure import RateChanges, robustness_drawing
+
+BASE = {"Specificity": 0.9, "Sensitivity": 1.0}
+CHANGES = {
+    "sigma1 +10 %": {"Specificity": 0.85, "Sensitivity": 1.0},
+    "E_max +10 %": {"Specificity": 0.95, "Sensitivity": None},
+}
+
+
+def marks(panel):
+    return [line.get_xdata()[0] for line in panel.lines if line.get_marker() not in ("None", "")]
+
+
+def test_every_known_rate_has_a_mark_in_the_panel_of_its_rate():
+    first, second = robustness_drawing([RateChanges("", BASE, CHANGES)]).figure.axes
+    assert marks(first) == [0.85, 0.95]
+    assert marks(second) == [1.0]
+    assert second.get_xlim()[1] <= 1.01  # a share is at most 100 %
+
+
+def test_several_studies_are_side_by_side_with_a_legend():
+    other = RateChanges("inferred", {"Specificity": 0.8}, {"E_max +10 %": {"Specificity": 0.7}})
+    figure = robustness_drawing([RateChanges("printed", BASE, CHANGES), other]).figure
+    assert marks(figure.axes[0]) == [0.85, 0.95, 0.7]
+    heights = {
+        line.get_ydata()[0] % 1 for line in figure.axes[0].lines if len(line.get_xdata()) == 1
+    }
+    assert len(heights) == 2
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["printed", "inferred"]
