@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from capsieve.frames import Placement
 
 __all__ = [
+    "REJECTED",
     "Evidence",
     "Explanation",
     "Feature",
@@ -27,6 +28,9 @@ Reason = Literal["polyp", "texture-low", "texture-high", "no-feature", "radius-l
 
 "score-low" is the rule of detectors other than the paper's: the score is below the threshold.
 """
+
+REJECTED: tuple[Reason, ...] = ("texture-low", "texture-high", "no-feature")
+"""Rules of the paper that reject a frame before it is scored (R_max = 0): it is never flagged."""
 
 Rejection = Literal["", "size-low", "size-high", "eccentricity"]
 """The rule that a feature failed; empty for a feature of K_G."""

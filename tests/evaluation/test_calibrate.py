@@ -14,9 +14,8 @@ from capsieve.evaluation import target as target_module
 from capsieve.evaluation.calibrate import calibrate as calibrate_results
 from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.evaluation.target import Scale, choose, stability, unreachable
-from capsieve.statistics.frames import NORMAL, POLYP
-from capsieve.statistics.operating_point import flagged_at
-from capsieve.statistics.reading_effort import flagged_by_list, reading_share
+from capsieve.frame_table import NORMAL, POLYP, FlagRule, flagged_at
+from capsieve.statistics.reading_effort import flagged_by, reading_share
 from capsieve.statistics.results import Interval
 from capsieve.store.choice import read_choice
 from support.exams import read_frames, write_exam_images
@@ -306,7 +305,7 @@ def test_cross_fitted_figures_are_those_of_the_evaluation(study):
     found = calibrate(results, labels, splits=folds)
     evaluation = capsieve.evaluate(results, labels, splits=folds, bootstrap_samples=100)
     fitted = next(point for point in evaluation.points if point.key == "fitted")
-    assert found.value == fitted.value
+    assert found.rule == fitted.rule
     for key in ("frames.specificity", "polyps.sensitivity"):
         theirs = evaluation.metric(key, "cross-fitted")
         assert counts(found.metric(key, "cross-fitted")) == counts(theirs)
@@ -328,17 +327,17 @@ def test_frames_to_read_include_frames_without_a_label(study):
 def test_a_share_flags_the_frames_that_screening_with_it_flags(study, target):
     results, labels, folds = study
     found = calibrate(results, labels, rule="share", splits=folds, **target)
-    assert found.rule == "share"
+    assert found.rule.kind == "share"
     assert 0 < found.value < 1
     assert found.choice is not None
-    assert (found.choice.rule, found.choice.value) == ("share", found.value)
+    assert found.choice.rule == FlagRule("share", found.value)
     low, high = found.stability.low, found.stability.high
     assert low is None or high is None or low <= found.value <= high
-    read = found.screen_option.removeprefix("--read ")
+    read = found.rule.option.removeprefix("--read ")
     listed = capsieve.evaluate(results, labels, read=read, bootstrap_samples=100)
     for key in ("frames.specificity", "frames.sensitivity", "effort.frames_per_exam"):
         assert counts(found.metric(key)) == counts(listed.metric(key))
-    assert flagged_by_list(listed.frames, read).sum() > 0
+    assert flagged_by(listed.frames, found.rule).sum() > 0
 
 
 def test_results_with_reading_lists_get_a_share_and_others_a_threshold(tmp_path):
@@ -355,10 +354,10 @@ def test_results_with_reading_lists_get_a_share_and_others_a_threshold(tmp_path)
         score = np.arange(1, 101) / 300
         write_results(tmp_path / "lists" / exam, score=score, record=record)
     found = calibrate(tmp_path / "lists", labels, tmp_path / "out", specificity=80)
-    assert (found.rule, found.value) == ("share", 0.2)
-    assert found.screen_option == "--read 20%"
-    assert read_choice(tmp_path / "out" / "calibrated.toml").value == 0.2
-    assert calibrate(tmp_path / "lists", labels, rule="threshold").rule == "threshold"
+    assert found.rule == FlagRule("share", 0.2)
+    assert found.rule.option == "--read 20%"
+    assert read_choice(tmp_path / "out" / "calibrated.toml").rule == FlagRule("share", 0.2)
+    assert calibrate(tmp_path / "lists", labels, rule="threshold").rule.kind == "threshold"
 
 
 def test_a_share_needs_the_names_of_the_exams(tmp_path):
@@ -391,7 +390,7 @@ def test_results_of_another_detector_get_a_short_threshold(tmp_path):
     assert np.count_nonzero(score >= found.value) == 10
     assert found.value == 0.303  # between 90 / 300 and 91 / 300
     choice = read_choice(tmp_path / "out" / "calibrated.toml")
-    assert (choice.detector, choice.rule, choice.value) == ("learned", "threshold", found.value)
+    assert (choice.detector, choice.rule) == ("learned", found.rule)
 
 
 def test_the_files_are_reproducible(study, tmp_path):

@@ -12,11 +12,11 @@ from capsieve.errors import FileError, OccupiedError, WorkerError
 from capsieve.evaluation import labelled_run
 from capsieve.evaluation.labelled_run import draw_normals, score_labelled_frames, stored_scores
 from capsieve.evaluation.settings import LabelledRunSettings
+from capsieve.frame_table import NORMAL, POLYP
 from capsieve.labels import read_labels
 from capsieve.paper.algorithm import analyze
 from capsieve.parameters import Parameters
 from capsieve.screening.executors import Outcome
-from capsieve.statistics.frames import NORMAL, POLYP
 from support.exams import exam_frame, write_exam_images
 
 FRAMES = 40

@@ -14,8 +14,8 @@ from capsieve.evaluation.leaks import (
     read_training_phashes,
     training_leak,
 )
+from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.learned.model_file import read_model, write_model
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED
 from made_models import CARD, brightness_model, spec
 from support.labelled_frames import labelled_frames
 

@@ -9,8 +9,8 @@ import pytest
 import capsieve
 from capsieve.errors import FileError
 from capsieve.evaluation.localisation import Marks, froc, localise, read_marks
+from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.labels.outlines import Box, Outline, Outlines
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.statistics.intervals import wilson
 from capsieve.statistics.results import EvaluationOptions
 from support.labelled_frames import labelled_frames

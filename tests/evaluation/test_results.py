@@ -7,8 +7,9 @@ import pytest
 
 from capsieve.errors import FileError, LeakError
 from capsieve.evaluation.results import accounts_table, radius_warnings, read_results
+from capsieve.frame_table import NORMAL, POLYP, UNLABELLED
 from capsieve.labels import read_labels
-from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, NORMAL, POLYP, UNLABELLED
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from support.results import write_results
 
 

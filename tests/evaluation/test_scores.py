@@ -12,7 +12,7 @@ from support.results import write_results
 
 
 def column(scored, name):
-    return scored.columns[name].tolist()
+    return getattr(scored.frames, name).tolist()
 
 
 # Results of capsieve screen.
@@ -22,11 +22,11 @@ def test_exams_are_joined_in_order(tmp_path):
     write_results(tmp_path / "out" / "exam-10", score=np.array([1.0, 2.0]))
     write_results(tmp_path / "out" / "exam-9", score=np.array([3.0]))
     scored = read_scores(tmp_path / "out")
-    assert scored.columns["exam"].names == ("exam-9", "exam-10")
-    assert scored.columns["exam"].code.tolist() == [0, 1, 1]
+    assert scored.frames.exam.names == ("exam-9", "exam-10")
+    assert scored.frames.exam.code.tolist() == [0, 1, 1]
     assert column(scored, "score") == [3.0, 1.0, 2.0]
     assert [folder.name for folder in scored.folders] == ["exam-9", "exam-10"]
-    assert scored.flagging[0]["rule"] == "threshold"
+    assert scored.rules[0].kind == "threshold"
 
 
 def test_one_exam_may_be_read_by_itself(tmp_path):
@@ -40,7 +40,7 @@ def test_frames_that_a_rule_of_the_paper_rejected_have_the_lowest_score(tmp_path
     score = [40.0, 0.0, 0.0, 0.0, 12.0, None]
     write_results(tmp_path / "a", 6, score=score, reason=reasons)
     expected = [40.0, -np.inf, -np.inf, -np.inf, 12.0, np.nan]
-    np.testing.assert_array_equal(read_scores(tmp_path / "a").columns["score"], expected)
+    np.testing.assert_array_equal(read_scores(tmp_path / "a").frames.score, expected)
 
 
 def test_a_score_of_zero_of_another_detector_is_a_score(tmp_path):
@@ -116,10 +116,10 @@ def write_scores(path, text):
 def test_a_table_is_sorted_by_exam_head_and_frame(tmp_path):
     text = "exam,head,frame,score\nb,0,1,5\nb,0,0,-3\na,1,0,2\na,0,7,\n"
     scored = read_scores(write_scores(tmp_path / "scores.csv", text))
-    assert scored.columns["exam"].names == ("b", "a")
+    assert scored.frames.exam.names == ("b", "a")
     assert column(scored, "frame") == [0, 1, 7, 0]
     assert column(scored, "head") == [0, 0, 0, 1]
-    np.testing.assert_array_equal(scored.columns["score"], [-3, 5, np.nan, 2])
+    np.testing.assert_array_equal(scored.frames.score, [-3, 5, np.nan, 2])
     assert scored.folders == ()
     assert scored.detector == {}
 
@@ -132,7 +132,7 @@ def test_a_score_of_zero_in_a_table_is_a_score(tmp_path):
 def test_files_name_frames_without_numbers(tmp_path):
     text = "file,score\nx/b.png,1\nx/a.png,2\ny\\a.png,3\nc.png,4\n"
     scored = read_scores(write_scores(tmp_path / "scores.csv", text))
-    assert scored.columns["exam"].names == ("x", "y", ".")
+    assert scored.frames.exam.names == ("x", "y", ".")
     assert column(scored, "frame") == [0, 1, 0, 0]
     assert scored.path.to_pylist() == ["x/b.png", "x/a.png", "y/a.png", "c.png"]
     assert column(scored, "score") == [1, 2, 3, 4]
@@ -148,9 +148,9 @@ def test_files_with_an_exam_have_its_name_in_their_path(tmp_path):
 def test_optional_columns_are_read(tmp_path):
     text = "exam,frame,score,time_s,source,row,col\na,0,1,0.5,KID,10,12.5\na,1,1,,,,\n"
     scored = read_scores(write_scores(tmp_path / "scores.csv", text))
-    np.testing.assert_array_equal(scored.columns["time"], [0.5, np.nan])
-    np.testing.assert_array_equal(scored.columns["values"]["row"], [10, np.nan])
-    np.testing.assert_array_equal(scored.columns["values"]["col"], [12.5, np.nan])
+    np.testing.assert_array_equal(scored.frames.time, [0.5, np.nan])
+    np.testing.assert_array_equal(scored.frames.row, [10, np.nan])
+    np.testing.assert_array_equal(scored.frames.col, [12.5, np.nan])
     assert scored.source is not None
     assert scored.source.to_pylist() == ["KID", None]
 
@@ -191,9 +191,9 @@ ARRAYS = {"exam": np.array([4, 4]), "frame": np.array([1.0, 0.0]), "score": VALU
 @pytest.mark.parametrize("values", [VALUES, ARRAYS, pa.table(VALUES)])
 def test_values_in_memory_are_read_as_a_table_is(values):
     scored = read_scores(values)
-    assert scored.columns["exam"].names[0] in ("a", "4")
+    assert scored.frames.exam.names[0] in ("a", "4")
     assert column(scored, "frame") == [0, 1]
-    np.testing.assert_array_equal(scored.columns["score"], [np.nan, 0.5])
+    np.testing.assert_array_equal(scored.frames.score, [np.nan, 0.5])
 
 
 def test_data_frames_are_read():

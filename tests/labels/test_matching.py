@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsieve.errors import FileError
+from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.labels import LABELS, LabelSet, Matched, match, read_labels
 from capsieve.labels.keys import FrameKeys, find_frames
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED
 from support.label_sets import (
     OTHER_VIDEO,
     VIDEO,
@@ -60,21 +60,14 @@ def files_found(paths: list[str], *wanted: str, exam: str | None = None) -> list
 def test_a_frame_gets_what_its_row_says() -> None:
     row = {"exam": "exam", "frame": 2, "label": "polyp", "polyp": "p", "patient": "4"}
     found = matched({"exam": 4}, row | {"finding": "flat", "source": "pillcam"})
-    assert found.truth.tolist() == [UNLABELLED, UNLABELLED, POLYP, UNLABELLED]
-    assert names(found.polyp) == [None, None, "p", None]
-    assert names(found.finding) == [None, None, "flat", None]
-    assert (found.patient[2], found.source[2], found.unit[2]) == ("4", "pillcam", "exam")
-
-
-def test_columns_are_the_fields_of_labelled_frames() -> None:
-    found = matched({"exam": 2}, {"exam": "exam", "frame": 0})
-    assert set(found.columns()) == {
-        *("truth", "polyp", "patient", "unit", "group", "group_kind"),
-        *("source", "finding", "part", "polyp_word"),
-    }
-    assert found.truth.dtype == np.int8
-    for name in ("polyp", "patient", "unit", "group", "source", "finding", "part"):
-        assert getattr(found, name).code.dtype == np.int32, name
+    assert found.labels.truth.tolist() == [UNLABELLED, UNLABELLED, POLYP, UNLABELLED]
+    assert names(found.labels.polyp) == [None, None, "p", None]
+    assert names(found.labels.finding) == [None, None, "flat", None]
+    assert (found.labels.patient[2], found.labels.source[2], found.labels.unit[2]) == (
+        "4",
+        "pillcam",
+        "exam",
+    )
 
 
 def test_the_number_counts_in_a_video_and_the_file_in_a_folder() -> None:
@@ -83,12 +76,12 @@ def test_the_number_counts_in_a_video_and_the_file_in_a_folder() -> None:
         {"exam": exam, "frame": 0, "file": "a_9.png", "label": "polyp"}
         for exam in ("video", "folder")
     ]
-    assert np.flatnonzero(matched(frames, *rows).truth == POLYP).tolist() == [2, 3]
+    assert np.flatnonzero(matched(frames, *rows).labels.truth == POLYP).tolist() == [2, 3]
 
 
 def test_numbers_find_images_if_no_file_is_named() -> None:
     found = matched({"folder": ["a_7.png", "a_8.png"]}, {"exam": "folder", "frame": 1})
-    assert found.truth.tolist() == [UNLABELLED, NORMAL]
+    assert found.labels.truth.tolist() == [UNLABELLED, NORMAL]
 
 
 def test_a_file_alone_finds_nothing_in_a_video() -> None:
@@ -98,7 +91,7 @@ def test_a_file_alone_finds_nothing_in_a_video() -> None:
 
 def test_one_exam_needs_no_name_and_several_do() -> None:
     found = matched({"exam": 3}, {"frame": 1})
-    assert found.truth.tolist() == [UNLABELLED, NORMAL, UNLABELLED]
+    assert found.labels.truth.tolist() == [UNLABELLED, NORMAL, UNLABELLED]
     with pytest.raises(FileError, match=r"1 rows with a frame number and no exam.*add the column"):
         matched({"a": 3, "b": 3}, {"frame": 1})
 
@@ -111,19 +104,19 @@ def test_a_row_without_a_head_means_the_only_one() -> None:
         {"exam": "two", "frame": 1},
         {"exam": "two", "frame": 1, "head": 1},
     )
-    assert np.flatnonzero(found.truth == NORMAL).tolist() == [1, 5]
+    assert np.flatnonzero(found.labels.truth == NORMAL).tolist() == [1, 5]
     assert examples(found, "two heads") == ("two frame 1",)
 
 
 def test_an_exam_without_frames_is_matched() -> None:
     found = matched({}, {"exam": "exam", "frame": 0})
-    assert len(found.truth) == 0
+    assert len(found.labels.truth) == 0
     assert problem_rows(found.problems, "not among the results") == 1
 
 
 def test_labels_without_a_usable_row_are_matched() -> None:
     found = matched({"exam": 2})
-    assert found.truth.tolist() == [UNLABELLED] * 2
+    assert found.labels.truth.tolist() == [UNLABELLED] * 2
     assert problem_rows(found.problems, "no frame of the exam has a label") == 2
 
 
@@ -136,13 +129,13 @@ def test_frames_that_do_not_exist_are_named() -> None:
 
 def test_a_frame_number_never_reaches_into_the_next_exam() -> None:
     found = matched({"a": 2, "b": 5}, {"exam": "a", "frame": 3})
-    assert (found.truth == UNLABELLED).all()
+    assert (found.labels.truth == UNLABELLED).all()
 
 
 def test_huge_frame_numbers_do_not_overflow() -> None:
     frames = {f"e{n}": [(0, 10**18 - 1), (0, 10**18)] for n in range(20)}
     found = matched(frames, {"exam": "e19", "frame": 10**18})
-    assert np.flatnonzero(found.truth == NORMAL).tolist() == [39]
+    assert np.flatnonzero(found.labels.truth == NORMAL).tolist() == [39]
 
 
 # Paths
@@ -169,7 +162,7 @@ def test_the_longest_match_wins_and_ties_are_ambiguous() -> None:
     wanted = ["training/Ulcer/KID/x.jpg", "/d/Dataset/training/Polyp/KID/x.jpg", "KID/x.jpg"]
     assert files_found(paths, *wanted) == [1, 0, -1]
     found = matched({"a": ["a/1.jpg"], "b": ["b/1.jpg"]}, {"file": "1.jpg"}, {"file": "b/1.jpg"})
-    assert found.truth.tolist() == [UNLABELLED, NORMAL]
+    assert found.labels.truth.tolist() == [UNLABELLED, NORMAL]
     assert examples(found, "several frames") == ("file 1.jpg",)
 
 
@@ -182,7 +175,7 @@ def test_folders_inside_an_exam_distinguish_frames() -> None:
     found = matched(
         frames, {"file": "head-1/1.jpg", "label": "polyp"}, {"file": "exam/head-0/1.jpg"}
     )
-    assert found.truth.tolist() == [NORMAL, POLYP]
+    assert found.labels.truth.tolist() == [NORMAL, POLYP]
 
 
 FOLDERS = st.sampled_from(["a", "b", "c.jpg", "d.jpg"])
@@ -228,17 +221,17 @@ def test_labels_of_other_exams_do_not_stray() -> None:
     frames = {"patient-1": ["patient-1/000001.png", "patient-1/000002.png"]}
     rows = [{"exam": f"patient-{n}", "file": "000001.png", "label": "polyp"} for n in range(2, 6)]
     found = matched(frames, *rows, {"exam": "patient-1", "file": "000002.png"})
-    assert found.truth.tolist() == [UNLABELLED, NORMAL]
+    assert found.labels.truth.tolist() == [UNLABELLED, NORMAL]
     assert problem_rows(found.problems, "not among the results") == 4
-    assert (matched(frames, *rows).truth == UNLABELLED).all()  # four rows for one frame
+    assert (matched(frames, *rows).labels.truth == UNLABELLED).all()  # four rows for one frame
 
 
 def test_the_exam_of_the_labels_need_not_be_the_screened_folder() -> None:
     frames = {"kvasir-capsule": ["data/kvasir-capsule/v1_10.jpg", "data/kvasir-capsule/v2_10.jpg"]}
     rows = [{"exam": video, "frame": 10, "file": f"{video}_10.jpg"} for video in ("v1", "v2")]
     found = matched(frames, *rows)
-    assert names(found.unit) == ["v1", "v2"]
-    assert names(found.group) == ["exam v1", "exam v2"]
+    assert names(found.labels.unit) == ["v1", "v2"]
+    assert names(found.labels.group) == ["exam v1", "exam v2"]
     assert found.problems == ()
 
 
@@ -246,7 +239,7 @@ def test_the_exam_of_the_labels_need_not_be_the_screened_folder() -> None:
 def test_short_names_of_other_exams_do_not_stray(name: str) -> None:
     frames = {"3": [f"study/3/{name}", "study/3/z.png"]}
     rows = [{"exam": "2", "file": name, "label": "polyp"}, {"exam": "3", "file": "z.png"}]
-    assert matched(frames, *rows).truth.tolist() == [UNLABELLED, NORMAL]
+    assert matched(frames, *rows).labels.truth.tolist() == [UNLABELLED, NORMAL]
 
 
 def test_folders_that_all_exams_have_do_not_make_a_match() -> None:
@@ -255,19 +248,19 @@ def test_folders_that_all_exams_have_do_not_make_a_match() -> None:
         {"exam": "b", "file": "images/1.png", "label": "polyp"},
         {"exam": "a", "file": "images/2.png"},
     ]
-    assert matched(frames, *rows).truth.tolist() == [UNLABELLED, NORMAL]
+    assert matched(frames, *rows).labels.truth.tolist() == [UNLABELLED, NORMAL]
 
 
 def test_labels_whose_exams_are_not_exams_give_no_units() -> None:
     rows = [{"exam": "class", "file": f"{n}.jpg"} for n in range(3)]
     found = matched({"folder": [f"{n}.jpg" for n in range(3)]}, *rows, names_exams=False)
-    assert found.unit.code.tolist() == [-1] * 3
-    assert found.group_kind == "block"
+    assert found.labels.unit.code.tolist() == [-1] * 3
+    assert found.labels.group_kind == "block"
 
 
 def test_a_row_that_is_found_by_its_file_alone_is_reported() -> None:
     found = matched({"folder": ["folder/1.jpg"]}, {"exam": "video", "file": "1.jpg"})
-    assert found.truth.tolist() == [NORMAL]
+    assert found.labels.truth.tolist() == [NORMAL]
     assert problem_rows(found.problems, "by its file alone") == 1
 
 
@@ -281,7 +274,7 @@ def test_weak_matches_give_way_and_do_not_contradict() -> None:
         {"file": "x/2.jpg", "label": "polyp"},  # better
         {"file": "e/x/3.jpg"},
     )
-    assert found.truth.tolist() == [UNLABELLED, POLYP, NORMAL]
+    assert found.labels.truth.tolist() == [UNLABELLED, POLYP, NORMAL]
     assert problem_rows(found.problems, "several rows fit the frame") == 2
     assert problem_rows(found.problems, "another row fits the frame better") == 1
     assert problem_rows(found.problems, "folders above differ") == 1
@@ -307,7 +300,7 @@ def test_two_labels_for_one_frame_contradict() -> None:
         {"exam": "exam", "frame": 1, "label": "other"},
         {"file": "exam/b.png", "label": "other"},
     )
-    assert found.truth.tolist() == [UNLABELLED, OTHER]
+    assert found.labels.truth.tolist() == [UNLABELLED, OTHER]
     assert found.contradicted.tolist() == [True, False]
     assert examples(found, "contradict") == ("exam/a.png",)
     assert problem_rows(found.problems, "labels the same frame") == 1
@@ -322,8 +315,8 @@ def test_of_two_polyps_on_one_frame_none_is_chosen() -> None:
         {"exam": "exam", "frame": 0, "label": "polyp", "polyp": "1"},
         {"file": "a.png", "label": "polyp", "polyp": "2"},
     )
-    assert found.truth.tolist() == [POLYP]
-    assert names(found.polyp) == [None]
+    assert found.labels.truth.tolist() == [POLYP]
+    assert names(found.labels.polyp) == [None]
     assert problem_rows(found.problems, "differ and are left out") == 1
 
 
@@ -335,8 +328,8 @@ def test_two_patients_for_one_frame_contradict() -> None:
         {"exam": "exam", "frame": 1, "patient": "1"},
         {"file": "b.png"},
     )
-    assert found.truth.tolist() == [UNLABELLED, NORMAL]
-    assert names(found.patient) == [None, "1"]
+    assert found.labels.truth.tolist() == [UNLABELLED, NORMAL]
+    assert names(found.labels.patient) == [None, "1"]
 
 
 def test_many_rows_are_matched_as_one_by_one() -> None:
@@ -373,7 +366,7 @@ def test_many_rows_are_matched_as_one_by_one() -> None:
         else:
             lost += 1
     labels = [words[0] if len(set(words)) == 1 else None for words in said.values()]
-    assert found.truth.tolist() == [TRUTH[word] for word in labels]
+    assert found.labels.truth.tolist() == [TRUTH[word] for word in labels]
     rows = found.rows
     assert rows.without_frame.sum() == lost > 0
     contrary = sum(len(words) for words in said.values() if len(set(words)) > 1)
@@ -389,10 +382,10 @@ def test_many_rows_are_matched_as_one_by_one() -> None:
 def test_what_all_labelled_frames_name_holds_for_the_whole_exam() -> None:
     rows = [{"exam": "exam", "frame": frame, "patient": "7", "source": "s"} for frame in (0, 3)]
     found = matched({"exam": 5}, *rows)
-    assert names(found.patient) == ["7"] * 5
-    assert names(found.unit) == ["exam"] * 5
-    assert names(found.source) == ["s"] * 5
-    assert names(found.group) == ["patient 7"] * 5
+    assert names(found.labels.patient) == ["7"] * 5
+    assert names(found.labels.unit) == ["exam"] * 5
+    assert names(found.labels.source) == ["s"] * 5
+    assert names(found.labels.group) == ["patient 7"] * 5
 
 
 @pytest.mark.parametrize("other", ["8", None])
@@ -402,8 +395,8 @@ def test_patients_are_not_guessed(other: str | None) -> None:
         {"exam": "x", "file": "f/1.jpg", "patient": "7"},
         {"exam": "y", "file": "f/2.jpg", "patient": other},
     )
-    assert names(found.patient) == ["7", other, None]
-    assert names(found.unit) == ["x", "y", None]
+    assert names(found.labels.patient) == ["7", other, None]
+    assert names(found.labels.unit) == ["x", "y", None]
 
 
 def test_groups_are_patients_else_blocks_else_named_exams_else_cut_blocks() -> None:
@@ -414,39 +407,39 @@ def test_groups_are_patients_else_blocks_else_named_exams_else_cut_blocks() -> N
         {"exam": "7", "frame": 3},
     ]
     found = matched({"7": 4}, *rows)
-    assert names(found.group) == ["patient 7", "block 7", "patient 7", "exam 7"]
-    assert found.group_kind == "patient or block or exam"
+    assert names(found.labels.group) == ["patient 7", "block 7", "patient 7", "exam 7"]
+    assert found.labels.group_kind == "patient or block or exam"
     cut = matched({"x": [f"x/{n:04}.jpg" for n in range(900)]},
                   *({"file": f"x/{n:04}.jpg"} for n in range(900)))  # fmt: skip
-    assert cut.group_kind == "block"
-    assert len(cut.group.names) == 3
-    assert (np.diff(cut.group.code) >= 0).all()
+    assert cut.labels.group_kind == "block"
+    assert len(cut.labels.group.names) == 3
+    assert (np.diff(cut.labels.group.code) >= 0).all()
 
 
 def test_videos_without_patients_are_never_cut() -> None:
     """Labels with `exam` and without `patient` used to be cut into blocks."""
     rows = [{"exam": f"video {n}", "frame": frame} for n in range(3) for frame in range(2000)]
     found = matched({f"video {n}": 2000 for n in range(3)}, *rows)
-    assert set(found.group.names) == {"exam video 0", "exam video 1", "exam video 2"}
-    assert found.group_kind == "exam"
+    assert set(found.labels.group.names) == {"exam video 0", "exam video 1", "exam video 2"}
+    assert found.labels.group_kind == "exam"
 
 
 def test_groups_are_called_after_what_labelled_frames_have() -> None:
     rows = [{"exam": "exam", "frame": n, "patient": str(n)} for n in range(2)]
-    assert matched({"exam": 3}, *rows).group_kind == "patient"
+    assert matched({"exam": 3}, *rows).labels.group_kind == "patient"
 
 
 def test_without_exam_and_patient_there_is_no_unit() -> None:
     frames = {"Polyp": ["Polyp/1.jpg"], "Normal": ["Normal/1.jpg"]}
     found = matched(frames, {"file": "Polyp/1.jpg", "label": "polyp"}, {"file": "Normal/1.jpg"})
-    assert found.truth.tolist() == [POLYP, NORMAL]
-    assert found.unit.code.tolist() == [-1, -1]
+    assert found.labels.truth.tolist() == [POLYP, NORMAL]
+    assert found.labels.unit.code.tolist() == [-1, -1]
 
 
 def test_the_patient_is_the_unit_if_no_exam_is_named() -> None:
     rows = [{"file": "1.jpg", "patient": "p"}, {"file": "2.jpg", "patient": "q"}]
     found = matched({"a": ["1.jpg", "2.jpg"]}, *rows)
-    assert names(found.unit) == ["patient p", "patient q"]
+    assert names(found.labels.unit) == ["patient p", "patient q"]
 
 
 # Splits
@@ -460,7 +453,7 @@ def test_a_split_of_the_same_rows_and_one_with_other_keys_agree() -> None:
     other = [{"file": f"{row['exam']}/{row['file']}", "part": row["part"]} for row in same[::-1]]
     for split in (same, other):
         found = match(frames, label_set(rows), split_set(split))
-        assert names(found.part) == parts
+        assert names(found.labels.part) == parts
 
 
 def test_a_split_gives_parts_and_replaces_blocks_that_would_be_cut() -> None:
@@ -473,8 +466,8 @@ def test_a_split_gives_parts_and_replaces_blocks_that_would_be_cut() -> None:
         {"file": "x/9.png", "part": "test"},
     ])  # fmt: skip
     found = match(frame_table({"exam": files}), label_set(rows), parts)
-    assert names(found.part) == ["train", "test", None, "test"]
-    assert names(found.group)[:2] == ["block b1", "block b2"]
+    assert names(found.labels.part) == ["train", "test", None, "test"]
+    assert names(found.labels.group)[:2] == ["block b1", "block b2"]
     for words in ("split: no screened frame", "split: the labelled frame", "split: the frame has"):
         assert problem_rows(found.problems, words) == 1
 
@@ -489,7 +482,7 @@ def test_a_frame_in_two_parts_is_in_none_and_named() -> None:
     ])  # fmt: skip
     found = match(frame_table({"exam": ["exam/a.png", "exam/b.png"]}), label_set(rows), parts)
     assert found.in_two_parts.tolist() == [0]
-    assert names(found.part) == [None, "test"]
+    assert names(found.labels.part) == [None, "test"]
     assert examples(found, "in two parts") == ("exam/a.png",)
 
 
@@ -520,12 +513,12 @@ def kvasir_files() -> list[str]:
 def check_units(found: Matched, labels: LabelSet) -> None:
     """Every row found its frame, and units are videos, never class folders."""
     assert found.rows.without_frame.sum() == 0
-    assert (found.truth >= 0).sum() == len(labels.table)
-    assert set(found.unit.names) == {VIDEO, OTHER_VIDEO}
-    labelled = found.truth >= 0
-    assert (found.unit.code[labelled] >= 0).all()
-    assert set(found.group.code[labelled]) == {
-        found.group.names.index(f"patient {video}") for video in (VIDEO, OTHER_VIDEO)
+    assert (found.labels.truth >= 0).sum() == len(labels.table)
+    assert set(found.labels.unit.names) == {VIDEO, OTHER_VIDEO}
+    labelled = found.labels.truth >= 0
+    assert (found.labels.unit.code[labelled] >= 0).all()
+    assert set(found.labels.group.code[labelled]) == {
+        found.labels.group.names.index(f"patient {video}") for video in (VIDEO, OTHER_VIDEO)
     }
 
 
@@ -549,7 +542,7 @@ def test_kvasir_capsule_as_downloaded_matches_row_by_row(tmp_path: Path, labels_
     assert len(labels.table) == 120  # of 121 files, because one frame has two findings
     found = match(screened(tmp_path, "labelled_images/*"), labels)
     check_units(found, labels)
-    assert (found.truth == POLYP).sum() == 41
+    assert (found.labels.truth == POLYP).sum() == 41
     # The images in one folder, as other programs leave them.
     flat = frame_table({"all": sorted({f"all/{name}" for name, _ in rows})})
     check_units(match(flat, labels), labels)
@@ -584,8 +577,8 @@ def test_names_that_repeat_in_several_sources_stay_apart(tmp_path: Path) -> None
     frames = screened(tmp_path / "Dataset", "*/*/*")
     found = match(frames, labels)
     assert found.rows.without_frame.sum() == 0
-    truth = dict(zip(frames["exam"].to_pylist(), found.truth.tolist(), strict=True))
+    truth = dict(zip(frames["exam"].to_pylist(), found.labels.truth.tolist(), strict=True))
     assert truth == {
         "training-Normal-KID": NORMAL, "training-Polyp-KID": POLYP, "validation-Polyp-AIIMS": POLYP,
     }  # fmt: skip
-    assert found.unit.code.tolist() == [-1] * 3
+    assert found.labels.unit.code.tolist() == [-1] * 3

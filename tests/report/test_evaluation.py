@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from capsieve.errors import FileError
+from capsieve.frame_table import Coded, FlagRule
 from capsieve.labels import LabelProblem
 from capsieve.report import evaluation as reports
 from capsieve.report import tables
@@ -29,7 +30,6 @@ from capsieve.report.evaluation_tables import (
     without_zeros,
 )
 from capsieve.report.galleries import FrameImages
-from capsieve.statistics.frames import Coded
 from capsieve.statistics.results import (
     Column,
     Evaluation,
@@ -161,18 +161,18 @@ def test_false_positives_are_per_patient_only_if_every_exam_has_its_own() -> Non
 
 
 @pytest.mark.parametrize(
-    ("rule", "value", "shown"),
+    ("rule", "shown"),
     [
-        ("threshold", 0.6745585163128499, "Threshold 0.675"),
-        ("read", 0.1, "Reading list: 10 % of each exam"),
-        ("read", 0.005, "Reading list: 0.5 % of each exam"),
-        ("read", 300, "Reading list: 300 frames of each exam"),
-        ("threshold", None, "Different rules in the exams"),
+        (FlagRule("threshold", 0.6745585163128499), "Threshold 0.675"),
+        (FlagRule("share", 0.1), "Reading list: 10 % of each exam"),
+        (FlagRule("share", 0.005), "Reading list: 0.5 % of each exam"),
+        (FlagRule("count", 300), "Reading list: 300 frames of each exam"),
+        (None, "Different rules in the exams"),
     ],
 )
-def test_an_operating_point_is_one_line_without_needless_digits(rule, value, shown) -> None:
+def test_an_operating_point_is_one_line_without_needless_digits(rule, shown) -> None:
     evaluation = bare_evaluation(detector={"name": "learned"})
-    point = OperatingPoint("given", rule, value, evaluation.frames.flagged, "")
+    point = OperatingPoint("given", rule, evaluation.frames.flagged, "")
     assert point_line(evaluation, point) == shown
 
 

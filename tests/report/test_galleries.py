@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.patches import Circle
 
+from capsieve.frame_table import NORMAL, FlagRule
 from capsieve.report import figures
 from capsieve.report.galleries import FrameImages, choose, draw
-from capsieve.statistics.frames import NORMAL
 from capsieve.statistics.results import Evaluation
 from support.made_evaluation import made_evaluation
 
@@ -134,7 +134,7 @@ def test_captions_state_the_values_of_the_parameters(evaluation, make_explanatio
     changed = replace(
         evaluation,
         parameters=evaluation.parameters | {"texture_low": 2.5, "eccentricity_max": 7.25},
-        points=(replace(evaluation.points[0], value=41.0),),
+        points=(replace(evaluation.points[0], rule=FlagRule("threshold", 41.0)),),
     )
     fold = np.where(evaluation.frames.normal_frames, 300, 0)
     counted = {"components": np.ones_like(fold), "fold": fold}

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from capsieve.report.bins import bins_of, positions, scale_of
-from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
+from capsieve.report.exam_tables import HeadFrames, event_list, head_frames
 from capsieve.report.ticks import frame_ticks, score_ticks, time_ticks
 from capsieve.report.timeline import timeline
+from capsieve.store.exam import Exam
 from support.screened_exam import write_exam
 
 
@@ -101,7 +102,11 @@ def test_rejected_frames_are_shaded_where_they_lie() -> None:
 def test_every_event_has_a_mark_and_the_best_ones_their_rank(tmp_path: Path) -> None:
     folder = tmp_path / "exam"
     write_exam(folder, frames=3000, heads=2, events=120)
-    drawing = timeline(read_heads(folder), read_events(folder), threshold=37)
+    drawing = timeline(
+        head_frames(Exam(folder).columns()),
+        event_list(Exam(folder).columns(table="events")),
+        threshold=37,
+    )
     links = [int(rank) for rank in re.findall(r'href="#event-(\d+)"', drawing)]
     ranks = {int(rank) for rank in re.findall(r'class="rank-text"[^>]*>(\d+)<', drawing)}
     assert sorted(links) == list(range(1, 241))

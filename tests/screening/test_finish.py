@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from capsieve import FileError
-from capsieve.screening.finish import flag_exam
-from capsieve.screening.flags import FlagRule
+from capsieve.frame_table import FlagRule
+from capsieve.screening.flags import flag_exam
 from capsieve.screening.thumbnails import ThumbnailTask, read_thumbnails, thumbnail_tasks
 from capsieve.store.tables import number_frames
 from support.fake_detector import FakeDetector
@@ -100,6 +100,25 @@ def test_frames_to_read_start_with_the_best_frames_of_the_events():
     found = flagged_by(THRESHOLD, [*rows, *gap, ball(60.0), ball(59.0)])
     assert found.shown[:2] == [(0, 8), (0, 2)] == found.explained
     assert sorted(found.shown) == [(0, n) for n in (0, 1, 2, 8, 9)]
+
+
+@pytest.mark.parametrize("rule", [FlagRule("count", 3), FlagRule("share", 0.6)])
+def test_a_list_longer_than_what_can_be_listed_has_a_warning(rule):
+    # Two of five scored frames can be listed, because pre-selection rejects the others.
+    rejected = [scored("texture-low")] * 3
+    found = flagged_by(rule, [*rejected, ball(50.0), ball(20.0)])
+    [warning] = found.warnings()
+    assert f"({rule.option}, 3 frames)" in warning
+    assert list(flagged_by(TWO, [*rejected, ball(50.0), ball(20.0)]).warnings()) == []
+    assert list(flagged_by(THRESHOLD, [*rejected, ball(50.0)]).warnings()) == []
+
+
+def test_near_duplicates_of_a_flagged_frame_are_not_listed():
+    same, other = bytes(32), bytes([255] * 32)
+    rows = [ball(40.0, phash=same), ball(50.0, phash=same), ball(45.0, phash=other)]
+    found = flagged_by(FlagRule("count", 1), rows)
+    assert column(found, "flagged") == [True, True, False]
+    assert (found.flagging["frames"], found.flagging["last_score"]) == (1, 50.0)
 
 
 def test_an_exam_without_frames_has_no_flags():

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import capsieve
+from capsieve.frame_table import FlagRule
 from support.exams import read_frames, write_exam_images
 from support.fake_detector import NAMES, FakeDetector
 from support.unfinished import write_unfinished
@@ -89,7 +90,7 @@ def test_the_page_shows_probabilities_and_the_evidence_map(study):
 def test_the_evaluation_uses_the_threshold_of_the_screening(study):
     evaluation = capsieve.evaluate(study / "results", study / "labels.csv", bootstrap_samples=100)
     assert evaluation.points[0].key == "screened"
-    assert evaluation.points[0].value == 0.4
+    assert evaluation.points[0].rule == FlagRule("threshold", 0.4)
     assert [histogram.key for histogram in evaluation.histograms] == ["score"]
     assert "reasons" not in [table.key for table in evaluation.tables]
     assert not [m.key for m in evaluation.metrics if m.key.startswith("preselection")]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from capsieve.frame_table import NORMAL, OTHER, POLYP, flagged_at
 from capsieve.parameters import Parameters
 from capsieve.statistics.breakdown import (
     baseline_metrics,
@@ -16,8 +17,6 @@ from capsieve.statistics.breakdown import (
     source_metrics,
     source_warnings,
 )
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP
-from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import EvaluationOptions
 from capsieve.statistics.roc import auc, frame_roc

@@ -7,9 +7,8 @@ import pytest
 from scipy.stats import binomtest
 
 from capsieve.errors import FileError
+from capsieve.frame_table import NORMAL, POLYP, UNLABELLED, flagged_at
 from capsieve.statistics.comparison import compare, mcnemar
-from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED
-from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.results import EvaluationOptions
 from support.labelled_frames import labelled_frames
 

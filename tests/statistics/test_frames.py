@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from capsieve.statistics.frames import (
-    NORMAL,
-    OTHER,
-    POLYP,
-    UNLABELLED,
-    Coded,
-    dense_units,
-    exam_units,
-    polyp_scores,
-    reading_units,
-)
+from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED, Coded
+from capsieve.statistics.frames import dense_units, exam_units, polyp_scores, reading_units
 from support.labelled_frames import labelled_frames
 
 P, N, U = POLYP, NORMAL, UNLABELLED
@@ -40,7 +31,8 @@ def test_taken_near_duplicates_refer_to_the_first_that_is_taken():
     frames = labelled_frames(np.arange(6), duplicate_of=[-1, 0, 0, 0, -1, 4], red=np.arange(6))
     taken = frames.take(np.array([False, True, True, False, True, True]))
     assert taken.duplicate_of.tolist() == [-1, 0, -1, 2]
-    assert taken.values["red"].tolist() == [1, 2, 4, 5]
+    assert taken.red is not None
+    assert taken.red.tolist() == [1, 2, 4, 5]
     assert frames.take(np.array([3, 5])).duplicate_of.tolist() == [-1, -1]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.frames import NORMAL, UNLABELLED, Coded
+from capsieve.frame_table import NORMAL, UNLABELLED, Coded
 from capsieve.statistics.intervals import (
     FEW_GROUPS,
     FEWEST_GROUPS,

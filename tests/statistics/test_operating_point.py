@@ -10,20 +10,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.frames import NORMAL, POLYP, Coded
+from capsieve.frame_table import NORMAL, POLYP, Coded, FlagRule, flagged_at
 from capsieve.statistics.operating_point import (
     choose_threshold,
     chosen_point,
     cross_fit,
     fitted_point,
-    flagged_at,
     has_folds,
     short_threshold,
     smallest_threshold,
     threshold_for_sensitivity,
     with_training_patients,
 )
-from capsieve.statistics.reading_effort import flagged_by_list
+from capsieve.statistics.reading_effort import flagged_by
 from capsieve.statistics.results import EvaluationOptions
 from support.labelled_frames import labelled_frames, many_patients, paper_frames
 from support.score_sets import scores
@@ -88,7 +87,7 @@ def test_the_target_is_compared_on_whole_frames():
 def test_the_papers_training_patient_gives_its_threshold():
     frames = with_training_patients(paper_frames(), ("4",))
     point: Any = chosen_point(frames, OPTIONS, 1.0)
-    assert (point.key, point.value, point.optimistic) == ("chosen", 37.0, False)
+    assert (point.key, point.rule.value, point.optimistic) == ("chosen", 37.0, False)
     np.testing.assert_array_equal(point.flagged, frames.score >= 37)
 
 
@@ -133,8 +132,8 @@ def test_a_fitted_threshold_has_few_digits():
     frames = labelled_frames(score, [NORMAL] * 30 + [POLYP] * 10)
     point: Any = fitted_point(frames, OPTIONS, None)
     # Three of thirty normal frames may be flagged: the 28th is the first of them.
-    assert score[26] < point.value <= score[27]
-    assert len(str(point.value)) <= 5
+    assert score[26] < point.rule.value <= score[27]
+    assert len(str(point.rule.value)) <= 5
     assert point.optimistic
 
 
@@ -142,7 +141,7 @@ def test_the_threshold_is_chosen_on_the_training_patients_alone():
     for name, value in (("a", 10.0), ("b", 19.0)):
         frames = with_training_patients(two_patients(), (name,))
         point: Any = chosen_point(frames, OPTIONS, 1.0)
-        assert point.value == value
+        assert point.rule.value == value
     assert chosen_point(two_patients(), OPTIONS, 1.0) is None
 
 
@@ -221,8 +220,12 @@ def test_folds_for_which_nothing_can_be_chosen_are_named():
 def test_a_share_to_read_is_cross_fitted_like_a_threshold():
     frames = many_patients(6, part=Coded(("1", "2"), np.repeat([0, 1], 168).astype(np.int32)))
     chosen = iter([0.25, 0.5])
-    fit = cross_fit(frames, lambda _: next(chosen), flagged_by_list)
+
+    def listed(some, share):
+        return flagged_by(some, FlagRule("share", share))
+
+    fit = cross_fit(frames, lambda _: next(chosen), listed)
     assert fit.values == {"1": 0.25, "2": 0.5}
     for code, share in enumerate((0.25, 0.5)):
         part = frames.part.code == code
-        np.testing.assert_array_equal(fit.flagged[part], flagged_by_list(frames.take(part), share))
+        np.testing.assert_array_equal(fit.flagged[part], listed(frames.take(part), share))

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from capsieve.statistics.frames import NORMAL, POLYP
+from capsieve.frame_table import NORMAL, POLYP, FlagRule, flagged_at
 from capsieve.statistics.operating_point import (
     CrossFit,
     chosen_point,
     fitted_point,
-    flagged_at,
     with_training_patients,
 )
 from capsieve.statistics.rates import (
@@ -195,7 +194,9 @@ def test_the_subsets_are_all_frames_and_the_parts_of_a_training_split():
 
 def test_operating_points_are_compared_on_all_subsets():
     frames = with_training_patients(paper_frames(), ("4",))
-    given = OperatingPoint("given", "read", 300, flagged_at(frames.score, 40), "As given.")
+    given = OperatingPoint(
+        "given", FlagRule("count", 300), flagged_at(frames.score, 40), "As given."
+    )
     points: Any = (given, chosen_point(frames, OPTIONS, 1.0), fitted_point(frames, OPTIONS, 1.0))
     table = points_table(frames, points)
     assert len(table.rows) == 9

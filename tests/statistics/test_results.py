@@ -11,7 +11,6 @@ from capsieve.statistics.results import (
     EvaluationOptions,
     Table,
     make_metric,
-    parse_read,
 )
 from support.labelled_frames import labelled_frames
 
@@ -85,13 +84,6 @@ def test_options_out_of_bounds_are_refused_by_name(field, value):
 def test_a_threshold_and_a_reading_list_exclude_each_other():
     with pytest.raises(ParameterError, match="read"):
         EvaluationOptions(read="10%", threshold=1.0)
-
-
-def test_a_reading_list_is_a_share_or_a_count():
-    assert parse_read("12.5 %") == 0.125
-    assert isinstance(parse_read("100%"), float)
-    assert parse_read("300") == 300
-    assert isinstance(parse_read(1), int)
 
 
 def test_an_unknown_metric_or_table_is_named_with_those_that_exist():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP
+from capsieve.frame_table import NORMAL, OTHER, POLYP
 from capsieve.statistics.robustness import RATES, effect, rates, relative_change
 from support.labelled_frames import labelled_frames
 

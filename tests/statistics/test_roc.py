@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 from sklearn import metrics
 
+from capsieve.frame_table import NORMAL, POLYP
 from capsieve.statistics import roc as module
-from capsieve.statistics.frames import NORMAL, POLYP
 from capsieve.statistics.intervals import draws
 from capsieve.statistics.results import EvaluationOptions
 from capsieve.statistics.roc import (

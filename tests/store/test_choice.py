@@ -6,6 +6,7 @@ from hashlib import sha256
 import pytest
 
 from capsieve import FileError, Parameters
+from capsieve.frame_table import FlagRule
 from capsieve.store.choice import (
     STORED_HASHES,
     Choice,
@@ -21,8 +22,7 @@ CHOICE = Choice(
     hashes=HASHES,
     detector="models/é.onnx",
     model="ab",
-    rule="share",
-    value=0.1,
+    rule=FlagRule("share", 0.1),
 )
 
 
@@ -34,7 +34,7 @@ def file(tmp_path):
 
 def test_a_choice_is_read_as_it_was_written(file):
     read = read_choice(file)
-    for name in ("chosen", "scores", "hashes", "detector", "model", "rule", "value"):
+    for name in ("chosen", "scores", "hashes", "detector", "model", "rule"):
         assert getattr(read, name) == getattr(CHOICE, name)
 
 

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -11,7 +12,7 @@ from capsieve import Parameters
 from capsieve.errors import FileError
 from capsieve.sources.base import PacketTable, Place
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
-from capsieve.store.schema import SCHEMA
+from capsieve.store.schema import FRAMES, SCHEMA
 from support.results import exam_record, frame_counts, frame_hash, write_results, write_table
 
 
@@ -37,7 +38,7 @@ def two_heads(folder):
 def test_columns_have_the_order_in_which_they_were_named(exam):
     table = exam.columns("score", "frame")
     assert list(table.to_pydict().items()) == [("score", [1.0, 50.0, 3.0]), ("frame", [0, 1, 2])]
-    assert exam.columns().column_names == pq.read_schema(exam.folder / "frames.parquet").names
+    assert exam.columns().column_names == FRAMES.names
 
 
 def test_features_and_thumbnails_are_read(exam):
@@ -238,3 +239,36 @@ def test_results_that_a_killed_process_left_are_completed(tmp_path):
     assert exam_folders(tmp_path / "out") == [folder]
     assert Exam(folder).columns().num_rows == 3
     assert not ready.exists()
+
+
+CHANGED_TYPES = [("frame", pa.float64()), ("score", pa.string()), ("flagged", pa.int8())]
+
+
+@pytest.mark.parametrize(("name", "kind"), CHANGED_TYPES)
+def test_a_column_of_another_type_is_an_error(exam, name, kind):
+    path = exam.folder / "frames.parquet"
+    table = pq.read_table(path)
+    place = table.schema.get_field_index(name)
+    pq.write_table(table.set_column(place, name, pa.nulls(len(table), kind)), path)
+    with pytest.raises(FileError, match=f"{name} has the type .*--overwrite"):
+        exam.columns(name)
+
+
+@pytest.mark.parametrize("name", ["head", "frame", "flagged", "status"])
+def test_an_empty_cell_of_a_key_is_an_error(exam, name):
+    path = exam.folder / "frames.parquet"
+    table = pq.read_table(path)
+    field = table.schema.field(name)
+    place = table.schema.get_field_index(name)
+    pq.write_table(table.set_column(place, field, pa.nulls(len(table), field.type)), path)
+    with pytest.raises(FileError, match=f"{name} must not be empty"):
+        exam.columns("score", name)
+
+
+def test_an_impossible_rule_in_the_record_is_an_error(exam):
+    path = exam.folder / "exam.json"
+    content = json.loads(path.read_text())
+    content["flagging"] |= {"rule": "share", "value": 1.5}
+    path.write_text(json.dumps(content))
+    with pytest.raises(FileError, match=r"flagging\.value"):
+        Exam(exam.folder)

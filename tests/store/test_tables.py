@@ -1,6 +1,8 @@
 """From segments to tables: numbers, events, counts, and bytes that depend on the rows alone."""
 
 import json
+from dataclasses import replace
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -11,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsieve.errors import FileError
+from capsieve.frame_table import group_events, to_read
+from capsieve.results import REJECTED
 from capsieve.sources.base import NO_STAMP, PacketTable
 from capsieve.store import tables
+from capsieve.store.frame_columns import event_table, frame_columns, with_flags
 from capsieve.store.schema import FRAMES, PACKETS, SCHEMA, TABLES, THUMBNAILS
 from capsieve.store.tables import (
     frame_counts,
-    group_events,
     intact,
-    near_duplicates,
     number_frames,
     packet_table,
     problem_records,
-    with_columns,
     write_tables,
 )
 from support.segment_rows import any_row, feature, row, scored, segment
@@ -38,6 +40,20 @@ def cut(rows, places):
     return [segment(rows[start:stop]) for start, stop in pairwise(bounds)]
 
 
+def read_of(table):
+    """Return which frames of a table, or of columns, are to be read."""
+    columns = frame_columns({"an exam": table}) if isinstance(table, pa.Table) else table
+    return to_read(columns.event, columns.score, columns.duplicate_of)
+
+
+def near_duplicates(table):
+    return table["flagged"].to_numpy() & ~read_of(table)
+
+
+def counts_of(table, *more):
+    return frame_counts(table, read_of(table), *more)
+
+
 def joined(heads, links=(), *, threshold=40.0):
     """Return all tables of an exam; `links` tells which frames repeat their predecessor."""
     frames, features = number_frames(heads)
@@ -47,12 +63,17 @@ def joined(heads, links=(), *, threshold=40.0):
     for place, linked in enumerate(np.resize([*links, False], len(number))):
         if linked and number[place] > 0:
             first[place] = first[place - 1] if first[place - 1] >= 0 else number[place - 1]
-    frames = with_columns(
-        frames, flagged=score >= threshold, duplicate_of=pa.array(first, mask=first < 0)
-    )
-    frames, events = group_events(frames)
+    allowed = ~np.isin(np.array(frames["reason"].to_pylist(), object), REJECTED)
+    places = {field: frames.schema.get_field_index(field) for field in ("flagged", "duplicate_of")}
+    frames = frames.set_column(places["flagged"], "flagged", [allowed & (score >= threshold)])
+    duplicate_of = pa.array(first, pa.int64(), mask=first < 0)
+    frames = frames.set_column(places["duplicate_of"], FRAMES.field("duplicate_of"), [duplicate_of])
+    columns = frame_columns({"an exam": frames.cast(FRAMES)})
+    event = group_events(columns, columns.flagged)
+    columns = replace(columns, event=np.where(event < 0, -1, event + 1))
+    events = event_table(columns, read_of(columns))
     return {
-        "frames": frames,
+        "frames": with_flags(frames.cast(FRAMES), columns),
         "features": features,
         "events": events,
         "packets": PACKETS.empty_table(),
@@ -97,7 +118,7 @@ def test_every_feature_belongs_to_its_frame(left, right, places):
 @given(left=SEVERAL, right=SEVERAL, places=CUTS, links=LINKS)
 def test_every_frame_is_counted_once(left, right, places, links):
     frames = joined({0: cut(left, places), 1: cut(right, places)}, links)["frames"]
-    total, heads = frame_counts(frames, {0: 20, 1: None})
+    total, heads = counts_of(frames, {0: 20, 1: None})
     assert [heads["0"]["found"], heads["1"]["found"]] == [len(left), len(right)]
     for counts in (total, *heads.values()):
         assert counts["found"] == sum(
@@ -114,12 +135,12 @@ def test_every_frame_is_counted_once(left, right, places, links):
 
 def test_reasons_are_counted_even_if_no_frame_has_them():
     frames = joined({0: [segment([scored("no-feature"), scored("brand-new")])]})["frames"]
-    total, _ = frame_counts(frames, {0: None}, ["texture-low", "no-feature"])
+    total, _ = counts_of(frames, {0: None}, ["texture-low", "no-feature"])
     assert total["rejected"] == {"texture-low": 0, "no-feature": 1, "brand-new": 1}
 
 
 def test_a_head_without_frames_is_counted():
-    total, heads = frame_counts(joined({0: [segment([scored()])], 1: []})["frames"], {0: 1, 1: 9})
+    total, heads = counts_of(joined({0: [segment([scored()])], 1: []})["frames"], {0: 1, 1: 9})
     assert (heads["1"]["found"], heads["1"]["missing"]) == (0, 9)
     assert (total["declared"], total["missing"]) == (10, 9)
 
@@ -242,6 +263,12 @@ def test_all_tables_are_written_with_their_columns_and_schema_version(tmp_path, 
         assert stored.equals(exam[name])
         content = json.loads(stored.schema.metadata[b"capsieve"])
         assert content == {"schema": SCHEMA, "table": name, "exam": "an exam"}
+
+
+def test_the_hashes_are_those_of_the_files(tmp_path):
+    hashes = write_tables(tmp_path, "an exam", joined({0: cut([scored()] * 9000, [7])}))
+    for name, digest in hashes.items():
+        assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
 
 
 def test_changed_or_missing_tables_are_not_intact(tmp_path):

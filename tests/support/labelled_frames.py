@@ -1,11 +1,10 @@
 """Labelled frames made of a few arrays, for tests of the statistics."""
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from capsieve.statistics.frames import NORMAL, POLYP, UNLABELLED, Coded, LabelledFrames
+from capsieve.frame_table import NORMAL, POLYP, UNLABELLED, Coded, LabelledFrames
 
 __all__ = [
     "PAPER_FALSE",
@@ -33,7 +32,7 @@ _TYPES = {
     "event": np.int32,
     "duplicate_of": np.int64,
 }
-_CODED = ("exam", "polyp", "patient", "unit", "group", "source", "finding", "part")
+_CODED = ("exam", "polyp", "patient", "unit", "group", "source", "finding", "part", "reason")
 
 
 def labelled_frames(score: Any, truth: Any = None, **given: Any) -> LabelledFrames:
@@ -44,10 +43,9 @@ def labelled_frames(score: Any, truth: Any = None, **given: Any) -> LabelledFram
     score, truth
         One per frame.
     **given
-        Fields of :class:`~capsieve.statistics.frames.LabelledFrames`; names are a Coded, texts
-        (None if unknown) or numbers (-1). The unit is by default the exam if it is given, else
-        the patient; the group is the patient if it is given, else the exam. Other arguments are
-        `values`, for instance ``reason=``.
+        Fields of :class:`~capsieve.frame_table.LabelledFrames`; names are a Coded, texts (None if
+        unknown) or numbers (-1). The unit is by default the exam if it is given, else the patient;
+        the group is the patient if it is given, else the exam.
     """
     size = len(score)
     codes = {name: _coded(given.pop(name), size) for name in _CODED if name in given}
@@ -64,20 +62,20 @@ def labelled_frames(score: Any, truth: Any = None, **given: Any) -> LabelledFram
         "event": np.full(size, -1),
         "duplicate_of": np.full(size, -1),
     }
-    names = {field.name for field in fields(LabelledFrames)}
     columns |= {name: given.pop(name) for name in list(given) if name in _TYPES}
     columns.setdefault("frame", _running(codes["exam"].code, np.asarray(columns["head"])))
-    other = {name: given.pop(name) for name in list(given) if name in names}
-    file = other.pop("file", None)
+    words = {name: given.pop(name) for name in ("group_kind", "polyp_word") if name in given}
+    file = given.pop("file", None)
+    every: dict[str, Any] = {"group_kind": kind} | words
+    every |= {name: codes.get(name, Coded.unknown(size)) for name in _CODED}
+    every |= {name: np.asarray(columns[name], kind) for name, kind in _TYPES.items()}
+    every |= {name: np.asarray(value) for name, value in given.items()}
     return LabelledFrames(
         score=np.asarray(score, np.float64),
         truth=np.asarray(np.full(size, UNLABELLED) if truth is None else truth, np.int8),
         file=None if file is None else np.asarray(file, object),
-        group_kind=other.pop("group_kind", kind),
-        values={name: np.asarray(value) for name, value in given.items()} | other.pop("values", {}),
-        **{name: codes.get(name, Coded((), _full(size, -1))) for name in _CODED},
-        **{name: np.asarray(columns[name], kind) for name, kind in _TYPES.items()},
-        **other,
+        decoded=np.ones(size, np.bool_),
+        **every,
     )
 
 

@@ -8,6 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve import Parameters
+from capsieve.frame_table import (
+    NORMAL,
+    OTHER,
+    POLYP,
+    UNLABELLED,
+    Coded,
+    FlagRule,
+    LabelledFrames,
+    flagged_at,
+)
 from capsieve.labels import LabelProblem
 from capsieve.statistics.breakdown import (
     baseline_metrics,
@@ -18,8 +28,7 @@ from capsieve.statistics.breakdown import (
     source_metrics,
 )
 from capsieve.statistics.comparison import compare
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
-from capsieve.statistics.operating_point import fitted_point, flagged_at
+from capsieve.statistics.operating_point import fitted_point
 from capsieve.statistics.rates import (
     false_positives_table,
     points_table,
@@ -69,7 +78,7 @@ def made_frames(*, sources: tuple[str, ...] = ()) -> LabelledFrames:
     parts.append(_frames(rng, 0, np.zeros(7, bool), UNLABELLED))
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.argsort(columns["exam"], kind="stable")
-    columns = {name: values[order] for name, values in columns.items()}
+    columns: dict[str, Any] = {name: values[order] for name, values in columns.items()}
     exam = columns.pop("exam")
     frame = np.arange(order.size) - np.searchsorted(exam, np.arange(5))[exam]
     patient = Coded(tuple(f"patient {number + 1}" for number in range(5)), exam)
@@ -80,11 +89,9 @@ def made_frames(*, sources: tuple[str, ...] = ()) -> LabelledFrames:
         frame=frame,
         file=None,
         time=frame / 4.0,
-        score=columns.pop("score"),
-        flagged=columns.pop("flagged"),
+        decoded=np.ones(order.size, bool),
         event=nothing,
         duplicate_of=nothing.astype(np.int64),
-        truth=columns.pop("truth"),
         polyp=Coded(tuple(f"polyp {number + 1}" for number in range(16)), columns.pop("polyp")),
         patient=patient,
         unit=patient,
@@ -93,7 +100,8 @@ def made_frames(*, sources: tuple[str, ...] = ()) -> LabelledFrames:
         source=Coded(sources, exam % len(sources) if sources else nothing),
         finding=Coded(tuple(FINDINGS), columns.pop("finding")),
         part=Coded((), nothing),
-        values=columns,
+        reason=Coded.of(columns.pop("reason").tolist()),
+        **columns,
     )
 
 
@@ -109,7 +117,7 @@ def _evaluation(sources: tuple[str, ...], compared: bool) -> Evaluation:
     frames = made_frames(sources=sources)
     options = EvaluationOptions(bootstrap_samples=200)
     flagged = flagged_at(frames.score, THRESHOLD)
-    used = OperatingPoint("screened", "threshold", THRESHOLD, flagged, "As screened.")
+    used = OperatingPoint("screened", FlagRule("threshold", THRESHOLD), flagged, "As screened.")
     fitted = fitted_point(frames, options, 1.0)
     points = (used,) if fitted is None else (used, fitted)
     roc_frames, roc_polyps = frame_roc(frames, options), polyp_roc(frames, options)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frame_table import Coded
 from capsieve.learned.features import NAMES
-from capsieve.statistics.frames import Coded
 from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
 from support.labelled_frames import labelled_frames
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from capsieve.errors import FileError, ParameterError
-from capsieve.statistics.frames import Coded
+from capsieve.frame_table import Coded
 from capsieve.training import folds
 from capsieve.training.data import NORMAL, OTHER, POLYP
 from capsieve.training.folds import (

@@ -74,10 +74,10 @@ def _say(found: "Calibration", out: Path) -> None:
     from capsieve.evaluation.calibrate import PARAMETERS_FILE, calibration_table
     from capsieve.report import tables, text
 
-    value = found.screen_option.partition(" ")[2]
+    value = found.rule.option.partition(" ")[2]
     say(f"{found.name} = {value}. {found.reason}")
     interval = found.stability
-    shown = text.interval(interval, "share" if found.rule == "share" else "score")
+    shown = text.interval(interval, "share" if found.rule.is_list else "score")
     say(f"Chosen again on bootstrap samples ({interval.method}): {shown}.")
     click.echo(f"\n{tables.terminal(calibration_table(found), title=False)}\n")
     intervals = [each.interval for each in found.metrics if each.interval and each.interval.why]
@@ -92,4 +92,4 @@ def _say(found: "Calibration", out: Path) -> None:
         options += ["--parameters", str(out / PARAMETERS_FILE)]
         say(f"To screen with it: capsieve screen ... {shlex.join(options)}")
     else:  # scores of another program
-        say(f"To evaluate with it: capsieve evaluate ... {found.screen_option}")
+        say(f"To evaluate with it: capsieve evaluate ... {found.rule.option}")

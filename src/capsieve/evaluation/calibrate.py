@@ -4,9 +4,8 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,18 +23,12 @@ from capsieve.evaluation.results import (
 from capsieve.evaluation.scores import Scores
 from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.evaluation.target import Scale, choose, reason, stability, unreachable
+from capsieve.frame_table import FlagRule, LabelledFrames, flagged_at
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
 from capsieve.report import page, text
-from capsieve.statistics.frames import LabelledFrames, reading_units, whole_exams
-from capsieve.statistics.operating_point import (
-    TEST,
-    TRAIN,
-    cross_fit,
-    flagged_at,
-    has_folds,
-    short_threshold,
-)
+from capsieve.statistics.frames import reading_units, whole_exams
+from capsieve.statistics.operating_point import TEST, TRAIN, cross_fit, has_folds, short_threshold
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.reading_effort import effort_metrics, reading_share
 from capsieve.statistics.results import Column, EvaluationOptions, Interval, Metric, Table
@@ -69,8 +62,8 @@ class Calibration:
         Where they were read.
     options, label_format, splits, allow_leaks
         As given.
-    rule, name, value
-        "threshold" or "share"; "R_P", "score threshold" or "share to read"; and the chosen value.
+    rule, name
+        The chosen rule, a threshold or a share; and "R_P", "score threshold" or "share to read".
     reason, stability
         The rule of the choice and the frames that chose, as text; and the interval of the value
         over bootstrap samples of these frames.
@@ -97,9 +90,8 @@ class Calibration:
     label_format: str
     splits: str | None
     allow_leaks: bool
-    rule: Literal["threshold", "share"]
+    rule: FlagRule
     name: str
-    value: float
     reason: str
     stability: Interval
     folds: Mapping[str, float]
@@ -113,11 +105,9 @@ class Calibration:
     leaks: tuple[str, ...]
 
     @property
-    def screen_option(self) -> str:
-        """The option of ``capsieve screen`` for the value: "--threshold 0.3" or "--read 12%"."""
-        if self.rule == "share":
-            return f"--read {(Decimal(repr(self.value)) * 100).normalize():f}%"
-        return f"--threshold {self.value:.12g}"
+    def value(self) -> float:
+        """The chosen threshold or share."""
+        return self.rule.value
 
     def metric(self, key: str, subset: str = "all") -> Metric:
         """Return a metric; KeyError if there is none, with those that exist."""
@@ -179,7 +169,7 @@ def calibrate(
         train_patients=options.train_patients,
         allow_leaks=allow_leaks,
     )
-    lists = read.flagging and all(each["rule"] != "threshold" for each in read.flagging)
+    lists = read.rules and all(each.is_list for each in read.rules)
     rule = options.rule or ("share" if lists else "threshold")
     frames = read.frames
     scored, scale = _scale(read, frames, rule)
@@ -223,6 +213,7 @@ def calibrate(
             "--train-patient gives figures of other frames."
         )
     value = scale.sign * threshold
+    chosen = FlagRule(rule, float(value))
     parameters = Parameters.from_dict(read.parameters) if read.folders else None
     if parameters is not None and scale.step is not None:
         parameters = replace(parameters, radius_threshold=int(threshold))
@@ -233,9 +224,8 @@ def calibrate(
         label_format=read.labels.label_format,
         splits=None if splits is None else str(splits),
         allow_leaks=allow_leaks,
-        rule=rule,
+        rule=chosen,
         name=scale.name,
-        value=value,
         reason=reason(some, options, scale, " of the training part" if subset == TRAIN else ""),
         stability=interval,
         folds=folds,
@@ -247,7 +237,7 @@ def calibrate(
         optimistic=(subset,),
         detector=str(read.detector.get("name", "")),
         parameters=parameters,
-        choice=_choice(read, chooses, scale, value) if read.folders else None,
+        choice=_choice(read, chooses, scale, chosen) if read.folders else None,
         problems=(*read.labels.problems, *read.matched.problems),
         warnings=tuple(dict.fromkeys(warnings)),
         leaks=read.leaks,
@@ -279,7 +269,7 @@ def _scale(
 
 
 def _choice(
-    read: LabelledResults, chooses: NDArray[np.bool_], scale: Scale, value: float
+    read: LabelledResults, chooses: NDArray[np.bool_], scale: Scale, rule: FlagRule
 ) -> Choice:
     """Return the value with the hashes of the frames that chose it, or earlier the parameters."""
     frames, earlier = read.frames, read.scored.choice
@@ -288,17 +278,15 @@ def _choice(
     rows = np.flatnonzero(chooses & (frames.polyp_frames | frames.normal_frames))
     assert read.scored.pixel_hash is not None  # of results of capsieve screen
     hashes = set(read.scored.pixel_hash.take(pa.array(rows)).drop_null().to_pylist())
-    shown = f"{100 * value:.6g} %" if scale.sign < 0 else f"{value:.12g}"
+    shown = f"{100 * rule.value:.6g} %" if rule.is_list else f"{rule.value:.12g}"
     chosen = f"{scale.name} = {shown}"
-    in_parameters = scale.step is not None
     return Choice(
         chosen=chosen if earlier is None else f"{chosen} (after {earlier.chosen})",
         hashes=frozenset(hashes) | (frozenset() if earlier is None else earlier.hashes),
         scores=earlier is not None,
         detector=str(read.detector.get("name", "")),
         model=str(read.detector.get("model", "")),
-        rule=None if in_parameters else "share" if scale.sign < 0 else "threshold",
-        value=None if in_parameters else float(value),
+        rule=None if scale.step is not None else rule,  # R_P is in the parameters
     )
 
 
@@ -383,8 +371,10 @@ def calibration_content(found: Calibration) -> dict[str, Any]:
         "schema": CALIBRATION_SCHEMA,
         "capsieve": __version__,
         "target": {"kind": found.options.kind, "value": found.options.target},
-        "screen_option": found.screen_option,
+        "screen_option": found.rule.option,
         **plain,
+        "rule": found.rule.kind,
+        "value": found.rule.value,
     }
 
 

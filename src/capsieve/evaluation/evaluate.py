@@ -4,7 +4,7 @@ import os
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from capsieve.evaluation.results import (
     read_results,
 )
 from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.frame_table import POLYP, LabelledFrames
 from capsieve.labels import Outlines, read_outlines
 from capsieve.statistics.breakdown import (
     baseline_metrics,
@@ -31,14 +32,13 @@ from capsieve.statistics.breakdown import (
     source_warnings,
 )
 from capsieve.statistics.comparison import compare
-from capsieve.statistics.frames import POLYP, LabelledFrames, whole_exams
+from capsieve.statistics.frames import whole_exams
 from capsieve.statistics.operating_point import (
     TRAIN,
     choose_threshold,
     chosen_point,
     cross_fit,
     fitted_point,
-    flagged_at,
     has_folds,
 )
 from capsieve.statistics.rates import (
@@ -55,7 +55,7 @@ from capsieve.statistics.reading_effort import (
     effort_table,
     event_codes,
     flagged_alike,
-    flagged_by_list,
+    flagged_by,
 )
 from capsieve.statistics.results import (
     Comparison,
@@ -64,7 +64,6 @@ from capsieve.statistics.results import (
     Metric,
     OperatingPoint,
     Table,
-    parse_read,
 )
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
@@ -197,7 +196,7 @@ def _evaluation(
     )
     points, point_warnings = operating_points(read, options, crossed_point)
     flagged = points[0].flagged
-    threshold = points[0].value if points[0].rule == "threshold" else None
+    threshold = _threshold(points[0])
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
     metrics: list[Metric] = []
@@ -268,9 +267,14 @@ def _evaluation(
 def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
     """Return the parameters of the detector, with the R_P that the evaluation flags by."""
     parameters = dict(read.parameters)
-    if step_of(read) and used.rule == "threshold" and used.value is not None:
-        parameters["radius_threshold"] = used.value
+    threshold = _threshold(used)
+    if step_of(read) and threshold is not None:
+        parameters["radius_threshold"] = threshold
     return parameters
+
+
+def _threshold(point: OperatingPoint) -> float | None:
+    return None if point.rule is None or point.rule.is_list else point.rule.value
 
 
 def step_of(read: LabelledResults) -> float | None:
@@ -298,7 +302,8 @@ def operating_points(
         )
     screened = None if given is not None else _screened_point(read)
     points = [given, chosen, screened, crossed, fitted]
-    if screened is not None and screened.rule == "read" and _lists_by_class(frames):
+    lists = any(rule.is_list for rule in read.rules)
+    if screened is not None and lists and _lists_by_class(frames):
         warnings.append(
             "The exams were screened with reading lists, but the screened folders are not exams "
             "that the labels name; a list for each class would give similar figures to every "
@@ -315,28 +320,24 @@ def operating_points(
 
 
 def _given_point(frames: LabelledFrames, options: EvaluationOptions) -> OperatingPoint | None:
-    if options.threshold is not None:
-        flagged = flagged_at(frames.score, options.threshold)
-        return OperatingPoint("given", "threshold", options.threshold, flagged, "As given.")
-    if options.read is not None:
-        flagged = flagged_by_list(frames, options.read)
+    rule = options.rule
+    if rule is None:
+        return None
+    text = "As given."
+    if rule.is_list:
         text = "Reading list as given, formed in each exam that the labels name."
-        return OperatingPoint("given", "read", parse_read(options.read), flagged, text)
-    return None
+    return OperatingPoint("given", rule, flagged_by(frames, rule), text)
 
 
 def _screened_point(read: LabelledResults) -> OperatingPoint | None:
     """Return the column flagged as an operating point; None for scores of other programs."""
-    if not read.flagging:
+    if not read.rules:
         return None
-    rules = {(each["rule"], each["value"]) for each in read.flagging}
-    kind = "threshold" if all(rule == "threshold" for rule, _ in rules) else "read"
-    value, text = None, "As screened; the exams have different rules."
-    if len(rules) == 1:
-        rule, value = rules.pop()
-        value, text = int(value) if rule == "count" else value, "As screened."
+    rule, text = None, "As screened; the exams have different rules."
+    if len(set(read.rules)) == 1:
+        rule, text = read.rules[0], "As screened."
     optimistic = bool(read.calibration_frames)
-    return OperatingPoint("screened", kind, value, read.frames.flagged, text, optimistic)
+    return OperatingPoint("screened", rule, read.frames.flagged, text, optimistic)
 
 
 def _lists_by_class(frames: LabelledFrames) -> bool:
@@ -373,7 +374,7 @@ def _cross_fitted(
     inside = frames.part.code >= 0
     metrics = rate_metrics(frames.take(inside), fit.flagged[inside], options, subset="cross-fitted")
     text = "The threshold of each fold is chosen on the other folds."
-    point = OperatingPoint("cross-fitted", "threshold", None, fit.flagged, text)
+    point = OperatingPoint("cross-fitted", None, fit.flagged, text)
     return metrics, point, cross_fit_table(frames, fit), []
 
 
@@ -386,7 +387,7 @@ def _compared(
     """Compare both on the frames that both scored, at the same share of frames to read."""
     frames, rows = read.frames, _same_frames(read.scored, others)
     there = rows >= 0
-    other_score = np.where(there, others.columns["score"][rows], np.nan)
+    other_score = np.where(there, others.frames.score[rows], np.nan)
     mine, theirs = read.scored.pixel_hash, others.pixel_hash
     if mine is not None and theirs is not None:
         both = there & frames.scored & ~np.isnan(other_score)
@@ -410,16 +411,17 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]
     Files are compared if there are any, because images in a table may have no numbers.
     """
 
-    def rows(column: str) -> NDArray[np.int64]:
+    def rows(column: Literal["file", "frame"]) -> NDArray[np.int64]:
         keys: list[list[tuple[Any, ...]]] = []
         for scored in (first, second):
-            exam, named = scored.columns["exam"], scored.columns[column]
-            heads = scored.columns["head"].tolist()
+            exam, heads = scored.frames.exam, scored.frames.head.tolist()
+            named = scored.frames.frame if column == "frame" else scored.frames.file
+            assert named is not None
             keys.append(list(zip((exam.names[i] for i in exam.code), heads, named, strict=True)))
         places = {key: row for row, key in enumerate(keys[1]) if key[2] is not None}
         return np.array([places.get(key, -1) for key in keys[0]], np.int64)
 
-    if first.columns["file"] is not None and second.columns["file"] is not None:
+    if first.frames.file is not None and second.frames.file is not None:
         found = rows("file")
         if (found >= 0).any() or not (first.numbered and second.numbered):
             return found

@@ -24,6 +24,15 @@ from numpy.typing import NDArray
 from capsieve._version import __version__
 from capsieve.errors import CapsieveError, FileError, FrameError, OccupiedError, file_errors
 from capsieve.evaluation.settings import LabelledRunSettings
+from capsieve.frame_table import (
+    NORMAL,
+    OTHER,
+    POLYP,
+    UNLABELLED,
+    Coded,
+    FrameColumns,
+    LabelledFrames,
+)
 from capsieve.frames import FieldOfView, pixel_hash
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
 from capsieve.paper.many_settings import analyze_each
@@ -40,7 +49,6 @@ from capsieve.screening.segment import SegmentTask, map_frames
 from capsieve.screening.settings import Progress
 from capsieve.sources.base import SourceFrame, natural_key, open_source
 from capsieve.sources.discovery import find_exams
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked
 
@@ -121,10 +129,10 @@ def score_labelled_frames(
         surveys, failed = _survey(executor, inputs, settings)
         table = _frame_table(surveys)
         matched = match(table, labels, splits)
-        normal = matched.truth == NORMAL
+        normal = matched.labels.truth == NORMAL
         if settings.normals is not None:
             normal = draw_normals(normal, count=settings.normals, seed=settings.seed)
-        chosen = np.flatnonzero((matched.truth == POLYP) | normal)
+        chosen = np.flatnonzero((matched.labels.truth == POLYP) | normal)
         if not len(chosen):
             raise FileError(
                 f"no frame of the exams is labelled polyp or normal in "
@@ -139,7 +147,7 @@ def score_labelled_frames(
                 executor, surveys, chosen, parameters, store, progress
             )
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
-    found = {name: int((matched.truth == code).sum()) for name, code in counts.items()}
+    found = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
         frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
@@ -215,18 +223,20 @@ def _labelled_frames(table: pa.Table, matched: Matched) -> LabelledFrames:
     size = table.num_rows
     exam = table["exam"].combine_chunks().dictionary_encode()
     file = table["file"]
-    return LabelledFrames(
+    columns = FrameColumns(
         exam=Coded(tuple(exam.dictionary.to_pylist()), exam.indices.to_numpy()),
         head=table["head"].to_numpy(),
         frame=table["frame"].to_numpy(),
         file=None if file.null_count == size else file.to_numpy(zero_copy_only=False),
         time=np.full(size, np.nan),
+        decoded=np.ones(size, np.bool_),
         score=np.full(size, np.nan),
+        reason=Coded.unknown(size),
         flagged=np.zeros(size, np.bool_),
         event=np.full(size, -1, np.int32),
         duplicate_of=np.full(size, -1, np.int64),
-        **matched.columns(),
     )
+    return LabelledFrames.of(columns, matched.labels)
 
 
 def _frame_name(frames: LabelledFrames, row: int) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError, LeakError
+from capsieve.frame_table import Coded, LabelledFrames
 from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
-from capsieve.statistics.frames import Coded, LabelledFrames, number_of
+from capsieve.statistics.frames import number_of
 
 __all__ = [
     "Leak",

@@ -12,11 +12,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.evaluation.scores import frame_table
+from capsieve.evaluation.scores import frame_keys
+from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
-from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, number_of
+from capsieve.statistics.frames import number_of
 from capsieve.statistics.intervals import proportion
-from capsieve.statistics.results import Column, EvaluationOptions, FrocCurve, Metric, Table
+from capsieve.statistics.results import (
+    Column,
+    EvaluationOptions,
+    FrocCurve,
+    Metric,
+    Table,
+    make_metric,
+)
 from capsieve.store.exam import Exam
 
 __all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
@@ -26,14 +34,15 @@ __all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
 class Localisation:
     """Hit rates, a table of hits by polyp, FROC, and problems of reading and matching outlines.
 
-    `on_polyp` is a mask of the frames whose best place is inside an outline.
+    `on_polyp` is a mask of the frames whose best place is inside an outline; None if the detector
+    gives no places.
     """
 
     metrics: tuple[Metric, ...]
     table: Table
     froc: FrocCurve | None
     problems: tuple[LabelProblem, ...]
-    on_polyp: NDArray[np.bool_]
+    on_polyp: NDArray[np.bool_] | None
 
 
 class Marks(NamedTuple):
@@ -69,7 +78,7 @@ def localise(
     outlines
         From :func:`~capsieve.labels.read_outlines`.
     frames, flagged, options
-        The columns row and col of the frames' values are the best place of each frame.
+        The row and col of the frames are the best place of each.
     paths
         The path of the image of each frame, null for videos.
     folders
@@ -81,14 +90,12 @@ def localise(
     FileError
         The detector gives no places, no outline can be used, or a table cannot be read.
     """
-    if not {"row", "col"} <= frames.values.keys():
+    if frames.row is None or frames.col is None:
         raise FileError(
             f"the scores have no columns row and col, which are compared with {outlines.path}; add "
             "them, or leave the outlines out"
         )
-    columns = {name: getattr(frames, name) for name in ("exam", "head", "frame", "values")}
-    table = frame_table(columns, paths)
-    found, problems = outlines.find(table, polyp_frames=frames.polyp_frames)
+    found, problems = outlines.find(frame_keys(frames, paths), polyp_frames=frames.polyp_frames)
     problems = (*outlines.problems, *problems)
     if not found:
         why = f": {problems[0].what}" if problems else ""
@@ -97,15 +104,21 @@ def localise(
             "check its names, or leave the outlines out"
         )
     rows = np.array([outline.row for outline in found], np.int64)
-    best = np.stack([frames.values["row"][rows], frames.values["col"][rows]])
+    best = np.where(frames.scored, [frames.row, frames.col], np.nan)[:, rows]
     hit = np.array([one.hit(*best[:, [i]])[0] for i, one in enumerate(found)], bool)
+    # The best ball of the paper's detector is absent if it finds none.
+    placed = bool(folders) or bool((frames.scored & ~np.isnan(frames.row)).any())
     names = _names(frames, found)
     polyps = _by_polyp(frames, names, rows, hit, flagged)
     metrics = _hit_metrics(frames, rows, hit, flagged, polyps, names.count(None), options)
+    if not placed:
+        note = "No value: the detector gives no places."
+        metrics = tuple(make_metric(one.key, None, frames, options, note=note) for one in metrics)
     curve = froc(frames, found, read_marks(frames, folders))
     on_polyp = np.zeros(len(frames), bool)
     on_polyp[rows[hit]] = True
-    return Localisation(metrics, _hit_table(frames, polyps), curve, problems, on_polyp)
+    table = _hit_table(frames, polyps, placed=placed)
+    return Localisation(metrics, table, curve, problems, on_polyp if placed else None)
 
 
 def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
@@ -117,7 +130,9 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
     """
     chosen = (frames.truth == POLYP) | (frames.truth == NORMAL)
     if not folders:
-        row, col = frames.values["row"], frames.values["col"]
+        assert frames.row is not None
+        assert frames.col is not None
+        row, col = frames.row, frames.col
         place = np.flatnonzero(chosen & ~np.isnan(row) & ~np.isnan(col) & ~np.isnan(frames.score))
         return Marks(place, row[place], col[place], frames.score[place])
     parts: list[tuple[Any, ...]] = []
@@ -266,7 +281,12 @@ def _hit_metrics(
     )
 
 
-def _hit_table(frames: LabelledFrames, polyps: Sequence[_PolypHits]) -> Table:
+def _hit_table(frames: LabelledFrames, polyps: Sequence[_PolypHits], *, placed: bool) -> Table:
+    def row(one: _PolypHits) -> tuple[Any, ...]:
+        if not placed:
+            return one.name, one.frames, None, one.flagged, None, None
+        return *(one.name, one.frames, one.hit, one.flagged, one.flagged_hit), one.flagged_hit > 0
+
     word = frames.polyp_word
     return Table(
         "localisation",
@@ -279,7 +299,7 @@ def _hit_table(frames: LabelledFrames, polyps: Sequence[_PolypHits]) -> Table:
             Column("flagged_hit", "Flagged and hit", "count"),
             Column("found", "Found", "flag"),
         ),
-        tuple((one.name, *one[2:], one.flagged_hit > 0) for one in polyps),
+        tuple(row(one) for one in polyps),
         "A frame is hit if its best place is inside the outline of this polyp; a polyp is found if "
         "a flagged frame is hit.",
     )

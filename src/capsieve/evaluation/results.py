@@ -17,7 +17,8 @@ from capsieve.evaluation.leaks import (
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, frame_table, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, frame_keys, read_scores
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, FlagRule, LabelledFrames
 from capsieve.labels import (
     LabelProblem,
     LabelSet,
@@ -30,20 +31,11 @@ from capsieve.labels import (
 from capsieve.labels.formats import read_own
 from capsieve.labels.tables import RawTable
 from capsieve.parameters import Parameters
-from capsieve.statistics.frames import (
-    BLOCKS_ARE_NOT_EXAMS,
-    NORMAL,
-    OTHER,
-    POLYP,
-    Coded,
-    LabelledFrames,
-    reading_units,
-)
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients
 from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
 from capsieve.store.choice import Choice
-from capsieve.store.record import Flagging
 
 __all__ = [
     "LabelledResults",
@@ -87,9 +79,9 @@ class LabelledResults:
         return self.scored.parameters
 
     @property
-    def flagging(self) -> tuple[Flagging, ...]:
+    def rules(self) -> tuple[FlagRule, ...]:
         """The rule that flagged each exam; () for scores of other programs."""
-        return self.scored.flagging
+        return self.scored.rules
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -142,8 +134,8 @@ def read_results(
     if splits is not None and not isinstance(splits, Splits):
         splits = read_splits(splits)
     scored = read_scores(results)
-    matched = match(frame_table(scored.columns, scored.path), labels, splits)
-    if not (matched.truth >= 0).any():
+    matched = match(frame_keys(scored.frames, scored.path), labels, splits)
+    if not matched.labels.labelled.any():
         raise FileError(
             f"no label in {labels.path} fits a frame of {scored.name}; "
             + _first_problem(scored, (*matched.problems, *labels.problems))
@@ -177,7 +169,7 @@ def read_results(
 
 
 def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
-    frames = LabelledFrames(**scored.columns, **matched.columns())
+    frames = LabelledFrames.of(scored.frames, matched.labels)
     if scored.source is None or (frames.source.code >= 0).any():
         return frames
     encoded = scored.source.dictionary_encode()
@@ -230,7 +222,7 @@ def calibration_frames(
 
 def _first_problem(scored: ScoredFrames, problems: Sequence[LabelProblem]) -> str:
     """Return what is wrong first, an example, and the names that would fit."""
-    names = scored.columns["exam"].names
+    names = scored.frames.exam.names
     exams = f"the exams of the scores are {', '.join(names[:3])}" + ", ..." * (len(names) > 3)
     if not problems:
         return f"{exams}; check the names in the labels"
@@ -294,7 +286,7 @@ def accounts_table(results: LabelledResults) -> Table:
     Rows that could not be read are not among them; they are in the list of problems.
     """
     frames, rows, exam = results.frames, results.matched.rows, results.frames.exam
-    contradicted, decoded = results.matched.contradicted, results.scored.decoded
+    contradicted, decoded = results.matched.contradicted, frames.decoded
     masks = (
         np.ones(len(frames), bool),
         ~decoded & ~frames.scored,

@@ -21,12 +21,11 @@ from capsieve.evaluation.labelled_run import (
     stored_scores,
 )
 from capsieve.evaluation.settings import RobustnessSettings
+from capsieve.frame_table import NORMAL, POLYP, flagged_at
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
 from capsieve.report import figures, page, tables, text
 from capsieve.report.robustness_figure import RateChanges, robustness_drawing
-from capsieve.statistics.frames import NORMAL, POLYP
-from capsieve.statistics.operating_point import flagged_at
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
 from capsieve.statistics.robustness import RATES, Effect, effect

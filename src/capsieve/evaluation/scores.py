@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
+from capsieve.frame_table import Coded, FlagRule, FrameColumns
 from capsieve.labels.tables import RawTable, read_table
 from capsieve.phash import BITS
-from capsieve.statistics.frames import Coded
 from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
-from capsieve.store.record import Flagging
-from capsieve.store.tables import intact
+from capsieve.store.frame_columns import COLUMNS, frame_columns
 
-__all__ = ["ScoredFrames", "Scores", "as_table", "frame_table", "read_scores"]
+__all__ = ["ScoredFrames", "Scores", "as_table", "frame_keys", "read_scores"]
 
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
@@ -37,31 +36,29 @@ pc: Any = pyarrow.compute  # its functions are made at run time, which pyright d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredFrames:
-    """Scored frames without labels, sorted by exam, head and frame.
+    """Scored frames without labels.
 
     Attributes
     ----------
     name
         The path, or "scores" for values in memory.
-    columns
-        The fields of :class:`~capsieve.statistics.frames.LabelledFrames` that come from scores.
+    frames
+        The frames with their scores.
     path
         For each frame the known part of the path of its image, or null.
     source
         Device or data set per frame, or None.
-    decoded
-        Which frames could be decoded.
     pixel_hash, hashes
         Frame hashes (null if a frame was not decoded), and hashes of the images to find leaks; None
         if the images are unknown.
     detector, parameters
         As in exam.json; {} for scores of other programs.
-    flagging
+    rules
         The rule that flagged each exam; () for scores of other programs.
     choice
         What calibration frames chose for these results, with the hashes of these frames; or None.
     folders
-        Of the exams, in the order of ``columns["exam"].names``; () for scores of other programs.
+        Of the exams, in the order of ``frames.exam.names``; () for scores of other programs.
     numbered
         Whether the scores have frame numbers, or only files.
     models
@@ -71,15 +68,14 @@ class ScoredFrames:
     """
 
     name: str
-    columns: Mapping[str, Any]
+    frames: FrameColumns
     path: pa.Array
     source: pa.Array | None
-    decoded: NDArray[np.bool_]
     pixel_hash: pa.Array | None = None
     hashes: PixelHashes | None = None
     detector: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    flagging: tuple[Flagging, ...] = ()
+    rules: tuple[FlagRule, ...] = ()
     choice: Choice | None = None
     folders: tuple[Path, ...] = ()
     numbered: bool = True
@@ -116,41 +112,24 @@ def as_table(values: Any, what: str) -> pa.Table:
     return table.select(kept).rename_columns([name.lower() for name in kept])
 
 
-def frame_table(columns: Mapping[str, Any], path: pa.Array) -> pa.Table:
+def frame_keys(frames: FrameColumns, path: pa.Array) -> pa.Table:
     """Return keys, paths and sizes (if known) of frames, to match them with labels and outlines."""
-    exam, sizes = columns["exam"], columns["values"].keys() & {"rows", "cols"}
+    sizes = {"rows": frames.rows, "cols": frames.cols}
     return pa.table(
         {
-            "exam": pa.array(exam.names, pa.string()).take(pa.array(exam.code)),
-            "head": pa.array(columns["head"]),
-            "frame": pa.array(columns["frame"]),
+            "exam": pa.array(frames.exam.names, pa.string()).take(pa.array(frames.exam.code)),
+            "head": pa.array(frames.head),
+            "frame": pa.array(frames.frame),
             "path": path,
-            **{name: pa.array(columns["values"][name].astype(np.int64)) for name in sizes},
+            **{
+                name: pa.array(each, pa.int64()) for name, each in sizes.items() if each is not None
+            },
         }
     )
 
 
 # Results of capsieve screen.
 
-_COLUMNS = {
-    "head": (np.int16, 0),
-    "frame": (np.int64, 0),
-    "time_s": (np.float64, np.nan),
-    "score": (np.float64, np.nan),
-    "flagged": (np.bool_, False),
-    "event": (np.int32, -1),
-    "duplicate_of": (np.int64, -1),
-}
-"""Columns of frames.parquet with a type and the value for null."""
-
-_VALUES = {
-    **dict.fromkeys(("texture_max", "radius_max", "row", "col", "radius"), (np.float64, np.nan)),
-    **dict.fromkeys(("red", "green", "blue", "sharpness"), (np.float32, np.nan)),
-    **dict.fromkeys(("rows", "cols"), (np.int32, 0)),
-}
-
-_TEXTS = ("file", "status", "reason", "pixel_hash", "phash")
-_REJECTED = ("texture-low", "texture-high", "no-feature")  # rules of the paper: R_max = 0
 _LARGEST = {"head": 99, "frame": 10**12}
 _SHOWN = 5
 
@@ -159,48 +138,21 @@ def _read_exams(out: Path) -> ScoredFrames:
     """Read results of one detector with one set of parameters."""
     exams = [Exam(folder) for folder in exam_folders(out)]
     _check_exams(exams, out)
-    tables = [exam.columns(*_COLUMNS, *_VALUES, *_TEXTS) for exam in exams]
+    tables = [exam.columns(*COLUMNS, "pixel_hash", "phash") for exam in exams]
     table = pa.concat_tables(tables)
-    column = {
-        name: _filled(table[name], kind, null)
-        for name, (kind, null) in (_COLUMNS | _VALUES).items()
-    }
-    text = {name: _joined(table[name]) for name in _TEXTS}
-    code = np.repeat(np.arange(len(exams), dtype=np.int32), [each.num_rows for each in tables])
-    of_head = (code.astype(np.int64) << 48) + (column["head"].astype(np.int64) << 40)
-    key, first = of_head + column["frame"], of_head + column["duplicate_of"]
-    unsorted = np.flatnonzero(np.diff(key) <= 0)
-    if len(unsorted):
-        folder = exams[code[unsorted[0] + 1]].folder
-        raise FileError(
-            f"the frames in {folder / 'frames.parquet'} are not sorted by head and frame; screen "
-            "the exam again with --overwrite"
-        )
-    has_files = text["file"].null_count < len(text["file"])
-    reason = _objects(text["reason"])
+    pixel_hash, phash = _joined(table["pixel_hash"]), _joined(table["phash"])
+    names = [exam.record["exam"] for exam in exams]
     record = exams[0].record
     return ScoredFrames(
         name=str(out),
-        columns={
-            "exam": Coded(tuple(exam.record["exam"] for exam in exams), code),
-            "head": column["head"],
-            "frame": column["frame"],
-            "file": _objects(text["file"]) if has_files else None,
-            "time": column["time_s"],
-            "score": np.where(np.isin(reason, _REJECTED), -np.inf, column["score"]),
-            "flagged": column["flagged"],
-            "event": column["event"],
-            "duplicate_of": np.where(column["duplicate_of"] < 0, -1, np.searchsorted(key, first)),
-            "values": {"reason": reason} | {name: column[name] for name in _VALUES},
-        },
+        frames=frame_columns(dict(zip(names, tables, strict=True))),
         path=pa.concat_arrays([_paths(*each) for each in zip(exams, tables, strict=True)]),
         source=None,
-        decoded=pc.equal(text["status"], "decoded").to_numpy(zero_copy_only=False),
-        pixel_hash=text["pixel_hash"],
-        hashes=_hashes(text["pixel_hash"], text["phash"]),
+        pixel_hash=pixel_hash,
+        hashes=_hashes(pixel_hash, phash),
         detector=record["detector"],
         parameters=record["parameters"],
-        flagging=tuple(exam.record["flagging"] for exam in exams),
+        rules=tuple(exam.rule for exam in exams),
         choice=stored_choice((exam.folder, exam.record) for exam in exams),
         folders=tuple(exam.folder for exam in exams),
         models=_model_places(exams, out),
@@ -212,10 +164,7 @@ def _check_exams(exams: Sequence[Exam], out: Path) -> None:
     first, names = exams[0].record, set()
     for exam in exams:
         record = exam.record
-        if not intact(exam.folder, record["tables"]):
-            raise FileError(
-                f"the tables in {exam.folder} are missing or damaged; screen again with --overwrite"
-            )
+        exam.check_tables()
         if record["exam"] in names:
             raise FileError(
                 f"two exams in {out} are named {record['exam']!r}; evaluate them separately"
@@ -240,12 +189,6 @@ def _paths(exam: Exam, table: pa.Table) -> pa.Array:
     root = pa.array([roots[head] for head in sorted(roots)])
     of_head = root.take(pa.array(np.searchsorted(sorted(roots), table["head"].to_numpy())))
     return pc.binary_join_element_wise(of_head, _joined(table["file"]), "/")
-
-
-def _filled(column: pa.ChunkedArray, kind: Any, null: Any) -> NDArray[Any]:
-    if column.null_count:
-        column = pc.fill_null(column.cast(pa.float64()) if np.isnan(null) else column, null)
-    return np.asarray(column.to_numpy()).astype(kind)
 
 
 def _joined(column: pa.ChunkedArray) -> pa.Array:
@@ -330,24 +273,30 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
     path = pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file
-    places = {one: number(one)[order] for one in ("row", "col", "radius") if one in names}
+
+    def place(column: str) -> NDArray[np.float64] | None:
+        return number(column)[order] if column in names else None
+
     return ScoredFrames(
         name=name,
-        columns={
-            "exam": Coded(tuple(encoded.dictionary.to_pylist()), code[order]),
-            "head": head[order].astype(np.int16),
-            "frame": frame[order],
-            "file": None if _nulls(file).all() else _objects(file)[order],
-            "time": number("time_s")[order],
-            "score": number("score")[order],
-            "flagged": np.zeros(count, bool),
-            "event": np.full(count, -1, np.int32),
-            "duplicate_of": np.full(count, -1, np.int64),
-            "values": places,
-        },
+        frames=FrameColumns(
+            exam=Coded(tuple(encoded.dictionary.to_pylist()), code[order]),
+            head=head[order].astype(np.int16),
+            frame=frame[order],
+            file=None if _nulls(file).all() else _objects(file)[order],
+            time=number("time_s")[order],
+            decoded=np.ones(count, bool),
+            score=number("score")[order],
+            reason=Coded.unknown(count),
+            flagged=np.zeros(count, bool),
+            event=np.full(count, -1, np.int32),
+            duplicate_of=np.full(count, -1, np.int64),
+            row=place("row"),
+            col=place("col"),
+            radius=place("radius"),
+        ),
         path=path.take(pa.array(order)),
         source=text("source").take(pa.array(order)) if "source" in names else None,
-        decoded=np.ones(count, bool),
         numbered=bool((given == frame).all()),
     )
 

@@ -22,16 +22,12 @@ from capsieve.atomic_write import check_replaceable
 from capsieve.errors import LeakError, ParameterError
 from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
+from capsieve.frame_table import NORMAL, POLYP, LabelledFrames, flagged_at
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
 from capsieve.report import page, tables, text
-from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, NORMAL, POLYP, LabelledFrames
-from capsieve.statistics.operating_point import (
-    cross_fit,
-    flagged_at,
-    has_folds,
-    smallest_threshold,
-)
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
+from capsieve.statistics.operating_point import cross_fit, has_folds, smallest_threshold
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
 from capsieve.statistics.robustness import RATES, rates
@@ -169,21 +165,24 @@ def search(
     if settings.splits is None:  # these problems are among those of the labels
         own = tuple(each for each in run.problems if not each.what.startswith("split: "))
         run = replace(run, problems=own)
-    # Frames that are taken must find their row in the matrix.
-    frames = replace(run.frames, values={"place": np.arange(len(run.frames))})
+    frames = run.frames
     inside = frames.part.code >= 0
     options = EvaluationOptions(specificity=settings.specificity, seed=settings.seed)
 
+    def of_folds(some: LabelledFrames) -> NDArray[np.bool_]:
+        """Return the rows in the matrix of all frames of some folds."""
+        return np.isin(frames.part.code, some.part.code)
+
     def best(some: LabelledFrames, columns: int = len(tried)) -> Chosen:
         """Return the setting with the highest sensitivity at the target; the first of equals."""
-        scores = run.scores[some.values["place"], :columns]
+        scores = run.scores[of_folds(some), :columns]
         thresholds = _thresholds(scores[some.normal_frames], options.target)
         hits = (scores[some.polyp_frames] >= thresholds).sum(axis=0)
         setting = int(np.argmax(hits))
         return Chosen(setting, int(thresholds[setting]))
 
     def flag(some: LabelledFrames, chosen: Chosen) -> NDArray[np.bool_]:
-        scores = run.scores[some.values["place"], chosen.setting]
+        scores = run.scores[of_folds(some), chosen.setting]
         return flagged_at(scores, chosen.radius_threshold)
 
     def metrics(flagged: NDArray[np.bool_]) -> tuple[Metric, ...]:

@@ -13,12 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.evaluation.settings import CalibrationOptions
-from capsieve.statistics.frames import (
-    LabelledFrames,
-    dense_units,
-    number_of,
-    polyp_scores,
-)
+from capsieve.frame_table import LabelledFrames
+from capsieve.statistics.frames import dense_units, number_of, polyp_scores
 from capsieve.statistics.intervals import (
     draws,
     least_count,

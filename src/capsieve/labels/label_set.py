@@ -10,8 +10,8 @@ import pyarrow.compute
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_table import Coded
 from capsieve.sources.base import natural_key
-from capsieve.statistics.frames import Coded
 
 __all__ = [
     "EXAMPLES",

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelColumns
 from capsieve.labels.groups import KINDS, group_rows
 from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Places, Why, find_frames
 from capsieve.labels.label_set import (
@@ -21,7 +22,6 @@ from capsieve.labels.label_set import (
     compute,
 )
 from capsieve.labels.splits import Splits
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelledFrames
 
 __all__ = ["LabelRows", "Matched", "match"]
 
@@ -59,8 +59,8 @@ class Matched:
 
     Attributes
     ----------
-    truth, polyp, patient, unit, group, group_kind, source, finding, part, polyp_word
-        As in :class:`~capsieve.statistics.frames.LabelledFrames`.
+    labels
+        One per frame.
     problems
         Of the matching, then of the split ("split: ..."); not those of the labels.
     contradicted
@@ -71,25 +71,11 @@ class Matched:
         Counts of the labels' rows that add up.
     """
 
-    truth: NDArray[np.int8]
-    polyp: Coded
-    patient: Coded
-    unit: Coded
-    group: Coded
-    group_kind: str
-    source: Coded
-    finding: Coded
-    part: Coded
-    polyp_word: str
+    labels: LabelColumns
     problems: tuple[LabelProblem, ...]
     contradicted: Mask
     in_two_parts: Codes
     rows: LabelRows
-
-    def columns(self) -> dict[str, Any]:
-        """Return the fields of LabelledFrames that labels provide, by name."""
-        wanted = {entry.name for entry in fields(LabelledFrames)}
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name in wanted}
 
 
 def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> Matched:
@@ -144,16 +130,22 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     seen = np.unique(group.code[labelled] if labelled.any() else group.code)
     kinds = {group.names[code].partition(" ")[0] for code in seen}
     return Matched(
-        truth=truth,
-        group=group,
-        group_kind=" or ".join(kind for kind in KINDS if kind in kinds),
-        part=parts.part,
-        polyp_word=labels.polyp_word,
+        labels=LabelColumns(
+            truth=truth,
+            polyp=columns["polyp"],
+            patient=columns["patient"],
+            unit=columns["unit"],
+            group=group,
+            group_kind=" or ".join(kind for kind in KINDS if kind in kinds),
+            source=columns["source"],
+            finding=columns["finding"],
+            part=parts.part,
+            polyp_word=labels.polyp_word,
+        ),
         problems=(*_frame_problems(known, table, places, found), *parts.problems),
         contradicted=found.contradicted,
         in_two_parts=parts.in_two,
         rows=_count_rows(known, places, found),
-        **columns,
     )
 
 

@@ -125,7 +125,12 @@ def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
         "detector": e.detector,
         "parameters": e.parameters,
         "points": [
-            _fields(each, "flagged") | {"flagged": int(np.count_nonzero(each.flagged))}
+            _fields(each, "flagged", "rule")
+            | {
+                "rule": each.rule and each.rule.kind,
+                "value": each.rule and each.rule.value,
+                "flagged": int(np.count_nonzero(each.flagged)),
+            }
             for each in e.points
         ],
         "metrics": e.metrics,

@@ -200,27 +200,33 @@ def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
         optimistic = point.key == "screened" and point.optimistic
         seen = " (optimistic: computed on the calibration frames)" if optimistic else ""
         return f"{_POINTS[point.key]}{seen}: {rule}"
-    return f"Reading list: {rule}" if point.rule == "read" else f"{rule[0].upper()}{rule[1:]}"
+    listed = point.rule is not None and point.rule.is_list
+    return f"Reading list: {rule}" if listed else f"{rule[0].upper()}{rule[1:]}"
 
 
 def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
     """Return the rule of an operating point: ``R_P = 37``, ``10 % of each exam``."""
     if point.key == "cross-fitted":
         return "a threshold per fold"
-    if point.value is None:
+    if point.rule is None:
         return "different rules in the exams"
-    if point.rule == "read":
-        if point.value <= 1 and not isinstance(point.value, int):
-            return f"{text.number(100 * point.value)} % of each exam"
-        return f"{text.plural(int(point.value), 'frame')} of each exam"
+    value = point.rule.value
+    if point.rule.kind == "share":
+        return f"{text.number(100 * value)} % of each exam"
+    if point.rule.kind == "count":
+        return f"{text.plural(int(value), 'frame')} of each exam"
     score = evaluation.frames.score[np.isfinite(evaluation.frames.score)]
     neighbours = [
-        *score[score < point.value].max(initial=-np.inf, keepdims=True),
-        *score[score > point.value].min(initial=np.inf, keepdims=True),
-        *(each.value for each in evaluation.points if each.rule == point.rule and each.value),
+        *score[score < value].max(initial=-np.inf, keepdims=True),
+        *score[score > value].min(initial=np.inf, keepdims=True),
+        *(
+            each.rule.value
+            for each in evaluation.points
+            if each.rule is not None and not each.rule.is_list
+        ),
     ]
     name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
-    return f"{name} {text.distinct(point.value, neighbours)}"
+    return f"{name} {text.distinct(value, neighbours)}"
 
 
 def compared(both: Comparison) -> Table:

@@ -3,13 +3,15 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from capsieve.report import page
 from capsieve.report.evidence_parts import map_address
-from capsieve.report.exam_tables import Event, read_best
+from capsieve.report.exam_tables import Event, best_features
 from capsieve.report.overlay import overlay
 from capsieve.report.strips import Strip, event_strips
 from capsieve.report.text import clock, count, percent, plain, plural
@@ -76,26 +78,29 @@ class Card:
 
 
 def event_cards(
-    folder: Path,
+    tables: Mapping[str, pa.Table],
     events: Sequence[Event],
     thumbnails: Mapping[tuple[int, int], bytes],
     *,
+    to_read: NDArray[np.bool_],
     place: str,
     zero: float | None,
-    probability: bool = False,
-    evidence: Mapping[tuple[int, int], bytes] | None = None,
+    probability: bool,
+    evidence: Mapping[tuple[int, int], bytes],
 ) -> tuple[list[Card], list[Card]]:
     """Prepare the events.
 
     Parameters
     ----------
-    folder
-        The exam's.
+    tables
+        The tables "frames" and "features".
     events
         All events, best first.
     thumbnails
         JPEG of the whole frame, by head and number. Best frames have theirs first; the other
         frames to read have what the page's size then leaves.
+    to_read
+        Which frames a reader is shown.
     place
         What the commands call the exam's folder.
     zero
@@ -113,8 +118,10 @@ def event_cards(
     pictured, left = _pictured(events, thumbnails)
     first = events[:pictured]
     best = [(event.head, event.best_frame) for event in first]
-    shapes, features = read_best(folder, best)
-    strips = event_strips(folder, first, thumbnails, most_bytes=left, zero=zero)
+    shapes, features = best_features(tables["frames"], tables["features"], best)
+    strips = event_strips(
+        tables["frames"].filter(pa.array(to_read)), first, thumbnails, most_bytes=left, zero=zero
+    )
     cards: list[Card] = []
     for event, key, others in zip(first, best, strips, strict=True):
         shape = shapes.get(key, _UNKNOWN_SHAPE)
@@ -127,7 +134,7 @@ def event_cards(
         card = _card(place, event, zero, probability)
         picture = page.image(thumbnails.get(key))
         card = replace(card, picture=picture, shape=shape, drawing=drawn, others=others)
-        known = (evidence or {}).get(key)
+        known = evidence.get(key)
         if known is not None and picture:
             card = replace(card, map=map_address(known))
         cards.append(card)

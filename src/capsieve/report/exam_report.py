@@ -1,16 +1,20 @@
 """report.html: the page that a reader opens after an exam was screened.
 
 One file that needs nothing else: pictures, drawings and style lie inside, and a content security
-policy forbids the browser to fetch anything. The same folder gives the same bytes.
+policy forbids the browser to fetch anything. The same values give the same bytes.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from capsieve.report import page, provenance, text
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
-from capsieve.report.exam_tables import HeadFrames, read_events, read_heads
+from capsieve.report.exam_tables import HeadFrames, event_list, head_frames
 from capsieve.report.frame_counts_table import frame_counts_columns, frame_counts_sums
 from capsieve.report.range_table import range_rows
 from capsieve.report.score_words import (
@@ -21,75 +25,55 @@ from capsieve.report.score_words import (
 )
 from capsieve.report.timeline import timeline
 from capsieve.report.words import detector_words
-from capsieve.store.record import read_record
+from capsieve.store.record import Record
 
-__all__ = ["REPORT", "exam_report", "write_exam_report"]
-
-REPORT = "report.html"
-
-
-def write_exam_report(
-    folder: Path,
-    thumbnails: Mapping[tuple[int, int], bytes],
-    *,
-    home: Path | None = None,
-    evidence: Mapping[tuple[int, int], bytes] | None = None,
-) -> Path:
-    """Write report.html into the folder of a screened exam, whole or not at all.
-
-    Parameters
-    ----------
-    folder
-        Holds the tables and exam.json.
-    thumbnails
-        JPEG of the whole frame, scaled down, by head and frame: of all frames to read of the
-        first events. Frames without one are named by number.
-    home
-        Where the folder will stand when it is finished, OUT/EXAM, which the page's commands name;
-        by default where it is.
-    evidence
-        Why the best frames were flagged, by head and frame, where the detector says so.
-
-    Returns
-    -------
-    Path
-        The page.
-
-    Raises
-    ------
-    FileError
-        A table or the record is absent or damaged, or the page cannot be written.
-    """
-    path = folder / REPORT
-    page.write(exam_report(folder, thumbnails, home=home, evidence=evidence), path)
-    return path
+__all__ = ["exam_report"]
 
 
 def exam_report(
-    folder: Path,
-    thumbnails: Mapping[tuple[int, int], bytes],
+    record: Record,
+    tables: Mapping[str, pa.Table],
     *,
-    home: Path | None = None,
-    evidence: Mapping[tuple[int, int], bytes] | None = None,
+    to_read: NDArray[np.bool_],
+    home: Path,
+    thumbnails: Mapping[tuple[int, int], bytes],
+    evidence: Mapping[tuple[int, int], bytes],
 ) -> str:
-    """Return the page as a text; see :func:`write_exam_report`."""
-    record = read_record(folder)
-    heads = read_heads(folder)
-    events = read_events(folder)
+    """Return the page of a screened exam.
+
+    Parameters
+    ----------
+    record
+        The content of exam.json.
+    tables
+        The tables "frames", "features" and "events".
+    to_read
+        Which frames a reader is shown.
+    home
+        The folder of the results, OUT/EXAM, which the page's commands name.
+    thumbnails
+        JPEG of the whole frame, scaled down, by head and frame: of all frames to read of the
+        first events. Frames without one are named by number.
+    evidence
+        Why the best frames were flagged, by head and frame, if the detector says so.
+    """
+    heads = head_frames(tables["frames"])
+    events = event_list(tables["events"])
     scale = scale_of(heads)
-    place = _place(home or folder, record["exam"])
+    place = _place(home, record["exam"])
     probability = is_probability(record["detector"])
     threshold = flag_threshold(record)
     by_list = record["flagging"]["rule"] != "threshold"
     shown = "" if threshold is None else score_text(threshold, probability=probability)
     cards, rows = event_cards(
-        folder,
+        tables,
         events,
         thumbnails,
+        to_read=to_read,
         place=place,
         zero=scale.zero,
         probability=probability,
-        evidence=evidence or {},
+        evidence=evidence,
     )
     columns = frame_counts_columns(record)
     rejected = record["frame_counts"]["rejected"]

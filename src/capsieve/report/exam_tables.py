@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,22 +10,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.results import Feature
-from capsieve.store.exam import Exam
 
-__all__ = ["BestFeature", "Event", "HeadFrames", "read_best", "read_events", "read_heads"]
+__all__ = [
+    "HEAD_COLUMNS",
+    "BestFeature",
+    "Event",
+    "HeadFrames",
+    "best_features",
+    "event_list",
+    "head_frames",
+]
 
-_FRAME_COLUMNS = (
-    "head",
-    "frame",
-    "time_s",
-    "status",
-    "flagged",
-    "reason",
-    "score",
-    "red",
-    "green",
-    "blue",
+HEAD_COLUMNS = (
+    *("head", "frame", "time_s", "status", "flagged", "reason", "score"),
+    *("red", "green", "blue"),
 )
+"""The columns of the table of frames that :func:`head_frames` needs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,9 +99,8 @@ class BestFeature:
     col_offset: float
 
 
-def read_heads(folder: Path) -> list[HeadFrames]:
-    """Read the frames of every head, in the order of the heads."""
-    table = Exam(folder).columns(*_FRAME_COLUMNS)
+def head_frames(table: pa.Table) -> list[HeadFrames]:
+    """Return the frames of every head, in the order of the heads, from the table of frames."""
     numbers = _numbers(table["head"], np.int64)
     columns = {
         "frame": _numbers(table["frame"], np.int64),
@@ -124,23 +122,22 @@ def read_heads(folder: Path) -> list[HeadFrames]:
     ]
 
 
-def read_events(folder: Path) -> list[Event]:
-    """Read the events, best first."""
-    table = Exam(folder).columns(*Event.__dataclass_fields__, table="events")
+def event_list(table: pa.Table) -> list[Event]:
+    """Return the events, best first, from the table of events."""
     return sorted((Event(**row) for row in table.to_pylist()), key=lambda event: event.event)
 
 
-def read_best(
-    folder: Path, keys: Collection[tuple[int, int]]
+def best_features(
+    frames: pa.Table, features: pa.Table, keys: Collection[tuple[int, int]]
 ) -> tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], BestFeature]]:
-    """Read what is to be drawn over some frames.
+    """Return what is drawn over some frames.
 
     Parameters
     ----------
-    folder
-        The exam's.
+    frames, features
+        The tables of the exam.
     keys
-        Head and number of the frames.
+        Head and number of the frames to draw over.
 
     Returns
     -------
@@ -148,17 +145,16 @@ def read_best(
         For each frame its rows and columns, and its best feature where it has one.
     """
     shapes: dict[tuple[int, int], tuple[int, int]] = {}
-    exam = Exam(folder)
-    for row in _rows_of(exam.columns("head", "frame", "rows", "cols"), keys):
+    for row in _rows_of(frames.select(["head", "frame", "rows", "cols"]), keys):
         if row["rows"] and row["cols"]:
             shapes[row["head"], row["frame"]] = row["rows"], row["cols"]
-    features: dict[tuple[int, int], BestFeature] = {}
-    for row in _rows_of(exam.columns(table="features"), keys):
+    best: dict[tuple[int, int], BestFeature] = {}
+    for row in _rows_of(features, keys):
         key = row["head"], row["frame"]
         # The largest ball, and of equals the first one, as FrameResult.best has it.
-        if row["radius"] and (key not in features or row["radius"] > features[key].feature.radius):
-            features[key] = _best_feature(row)
-    return shapes, features
+        if row["radius"] and (key not in best or row["radius"] > best[key].feature.radius):
+            best[key] = _best_feature(row)
+    return shapes, best
 
 
 def _best_feature(row: dict[str, Any]) -> BestFeature:

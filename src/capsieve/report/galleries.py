@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.frame_images import rgb, shrink
+from capsieve.frame_table import NORMAL, LabelledFrames
 from capsieve.parameters import Parameters
 from capsieve.report import figures
 from capsieve.report.figures import Drawing
@@ -28,7 +29,6 @@ from capsieve.report.step_figures import (
 )
 from capsieve.report.text import clock, count, digits, distinct, math_symbols, plain, plural
 from capsieve.results import Explanation
-from capsieve.statistics.frames import NORMAL, LabelledFrames
 from capsieve.statistics.results import Evaluation
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _draw_frame(
     shown = shrink(rgb(pixels), width=_WIDTH)
     axes.imshow(shown)
     scale = shown.shape[1] / pixels.shape[1]
-    y, x, radius = (_value(frames, name, row) for name in ("row", "col", "radius"))
+    y, x, radius = (_value(each, row) for each in (frames.row, frames.col, frames.radius))
     if ball and y is not None and x is not None and radius:
         y, x, radius = scale * (y + 0.5) - 0.5, scale * (x + 0.5) - 0.5, scale * radius
         for color, width in (("#101418", 3.0), (figures.YELLOW, 1.5)):
@@ -210,8 +210,9 @@ def _is_paper(evaluation: Evaluation) -> bool:
 def _parameters(evaluation: Evaluation) -> Parameters:
     """Return the parameters of the detector, with the R_P that the evaluation flags by."""
     values, points = dict(evaluation.parameters), evaluation.points
-    if points and points[0].rule == "threshold" and points[0].value is not None:
-        values["radius_threshold"] = max(1, round(points[0].value))
+    rule = points[0].rule if points else None
+    if rule is not None and not rule.is_list:
+        values["radius_threshold"] = max(1, round(rule.value))
     return Parameters.from_dict(values)
 
 
@@ -247,8 +248,7 @@ def _missed(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> list[int]:
 def _best_frames(frames: LabelledFrames, among: NDArray[np.bool_]) -> list[int]:
     """Return for each polyp its frame with the highest score, of the frames of a mask."""
     shown = np.flatnonzero(among & frames.polyp_frames & (frames.polyp.code >= 0))
-    reasons = frames.values.get("reason")
-    step = np.array([0 if reasons is None else _STEPS.get(reasons[row], 0) for row in shown])
+    step = np.array([_STEPS.get(frames.reason[row] or "", 0) for row in shown.tolist()])
     score = np.nan_to_num(frames.score[shown], nan=-np.inf)
     polyp = frames.polyp.code[shown]
     order = np.lexsort((shown, -step, -score, polyp))
@@ -289,7 +289,7 @@ def _texture(evaluation: Evaluation) -> Gallery:
     """Low, medium and high texture: the frames that are nearest to the three of the paper."""
     frames, parameters = evaluation.frames, evaluation.parameters
     low, high = parameters.get("texture_low"), parameters.get("texture_high")
-    texture = frames.values.get("texture_max")
+    texture = frames.texture_max
     rows, titles = [], []
     if texture is not None and isinstance(low, int | float) and isinstance(high, int | float):
         inside, normal = (texture >= low) & (texture <= high), frames.truth == NORMAL
@@ -339,8 +339,8 @@ def _rule(evaluation: Evaluation, row: int) -> str:
     frames, parameters = evaluation.frames, evaluation.parameters
     point = evaluation.points[0] if evaluation.points else None
     score = float(frames.score[row])
-    reason = frames.values["reason"][row] if "reason" in frames.values else ""
-    texture = _value(frames, "texture_max", row)
+    reason = frames.reason[row] or ""
+    texture = _value(frames.texture_max, row)
     if np.isnan(score):
         return "not scored"
     rules = {"texture-low": ("T_L", "below"), "texture-high": ("T_U", "above")}
@@ -352,11 +352,12 @@ def _rule(evaluation: Evaluation, row: int) -> str:
         rejected = f"rejected {plain(reason)}".strip()
         return "no feature passed" if reason == "no-feature" else rejected
     name, symbol = ("R_max", "R_P") if _is_paper(evaluation) else ("Score", "")
-    if point is None or point.rule != "threshold" or point.value is None:
+    if point is None or point.rule is None or point.rule.is_list:
         return f"{name} {distinct(score)}"
-    bound = f"{symbol} = {distinct(point.value, [score])}".removeprefix(" = ")
-    word = "at least" if score >= point.value else "below"
-    return f"{name} {distinct(score, [point.value])}, {word} {bound}"
+    threshold = point.rule.value
+    bound = f"{symbol} = {distinct(threshold, [score])}".removeprefix(" = ")
+    word = "at least" if score >= threshold else "below"
+    return f"{name} {distinct(score, [threshold])}, {word} {bound}"
 
 
 def _place(frames: LabelledFrames, row: int) -> str:
@@ -374,8 +375,7 @@ def _name(kind: str, name: str | None) -> str:
     return f"{kind} {name}" if name and kind not in name.casefold() else name or ""
 
 
-def _value(frames: LabelledFrames, name: str, row: int) -> float | None:
-    values = frames.values.get(name)
+def _value(values: NDArray[Any] | None, row: int) -> float | None:
     value = None if values is None else float(values[row])
     return value if value is not None and np.isfinite(value) else None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from capsieve.report import page, provenance
 from capsieve.report.bins import scale_of
-from capsieve.report.exam_tables import read_events, read_heads
+from capsieve.report.exam_tables import HEAD_COLUMNS, event_list, head_frames
 from capsieve.report.reading_bar import colour_bar
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_moments import Moments, when
@@ -38,6 +38,7 @@ from capsieve.report.reading_words import (
 )
 from capsieve.report.text import bytes_text, clock, plain
 from capsieve.review.decisions.vocabulary import VERDICTS
+from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
 __all__ = ["READING", "ReadingPage", "reading_report"]
@@ -87,9 +88,10 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         A table of the exam is absent or damaged.
     """
     chosen, reading, record = facts.chosen, facts.chosen.reading, facts.record
-    heads = read_heads(facts.folder)
+    exam = Exam(facts.folder)
+    heads = head_frames(exam.columns(*HEAD_COLUMNS))
     moments = Moments(heads, scale_of(heads))
-    counts = verdict_counts(reading, read_events(facts.folder))
+    counts = verdict_counts(reading, event_list(exam.columns(table="events")))
     ordered = in_exam_order(reading.findings, moments)
     wanted = [(finding.head, finding.content["best_frame"]) for finding in ordered]
     pictures = frame_pictures(facts.folder, record, wanted)

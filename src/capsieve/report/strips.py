@@ -6,7 +6,6 @@ it. Pictures weigh a page down: they are bounded, and what is beyond the bound i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ from capsieve.report import page
 from capsieve.report.exam_tables import Event
 from capsieve.report.overlay import overlay
 from capsieve.report.text import clock, count
-from capsieve.store.exam import Exam
-from capsieve.store.tables import near_duplicates
 
 __all__ = ["LONGEST_STRIP", "SmallPicture", "Strip", "event_strips", "named"]
 
@@ -27,19 +24,6 @@ LONGEST_STRIP = 24
 """How many small pictures an event has; of more frames, so many are shown, evenly spread."""
 
 _MOST_NAMED = 16  # numbers or runs of numbers in one sentence
-_COLUMNS = [
-    "head",
-    "frame",
-    "time_s",
-    "rows",
-    "cols",
-    "row",
-    "col",
-    "radius",
-    "event",
-    "score",
-    "duplicate_of",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +60,7 @@ class Strip:
 
 
 def event_strips(
-    folder: Path,
+    frames: pa.Table,
     events: Sequence[Event],
     thumbnails: Mapping[tuple[int, int], bytes],
     *,
@@ -87,8 +71,8 @@ def event_strips(
 
     Parameters
     ----------
-    folder
-        The exam's.
+    frames
+        Rows of the frames to read.
     events
         The first ones, best first.
     thumbnails
@@ -98,7 +82,7 @@ def event_strips(
     zero
         The time of the exam's first frame; None where times are unknown.
     """
-    frames = _frames_to_read(folder, max((event.event for event in events), default=0))
+    frames = frames.sort_by([("event", "ascending"), ("frame", "ascending")])
     ranks = _numbers(frames, "event")
     strips: list[Strip] = []
     for event in events:
@@ -139,14 +123,6 @@ def named(numbers: Sequence[int] | NDArray[np.int64]) -> str:
 
 def _span(first: int, last: int) -> str:
     return f"{first}" if first == last else f"{first}\N{EN DASH}{last}"
-
-
-def _frames_to_read(folder: Path, most: int) -> pa.Table:
-    """Read the frames to read of the first so many events, sorted by event and frame."""
-    table = Exam(folder).columns(*_COLUMNS)
-    rank = table["event"].fill_null(0).to_numpy()
-    chosen = (rank > 0) & (rank <= most) & ~near_duplicates(table)
-    return table.filter(pa.array(chosen)).sort_by([("event", "ascending"), ("frame", "ascending")])
 
 
 def _evenly_spread(

@@ -6,12 +6,13 @@ from fractions import Fraction
 from typing import Any
 
 from capsieve._version import __version__
-from capsieve.report.exam_tables import Event, read_events
+from capsieve.report.exam_tables import Event, event_list
 from capsieve.report.score_words import flag_threshold, flagging_words, is_probability
 from capsieve.report.text import plain
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts, screening_of
 from capsieve.review.head_facts import HeadFacts
+from capsieve.store.exam import Exam
 from capsieve.store.record import Record, read_record
 
 __all__ = ["DISCLAIMER", "exam_view"]
@@ -51,7 +52,7 @@ def exam_view(facts: ExamFacts, heads: Mapping[int, HeadFacts]) -> messages.Exam
         flagging=flagging_words(record["flagging"], probability=probability),
         score=_score(record, heads.values(), threshold, probability=probability),
         detector=_file_name(str(record["detector"].get("name", "unknown"))),
-        events=[_event(event) for event in read_events(facts.folder)],
+        events=[_event(event) for event in event_list(Exam(facts.folder).columns(table="events"))],
         warnings=[plain(warning) for warning in record["warnings"]],
         disclaimer=DISCLAIMER,
         provenance=_provenance(record),

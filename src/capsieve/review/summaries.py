@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 
 from capsieve.errors import CapsieveError
-from capsieve.report.exam_tables import read_events
+from capsieve.report.exam_tables import event_list
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.decisions.access import blind_readings, both_signed, own_reading
 from capsieve.review.decisions.database import Database
@@ -19,6 +19,7 @@ from capsieve.review.decisions.screenings import load_foreign
 from capsieve.review.decisions.subjects import event_subject
 from capsieve.review.sessions import Reader
 from capsieve.review.way import Way
+from capsieve.store.exam import Exam
 
 __all__ = ["Summaries", "Summary"]
 
@@ -132,7 +133,7 @@ def _event_subjects(facts: ExamFacts) -> set[str]:
     if not facts.readable:
         return set()
     try:
-        events = read_events(facts.folder)
+        events = event_list(Exam(facts.folder).columns(table="events"))
     except CapsieveError:  # the list stands whatever is wrong with one exam; opening it says so
         return set()
     return {event_subject(each.head, each.first_frame, each.last_frame) for each in events}

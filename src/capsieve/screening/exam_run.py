@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from capsieve.detector import Detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, WorkerError, file_errors
+from capsieve.frame_table import FlagRule
 from capsieve.screening.executors import Outcome
-from capsieve.screening.finish import FlaggedExam, base_record, flag_exam, write_results
-from capsieve.screening.flags import FlagRule
+from capsieve.screening.finish import base_record, write_results
+from capsieve.screening.flags import FlaggedExam, flag_exam
 from capsieve.screening.plan import (
     Head,
     SurveyTask,

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,119 +10,37 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
-from capsieve.screening.flags import FlagRule, find_near_duplicates, flag_frames
+from capsieve.screening.flags import FlaggedExam, rejections
 from capsieve.screening.plan import Head, field_of_view_records, versions
 from capsieve.screening.range_check import MEASURED, compare, measures, range_warnings
 from capsieve.screening.settings import FieldChoice
-from capsieve.screening.thumbnails import Shown, Thumbnails
+from capsieve.screening.thumbnails import Thumbnails
 from capsieve.sources.base import split_head
 from capsieve.sources.discovery import ExamInput
 from capsieve.store.choice import Choice, store_choice
 from capsieve.store.record import (
     FieldOfViewRecord,
-    Flagging,
     ProblemRecord,
     Record,
     SourceRecord,
     write_record,
 )
 from capsieve.store.schema import SCHEMA, THUMBNAILS
-from capsieve.store.segments import replace_results
+from capsieve.store.segments import REPORT, replace_results
 from capsieve.store.tables import (
     frame_counts,
-    group_events,
-    near_duplicates,
     problem_records,
-    with_columns,
     write_tables,
 )
 
 __all__ = [
-    "FlaggedExam",
     "base_record",
-    "flag_exam",
     "measured_columns",
     "usual_diameters",
     "write_results",
 ]
 
-_PAPER_RULES = ("texture-low", "texture-high", "no-feature")  # R_max = 0: never flagged
-_MOST_EVIDENCE = 200  # best frames of events
 _MOST_IN_REPORT = 1200  # thumbnails, which are inside the HTML file
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FlaggedExam:
-    """The tables that depend on the rule."""
-
-    frames: pa.Table  # with the columns FRAMES
-    events: pa.Table  # with the columns EVENTS
-    flagging: Flagging  # for the record
-    too_long: bool  # whether the reading list is longer than the exam
-    shown: list[Shown]  # frames to read: best frames of the events first, then the others
-    explained: list[Shown]  # those of them that get an evidence map
-
-
-def flag_exam(
-    frames: pa.Table, rule: FlagRule, *, detector: str, score_threshold: float | None
-) -> FlaggedExam:
-    """Flag the frames of a whole exam and group them into events.
-
-    Parameters
-    ----------
-    frames
-        With the columns FRAMES; flags, events and reasons of an earlier rule are replaced.
-    rule
-        Threshold or reading list.
-    detector, score_threshold
-        Name and threshold of the detector.
-    """
-    scores = frames["score"].to_numpy().astype(np.float64)
-    reasons = np.array(frames["reason"].to_pylist(), object)
-    rejected = np.isin(reasons, _PAPER_RULES)
-    candidates = ~np.isnan(scores) & ~rejected
-    duplicate_of, duplicate_row = _near_duplicates(frames)
-    flags = flag_frames(scores, rejected, duplicate_row, rule)
-    by_radius = detector == "paper" and rule.rule == "threshold"
-    reasons[candidates] = "radius-low" if by_radius else "score-low"
-    reasons[flags.flagged] = "polyp"
-    frames = with_columns(
-        frames,
-        duplicate_of=pa.array(duplicate_of, mask=duplicate_of < 0),
-        flagged=flags.flagged,
-        reason=reasons.tolist(),
-    )
-    frames, events = group_events(frames)
-    above = None
-    if score_threshold is not None and not np.isnan(scores).all():
-        reached = candidates & (np.nan_to_num(scores, nan=-np.inf) >= score_threshold)
-        above = float(reached.sum() / np.count_nonzero(~np.isnan(scores)))
-    flagging = Flagging(
-        rule=rule.rule,
-        value=float(rule.value),
-        frames=flags.listed,
-        last_score=flags.last_score,
-        score_threshold=None if score_threshold is None else float(score_threshold),
-        share_above_threshold=above,
-    )
-    best = [(row["head"], row["best_frame"]) for row in events.to_pylist()]
-    keys = frames.select(["event", "head", "frame"])
-    to_read = keys.filter(pa.array(flags.flagged & ~near_duplicates(frames)))
-    others = [(row["head"], row["frame"]) for row in to_read.sort_by("event").to_pylist()]
-    shown = list(dict.fromkeys([*best, *others]))
-    return FlaggedExam(frames, events, flagging, flags.too_long, shown, best[:_MOST_EVIDENCE])
-
-
-def _near_duplicates(frames: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the earlier near-identical frame of each frame, by number in its head and by row."""
-    heads = frames["head"].to_numpy()
-    numbers, rows = (np.full(len(heads), -1, np.int64) for _ in range(2))
-    for head in np.unique(heads):
-        first, end = np.searchsorted(heads, [head, head + 1])
-        found = find_near_duplicates(frames["phash"].slice(first, end - first).to_pylist())
-        numbers[first:end] = found
-        rows[first:end] = np.where(found < 0, -1, found + first)
-    return numbers, rows
 
 
 def base_record(
@@ -211,20 +128,23 @@ def write_results(
     choice
         What calibration frames chose for this run.
     """
-    from capsieve.report.exam_report import write_exam_report
+    from capsieve.report import page
+    from capsieve.report.exam_report import exam_report
 
-    sources: list[Any] = base["sources"]
-    for source in sources:
-        source["relative"] = os.path.relpath(source["path"], folder)
-    rule = FlagRule(flagged.flagging["rule"], flagged.flagging["value"])
+    given: list[SourceRecord] = base["sources"]
+    sources = [one.copy() for one in given]
+    for one in sources:
+        one["relative"] = os.path.relpath(one["path"], folder)
     total, heads = frame_counts(
         flagged.frames,
+        flagged.to_read,
         {source["head"]: source["declared"] for source in sources},
-        _rejections(base["detector"], rule),
+        rejections(str(base["detector"].get("name")), flagged.rule),
     )
     complete = not base["problems"] and total["missing"] == 0
     record = cast("Record", dict(base))
     record.update(
+        sources=sources,
         complete=complete,
         frame_counts=total,
         heads=heads,
@@ -232,7 +152,7 @@ def write_results(
         warnings=[
             *range_warnings(base["range"], measures(measured_columns(flagged.frames), [])),
             *_source_warnings(sources),
-            *_rule_warnings(rule, flagged, base["settings"], complete=complete),
+            *_list_warnings(flagged, base["settings"], complete=complete),
         ],
     )
     missing = sum(key not in thumbnails for key in flagged.shown)
@@ -243,29 +163,29 @@ def write_results(
         {"head": head, "frame": frame, "thumbnail": thumbnail, "evidence": evidence}
         for (head, frame), (thumbnail, evidence) in sorted(thumbnails.items())
     ]
+    tables = {
+        **tables,
+        "frames": flagged.frames,
+        "events": flagged.events,
+        "thumbnails": pa.Table.from_pylist(rows, THUMBNAILS),
+    }
     with replace_results(folder) as staged:
-        record["tables"] = write_tables(
-            staged,
-            base["exam"],
-            {
-                **tables,
-                "frames": flagged.frames,
-                "events": flagged.events,
-                "thumbnails": pa.Table.from_pylist(rows, THUMBNAILS),
-            },
-        )
+        record["tables"] = write_tables(staged, base["exam"], tables)
         if choice is not None:
             record["calibration"] = store_choice(staged, choice)
         write_record(record, staged)
         shown = {
             key: thumbnails[key] for key in flagged.shown[:_MOST_IN_REPORT] if key in thumbnails
         }
-        write_exam_report(
-            staged,
-            {key: small for key, (small, _) in shown.items()},
+        report = exam_report(
+            record,
+            tables,
+            to_read=flagged.to_read,
             home=folder,
+            thumbnails={key: small for key, (small, _) in shown.items()},
             evidence={key: drawn for key, (_, drawn) in shown.items() if drawn is not None},
         )
+        page.write(report, staged / REPORT)
     return record
 
 
@@ -282,23 +202,12 @@ def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
     return list(first.values())
 
 
-def _rejections(detector: Mapping[str, Any], rule: FlagRule) -> tuple[str, ...]:
-    """Return the reasons that are counted even if no frame has them."""
-    if detector.get("name") != "paper":
-        return ("score-low",)
-    return (*_PAPER_RULES, "radius-low" if rule.rule == "threshold" else "score-low")
-
-
-def _rule_warnings(
-    rule: FlagRule, flagged: FlaggedExam, settings: Mapping[str, Any], *, complete: bool
+def _list_warnings(
+    flagged: FlaggedExam, settings: Mapping[str, Any], *, complete: bool
 ) -> Iterator[str]:
-    if rule.rule == "threshold":
+    if not flagged.rule.is_list:
         return
-    if flagged.too_long:
-        yield (
-            f"The reading list ({rule}) is longer than the number of frames that can be listed, "
-            f"{flagged.flagging['frames']}: all of them are flagged."
-        )
+    yield from flagged.warnings()
     if not complete:
         yield "The exam is not complete: the reading list has only frames that could be scored."
     if "input_warning" in settings:

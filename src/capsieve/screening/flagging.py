@@ -11,9 +11,10 @@ from typing import TypeAlias
 from capsieve.detector import Detector
 from capsieve.detectors import load_detector, same_detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
+from capsieve.frame_table import FlagRule
 from capsieve.parameters import Parameters
-from capsieve.screening.finish import FlaggedExam, flag_exam, write_results
-from capsieve.screening.flags import FlagRule, chosen_rule, flag_rule
+from capsieve.screening.finish import write_results
+from capsieve.screening.flags import FlaggedExam, chosen_rule, flag_exam
 from capsieve.screening.plan import stored_fields
 from capsieve.screening.screen import ScreenedExam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
@@ -21,7 +22,6 @@ from capsieve.store.choice import Choice, read_choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import check_results_replaceable, locked
-from capsieve.store.tables import intact
 
 __all__ = ["flag"]
 
@@ -67,7 +67,7 @@ def flag(
     CapsieveError
         The rule is wrong, or there is no screened exam.
     """
-    rule = _rule(flag_rule(read, threshold), parameters)
+    rule = _rule(FlagRule.parse(read=read, threshold=threshold), parameters)
     if "" in (os.fspath(out), to):
         raise ParameterError("out", "is empty; give a folder")
     folders = [folder.absolute() for folder in exam_folders(out)]
@@ -126,10 +126,7 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> Screene
                 raise OccupiedError(f"{target} already has results; choose another folder")
         check_results_replaceable(target)
         exam = Exam(folder)
-        if not intact(folder, exam.record["tables"]):
-            raise FileError(
-                f"the tables in {folder} are missing or damaged; screen again with --overwrite"
-            )
+        exam.check_tables()
         choice = stored_choice([(folder, exam.record)])
         if not isinstance(rule, FlagRule):
             parameters, choice = rule

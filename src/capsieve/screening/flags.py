@@ -1,94 +1,52 @@
-"""Which frames of an exam are flagged: by a threshold, or as a reading list."""
+"""The rules of detectors and of choices, and the flags of a whole exam with its events."""
 
-import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
 from capsieve.detectors import same_detector
 from capsieve.errors import ParameterError
-from capsieve.phash import NEAR_DUPLICATE_BITS
+from capsieve.frame_table import (
+    Coded,
+    FlagRule,
+    FrameColumns,
+    flagged,
+    flagged_at,
+    group_events,
+    near_duplicates,
+    reading_list,
+    to_read,
+)
+from capsieve.results import REJECTED
+from capsieve.screening.thumbnails import Shown
 from capsieve.store.choice import Choice
+from capsieve.store.frame_columns import event_table, frame_columns, with_flags
+from capsieve.store.record import Flagging
 
 __all__ = [
-    "FlagRule",
-    "Flags",
+    "FlaggedExam",
     "chosen_rule",
     "default_rule",
-    "find_near_duplicates",
-    "flag_frames",
-    "flag_rule",
+    "flag_exam",
+    "rejections",
 ]
 
 _DEFAULT_READ = "10%"  # detectors without a threshold
-
-
-@dataclass(frozen=True, slots=True)
-class FlagRule:
-    """How the flagged frames of an exam are chosen.
-
-    ``"threshold"``: frames with a score of at least `value`. ``"share"``: a reading list with that
-    share, 0 to 1, of the scored frames that are not near-duplicates. ``"count"``: a reading list of
-    so many frames.
-    """
-
-    rule: Literal["threshold", "share", "count"]
-    value: float
-
-    def __str__(self) -> str:
-        """The option of the command line that gives this rule."""
-        if self.rule == "threshold":
-            return f"--threshold {self.value:g}"
-        if self.rule == "count":
-            return f"--read {self.value:.0f}"
-        return f"--read {100 * self.value:.6g}%"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Flags:
-    """The flagged frames of an exam."""
-
-    flagged: NDArray[np.bool_]  # one value per frame
-    listed: int  # flagged frames that count: near-duplicates of another flagged frame do not
-    last_score: float | None  # lowest score that made a frame flagged; None if there is none
-    too_long: bool  # the list is longer than what there is to read
-
-
-def flag_rule(read: str | int | None, threshold: float | None) -> FlagRule | None:
-    """Return the rule that a user asked for; None if there is none.
-
-    Parameters
-    ----------
-    read
-        ``"10%"`` for a share of the frames, or a count such as ``300`` or ``"300"``.
-    threshold
-        The lowest score of a flagged frame.
-
-    Raises
-    ------
-    ParameterError
-        Both are given, or a value is not possible.
-    """
-    if threshold is None:
-        return None if read is None else _reading_list(read)
-    if read is not None:
-        raise ParameterError("read", "cannot be combined with a threshold; give only one of them")
-    if not math.isfinite(threshold):
-        raise ParameterError("threshold", f"must be a finite number, not {threshold}")
-    return FlagRule("threshold", float(threshold))
+_MOST_EVIDENCE = 200  # best frames of events
 
 
 def default_rule(detector: Detector) -> FlagRule:
     """Return the rule of a detector: its reading list, else its threshold, else 10 %."""
-    read, threshold = getattr(detector, "default_read", None), detector.score_threshold
-    if read is None and threshold is not None:
-        return FlagRule("threshold", float(threshold))
-    return _reading_list(read or _DEFAULT_READ)
+    read = getattr(detector, "default_read", None)
+    threshold = None if read is not None else detector.score_threshold
+    rule = FlagRule.parse(read=read, threshold=threshold) or FlagRule.parse(read=_DEFAULT_READ)
+    assert rule is not None
+    return rule
 
 
 def chosen_rule(choice: Choice, detector: Mapping[str, Any]) -> FlagRule | None:
@@ -106,7 +64,7 @@ def chosen_rule(choice: Choice, detector: Mapping[str, Any]) -> FlagRule | None:
     ParameterError
         It was chosen for another detector.
     """
-    if choice.rule is None or choice.value is None:
+    if choice.rule is None:
         return None
     wanted = {"name": choice.detector} | ({"model": choice.model} if choice.model else {})
     if not same_detector(detector, wanted):
@@ -115,88 +73,122 @@ def chosen_rule(choice: Choice, detector: Mapping[str, Any]) -> FlagRule | None:
             f"{choice.chosen} was chosen for the detector {choice.detector}, and not for "
             f"{detector.get('name')}; give --detector {choice.detector}",
         )
-    return FlagRule(choice.rule, choice.value)
+    return choice.rule
 
 
-def _reading_list(read: str | int) -> FlagRule:
-    text = str(read).strip()
-    if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) > 0:
-        return FlagRule("count", int(text))
-    percent = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?) ?%", text, re.ASCII)
-    if percent and 0 < float(percent[1]) <= 100:
-        return FlagRule("share", float(percent[1]) / 100)
-    raise ParameterError(
-        "read", f"must be a share such as 10% (up to 100%) or a count such as 300, not {text!r}"
+def rejections(detector: str, rule: FlagRule) -> tuple[str, ...]:
+    """Return the reasons of frames that are not flagged, which an exam counts."""
+    if detector != "paper":
+        return ("score-low",)
+    return (*REJECTED, "score-low" if rule.is_list else "radius-low")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlaggedExam:
+    """What depends on the rule.
+
+    Attributes
+    ----------
+    frames, events
+        Tables with the columns FRAMES and EVENTS.
+    to_read
+        Which frames a reader is shown.
+    rule, flagging
+        The rule, and its entry of the record.
+    wanted
+        How many frames a reading list asks for; it is longer than the exam if it has fewer.
+    shown
+        Frames to read: best frames of the events first, then the others.
+    explained
+        Those of them that get an evidence map.
+    """
+
+    frames: pa.Table
+    events: pa.Table
+    to_read: NDArray[np.bool_]
+    rule: FlagRule
+    flagging: Flagging
+    wanted: int
+    shown: list[Shown]
+    explained: list[Shown]
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning if the reading list is longer than what there is to list."""
+        listed = self.flagging["frames"]
+        if self.wanted > listed:
+            yield (
+                f"The reading list ({self.rule.option}, {self.wanted:,} frames) is longer than "
+                f"the number of frames that can be listed, {listed:,}: all of them are flagged."
+            )
+
+
+def flag_exam(
+    table: pa.Table, rule: FlagRule, *, detector: str, score_threshold: float | None
+) -> FlaggedExam:
+    """Flag the frames of a whole exam and group them into events.
+
+    Parameters
+    ----------
+    table
+        With the columns FRAMES; flags, events and reasons of an earlier rule are replaced.
+    rule
+        Threshold or reading list.
+    detector, score_threshold
+        Name and threshold of the detector.
+    """
+    frames = frame_columns({"": table})
+    duplicate_of = near_duplicates(table["phash"].to_pylist(), frames.head)
+    flags = flagged(frames.score, duplicate_of, rule)
+    frames = replace(frames, flagged=flags, duplicate_of=duplicate_of)
+    event = group_events(frames, flags)
+    below = rejections(detector, rule)[-1]
+    frames = replace(
+        frames,
+        event=np.where(event < 0, -1, event + 1).astype(np.int32),
+        reason=_reasons(frames, below),
+    )
+    read = to_read(frames.event, frames.score, duplicate_of)
+    events = event_table(frames, read)
+    best = list(zip(events["head"].to_pylist(), events["best_frame"].to_pylist(), strict=True))
+    rows = np.flatnonzero(read)
+    rows = rows[np.argsort(frames.event[rows], kind="stable")]
+    others = zip(frames.head[rows].tolist(), frames.frame[rows].tolist(), strict=True)
+    listing = reading_list(frames.score, duplicate_of)
+    return FlaggedExam(
+        frames=with_flags(table, frames),
+        events=events,
+        to_read=read,
+        rule=rule,
+        flagging=_flagging(frames, rule, score_threshold),
+        wanted=int(listing.length(rule)[0]) if rule.is_list else 0,
+        shown=list(dict.fromkeys([*best, *others])),
+        explained=best[:_MOST_EVIDENCE],
     )
 
 
-def find_near_duplicates(phashes: Sequence[bytes | None]) -> NDArray[np.int64]:
-    """Return for each frame of a head the earlier near-identical frame, or -1.
-
-    Consecutive frames are compared with the first of them, so that a slow change ends a run. Frames
-    without a hash, such as undecodable ones, do not end it.
-
-    Parameters
-    ----------
-    phashes
-        Perceptual hashes in the order of the frames; None if a frame has none.
-    """
-    duplicate_of = np.full(len(phashes), -1, np.int64)
-    first, first_hash = -1, 0
-    for frame, content in enumerate(phashes):
-        if content is None:
-            continue
-        value = int.from_bytes(content)
-        if first >= 0 and (value ^ first_hash).bit_count() <= NEAR_DUPLICATE_BITS:
-            duplicate_of[frame] = first
-        else:
-            first, first_hash = frame, value
-    return duplicate_of
+def _reasons(frames: FrameColumns, below: str) -> Coded:
+    """Return the reasons: "polyp" for flagged frames, and `below` for others with a score."""
+    names = tuple(dict.fromkeys((*frames.reason.names, below, "polyp")))
+    code = frames.reason.code.copy()
+    code[frames.score > -np.inf] = names.index(below)
+    code[frames.flagged] = names.index("polyp")
+    return Coded(names, code)
 
 
-def flag_frames(
-    scores: NDArray[np.floating],
-    rejected: NDArray[np.bool_],
-    duplicate_of: NDArray[np.integer],
-    rule: FlagRule,
-) -> Flags:
-    """Choose the flagged frames of a whole exam.
-
-    A reading list takes the frames with the highest scores; of equal scores the earlier row. The
-    near-duplicates of a listed frame are flagged with it and not counted, so that a capsule that
-    stands still does not use up the list.
-
-    Parameters
-    ----------
-    scores
-        One per frame, sorted by head and frame; NaN if a frame was not scored.
-    rejected
-        Frames that are never flagged, because a rule of the detector rejected them.
-    duplicate_of
-        The row of the earlier near-identical frame, or -1.
-    rule
-        The threshold, share or count.
-    """
-    scored = ~np.isnan(scores)
-    candidates = scored & ~rejected
-    first = np.where(duplicate_of < 0, np.arange(len(scores)), duplicate_of)
-    too_long = False
-    if rule.rule == "threshold":
-        flagged = candidates & (np.where(scored, scores, -np.inf) >= rule.value)
-    else:
-        # One entry per run of near-identical frames: its best frame.
-        rows = np.flatnonzero(candidates)
-        by_score = rows[np.argsort(-scores[rows], kind="stable")]
-        _, positions = np.unique(first[by_score], return_index=True)
-        best = by_score[np.sort(positions)]
-        wanted = int(rule.value)
-        if rule.rule == "share":
-            # Exact decimals: 10 % of 70 frames is 7, not 8.
-            wanted = math.ceil(round(rule.value * len(np.unique(first[scored])), 6))
-        too_long = rule.rule == "count" and wanted > len(best)
-        flagged = candidates & np.isin(first, first[best[:wanted]])
-    runs, run = np.unique(first[flagged], return_inverse=True)
-    best_score = np.full(len(runs), -np.inf)
-    np.maximum.at(best_score, run, scores[flagged])
-    last = float(best_score.min()) if len(runs) else None
-    return Flags(flagged, len(runs), last, too_long)
+def _flagging(frames: FrameColumns, rule: FlagRule, score_threshold: float | None) -> Flagging:
+    rows = np.flatnonzero(frames.flagged)
+    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)[rows]
+    runs, run = np.unique(first, return_inverse=True)
+    best = np.full(len(runs), -np.inf)
+    np.maximum.at(best, run, frames.score[rows])
+    scored, above = np.count_nonzero(frames.scored), None
+    if score_threshold is not None and scored:
+        above = float(np.count_nonzero(flagged_at(frames.score, score_threshold)) / scored)
+    return Flagging(
+        rule=rule.kind,
+        value=float(rule.value),
+        frames=len(runs),
+        last_score=float(best.min()) if len(runs) else None,
+        score_threshold=None if score_threshold is None else float(score_threshold),
+        share_above_threshold=above,
+    )

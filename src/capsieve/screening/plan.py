@@ -19,8 +19,8 @@ from capsieve.detector import Detector
 from capsieve.detectors import NO_IDENTITY
 from capsieve.errors import FrameError, OccupiedError, ParameterError
 from capsieve.field_of_view import find_field_of_view
+from capsieve.frame_table import FlagRule
 from capsieve.frames import FieldOfView
-from capsieve.screening.flags import FlagRule
 from capsieve.screening.segment import FieldsOfView, SegmentTask, score_frames
 from capsieve.screening.settings import FieldChoice
 from capsieve.sources.base import Place, Source, Survey, open_source
@@ -301,8 +301,8 @@ def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
     used = FlagRule(record["flagging"]["rule"], record["flagging"]["value"])
     if used != rule:
         raise OccupiedError(
-            f"{folder} is finished and was flagged with {used}; to change its flags, run "
-            f"capsieve flag {shlex.quote(str(folder))} {rule}"
+            f"{folder} is finished and was flagged with {used.option}; to change its flags, run "
+            f"capsieve flag {shlex.quote(str(folder))} {rule.option}"
         )
 
 

@@ -10,9 +10,10 @@ from typing import Any, cast
 
 from capsieve.detectors import as_detector, load_detector
 from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError
+from capsieve.frame_table import FlagRule
 from capsieve.screening.exam_run import ExamSteps, Job, Request, screen_exam
 from capsieve.screening.executors import Executor, Outcome, choose_executor
-from capsieve.screening.flags import chosen_rule, default_rule, flag_rule
+from capsieve.screening.flags import chosen_rule, default_rule
 from capsieve.screening.settings import Listener, Progress, ScreenSettings
 from capsieve.screening.thumbnails import read_thumbnails
 from capsieve.sources.discovery import ExamInput, find_exams
@@ -112,7 +113,7 @@ def _request(settings: ScreenSettings, protected: Collection[str]) -> Request:
         detector = as_detector(wanted, parameters=parameters)
     file = None if parameters is None else parameters.calibration_file
     choice = None if file is None else read_choice(file)
-    given = flag_rule(settings.read, settings.threshold)
+    given = FlagRule.parse(read=settings.read, threshold=settings.threshold)
     if given is None and choice is not None:
         given = chosen_rule(choice, detector.identity)
     rule_given = given is not None or parameters is not None  # with R_P of the parameters

@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.statistics.delong import delong_auc
-from capsieve.statistics.frames import (
-    NORMAL,
-    OTHER,
-    POLYP,
-    Coded,
-    LabelledFrames,
-    number_of,
-    split_findings,
-)
+from capsieve.statistics.frames import number_of, split_findings
 from capsieve.statistics.intervals import proportion, share_cells
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import (
@@ -105,7 +98,7 @@ def preselection_metrics(frames: LabelledFrames, options: EvaluationOptions) -> 
         return ()
     names = np.array([*(name in _STOPPED for name in reason.names), False])
     known, stopped = reason.code >= 0, names[reason.code]
-    texture = frames.values.get("texture_max")
+    texture = frames.texture_max
     has_texture = texture is not None and bool(np.isfinite(texture).any())
     if not stopped.any() and (_score_alone(reason) or not has_texture):
         return ()
@@ -127,7 +120,7 @@ def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[H
     if it has them.
     """
     found = []
-    texture, radius = (frames.values.get(key) for key in ("texture_max", "radius_max"))
+    texture, radius = frames.texture_max, frames.radius_max
     if texture is not None and (defined := np.isfinite(texture)).any():
         label = "Largest texture energy, T_max"
         bounds = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
@@ -235,15 +228,15 @@ def baseline_metrics(
 
     A detector that is not clearly better uses no more than that. () if the columns are not known.
     """
-    colours = [frames.values.get(name) for name in ("red", "green", "blue")]
+    red, green, blue, sharpness = frames.red, frames.green, frames.blue, frames.sharpness
     scores: dict[str, NDArray[np.float64]] = {}
-    if all(each is not None for each in colours):
-        total = np.sum(np.asarray(colours, np.float64), axis=0)
+    if red is not None and green is not None and blue is not None:
+        total = np.sum(np.asarray([red, green, blue], np.float64), axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            scores["redness"] = np.asarray(colours[0], np.float64) / total
+            scores["redness"] = red.astype(np.float64) / total
         scores["brightness"] = total / 3
-    if (sharpness := frames.values.get("sharpness")) is not None:
-        scores["sharpness"] = np.asarray(sharpness, np.float64)
+    if sharpness is not None:
+        scores["sharpness"] = sharpness.astype(np.float64)
     metrics = []
     for name, score in scores.items():
         # Only frames that the detector scored; black frames have no redness.
@@ -279,8 +272,7 @@ def _sources(frames: LabelledFrames) -> dict[str, Mask]:
 
 def _reasons(frames: LabelledFrames) -> Coded | None:
     """Return the reasons; None if no frame has one."""
-    reasons = Coded.of(frames.values.get("reason", ()))
-    return reasons if reasons.names else None
+    return frames.reason if (frames.reason.code >= 0).any() else None
 
 
 def _score_alone(reason: Coded) -> bool:

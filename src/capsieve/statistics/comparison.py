@@ -6,15 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_table import NORMAL, OTHER, POLYP, LabelledFrames
 from capsieve.statistics.delong import AucEstimate, delong
-from capsieve.statistics.frames import (
-    NORMAL,
-    OTHER,
-    POLYP,
-    LabelledFrames,
-    number_of,
-    polyp_scores,
-)
+from capsieve.statistics.frames import number_of, polyp_scores
 from capsieve.statistics.intervals import group_counts, ratio_interval
 from capsieve.statistics.rates import LONG, rate_metrics
 from capsieve.statistics.results import (

@@ -1,20 +1,14 @@
-"""Labelled frames: the arrays that all statistics start from."""
+"""Labelled frames by polyp and by exam."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.frame_table import POLYP, Coded, LabelledFrames
+
 __all__ = [
     "BLOCKS_ARE_NOT_EXAMS",
-    "NORMAL",
-    "OTHER",
-    "POLYP",
-    "UNLABELLED",
-    "Coded",
-    "LabelledFrames",
     "PolypScores",
     "dense_units",
     "exam_units",
@@ -26,155 +20,10 @@ __all__ = [
     "whole_exams",
 ]
 
-POLYP = 1
-NORMAL = 0
-OTHER = 2
-"""Another finding: in neither class, reported separately."""
-UNLABELLED = -1
-
 BLOCKS_ARE_NOT_EXAMS = (
     "Training and test are divided by blocks of running numbers. Blocks are not exams: an exam may "
     "be on both sides, and then the figures are too good."
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Coded:
-    """A name per frame: names without repetition, and a code per frame; -1 is "unknown"."""
-
-    names: tuple[str, ...]
-    code: NDArray[np.int32]
-
-    def __getitem__(self, frame: int) -> str | None:
-        code = int(self.code[frame])
-        return None if code < 0 else self.names[code]
-
-    @classmethod
-    def of(cls, values: Iterable[str | None]) -> "Coded":
-        """Return the codes of texts, numbered in the order of their first appearance."""
-        codes: dict[str | None, int] = {None: -1}
-        code = [codes.setdefault(value, len(codes) - 1) for value in values]
-        return cls(tuple(name for name in codes if name is not None), np.array(code, np.int32))
-
-    def take(self, chosen: NDArray[Any]) -> "Coded":
-        """Return the codes of the chosen frames; the names stay."""
-        return Coded(self.names, self.code[chosen])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledFrames:
-    """All frames of the evaluated exams, sorted by exam, head and frame.
-
-    Attributes
-    ----------
-    exam
-        The screened exam (folder of OUT), or the exam of a table of scores.
-    head, frame
-        As in frames.parquet.
-    file
-        Name of the image per frame (objects; None for videos), or None if no exam has files.
-    time
-        Seconds; NaN if unknown.
-    score
-        Higher means polyp. A threshold flags a frame if its score is at least that. NaN: the frame
-        was not scored. -inf: a rule of the detector rejected it before it was scored, so no
-        threshold and no reading list flags it.
-    flagged, event
-        As screened; event is -1 for none. False and -1 for scores from elsewhere.
-    duplicate_of
-        Row of the first of a run of near-identical frames of the same head; -1 for none.
-    truth
-        :data:`POLYP`, :data:`NORMAL`, :data:`OTHER` or :data:`UNLABELLED`.
-    polyp
-        Which polyp the frame shows; -1 for none, or for a polyp frame without a name.
-    patient
-        -1 if the labels name none.
-    unit
-        The exam that a reader reads as one: the exam that the labels name, else the patient; -1 if
-        the labels name neither (then no reading list can be formed). A screened folder may hold a
-        class of a data set and is never a unit by itself.
-    group, group_kind
-        Frames that are resampled and split as a whole: the patient if known, else the labelled
-        block, else the exam that the labels name, else a cut block of frames; and the word for it:
-        "patient", "block", "exam", "patient or block", ...
-    source
-        Device or data set; -1 if the labels name none.
-    finding
-        Further words of the labels.
-    part
-        Of a split: "train", "test", "1", ...; -1 if the frame is in no part.
-    polyp_word
-        Word for a value of `polyp`: "polyp", or "run" if runs of frames are used as polyps.
-    values
-        Further columns of frames.parquet by their names, if known: reason (objects), texture_max,
-        radius_max, row, col, radius, rows, cols, red, green, blue, sharpness.
-    """
-
-    exam: Coded
-    head: NDArray[np.int16]
-    frame: NDArray[np.int64]
-    file: NDArray[np.object_] | None
-    time: NDArray[np.float64]
-    score: NDArray[np.float64]
-    flagged: NDArray[np.bool_]
-    event: NDArray[np.int32]
-    duplicate_of: NDArray[np.int64]
-    truth: NDArray[np.int8]
-    polyp: Coded
-    patient: Coded
-    unit: Coded
-    group: Coded
-    group_kind: str
-    source: Coded
-    finding: Coded
-    part: Coded
-    polyp_word: str = "polyp"
-    values: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.score)
-
-    @property
-    def scored(self) -> NDArray[np.bool_]:
-        """Frames that the detector scored or rejected by a rule."""
-        return ~np.isnan(self.score)
-
-    @property
-    def labelled(self) -> NDArray[np.bool_]:
-        """Frames with a label."""
-        return self.truth >= 0
-
-    @property
-    def polyp_frames(self) -> NDArray[np.bool_]:
-        """The frames that sensitivity counts: all polyp frames, scored or not."""
-        return self.truth == POLYP
-
-    @property
-    def normal_frames(self) -> NDArray[np.bool_]:
-        """The frames that specificity counts: scored normal frames."""
-        return (self.truth == NORMAL) & self.scored
-
-    @property
-    def other_frames(self) -> NDArray[np.bool_]:
-        """Scored frames with another finding."""
-        return (self.truth == OTHER) & self.scored
-
-    def take(self, chosen: NDArray[Any]) -> "LabelledFrames":
-        """Return the chosen frames (a mask or indices); the lists of names stay.
-
-        Near-identical frames refer to the first of them that is chosen.
-        """
-        rows = np.arange(len(self))[chosen]
-        changed: dict[str, Any] = {}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, np.ndarray):
-                changed[each.name] = value[rows]
-            elif isinstance(value, Coded):
-                changed[each.name] = value.take(rows)
-        changed["duplicate_of"] = _taken_duplicates(self.duplicate_of, rows)
-        changed["values"] = {name: value[rows] for name, value in self.values.items()}
-        return replace(self, **changed)
 
 
 class PolypScores(NamedTuple):
@@ -281,17 +130,6 @@ def unscored_note(frames: LabelledFrames, truth: int) -> str:
         return ""
     what, fate = ("polyp", "counted as missed") if truth == POLYP else ("normal", "left out")
     return f"{number_of(count, f'{what} frame')} not scored: {fate}."
-
-
-def _taken_duplicates(duplicate_of: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return `duplicate_of` of chosen rows, in their new numbering."""
-    if not (duplicate_of >= 0).any():
-        return np.full(len(rows), -1, np.int64)
-    run = np.where(duplicate_of < 0, np.arange(len(duplicate_of)), duplicate_of)[rows]
-    place = np.arange(len(rows))
-    first = np.empty(len(duplicate_of), np.int64)
-    first[run[::-1]] = place[::-1]  # the first of equal runs is written last
-    return np.where(first[run] == place, -1, first[run])
 
 
 def split_findings(text: str | None) -> tuple[str, ...]:

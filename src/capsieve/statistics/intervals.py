@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.frames import Coded, LabelledFrames, dense_units, exam_units
+from capsieve.frame_table import Coded, LabelledFrames
+from capsieve.statistics.frames import dense_units, exam_units
 from capsieve.statistics.results import (
     LEVEL,
     EvaluationOptions,

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.frames import Coded, LabelledFrames, number_of
+from capsieve.frame_table import Coded, FlagRule, LabelledFrames, flagged_at
+from capsieve.statistics.frames import number_of
 from capsieve.statistics.intervals import least_count
 from capsieve.statistics.results import EvaluationOptions, OperatingPoint
 
@@ -27,7 +28,6 @@ __all__ = [
     "chosen_point",
     "cross_fit",
     "fitted_point",
-    "flagged_at",
     "has_folds",
     "short_threshold",
     "smallest_threshold",
@@ -59,12 +59,6 @@ class CrossFit:
     flagged: NDArray[np.bool_]
     values: Mapping[str, Any]
     failed: tuple[str, ...] = ()
-
-
-def flagged_at(score: ArrayLike, threshold: float) -> NDArray[np.bool_]:
-    """Return which frames a threshold flags: score >= threshold, and not rejected by a rule."""
-    values = np.asarray(score, np.float64)
-    return (values >= threshold) & (values > -np.inf)
 
 
 def smallest_threshold(
@@ -298,4 +292,4 @@ def _point(
     text = f"Smallest threshold with a specificity of at least {options.specificity:g} % on {text}"
     value = value if step is not None else short_threshold(value, frames.score)
     flagged = flagged_at(frames.score, value)
-    return OperatingPoint(key, "threshold", value, flagged, text, optimistic)
+    return OperatingPoint(key, FlagRule("threshold", value), flagged, text, optimistic)

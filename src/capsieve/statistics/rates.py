@@ -6,14 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.statistics.frames import (
-    NORMAL,
-    POLYP,
-    LabelledFrames,
-    number_of,
-    polyp_scores,
-    unscored_note,
-)
+from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
+from capsieve.statistics.frames import number_of, polyp_scores, unscored_note
 from capsieve.statistics.intervals import mean_per_exam, proportion, share_cells
 from capsieve.statistics.operating_point import TEST, TRAIN, CrossFit
 from capsieve.statistics.results import Column, EvaluationOptions, Metric, OperatingPoint, Table
@@ -223,13 +217,14 @@ def cross_fit_table(frames: LabelledFrames, fit: CrossFit) -> Table:
 
 
 def _rule(point: OperatingPoint) -> str:
-    if point.value is None:
+    rule = point.rule
+    if rule is None:
         return "different values"
-    if point.rule == "threshold":
-        return f"score at least {point.value:.6g}"
-    if isinstance(point.value, int):
-        return f"{number_of(point.value, 'frame')} of each exam"
-    return f"{100 * point.value:.6g} % of each exam"
+    if rule.kind == "threshold":
+        return f"score at least {rule.value:.6g}"
+    if rule.kind == "count":
+        return f"{number_of(int(rule.value), 'frame')} of each exam"
+    return f"{100 * rule.value:.6g} % of each exam"
 
 
 def _rate_columns(frames: LabelledFrames) -> tuple[Column, ...]:

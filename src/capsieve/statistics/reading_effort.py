@@ -1,19 +1,25 @@
 """Reading effort: reading lists per exam, frames and events to read, and polyps found."""
 
-import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.events import Flagged, group
-from capsieve.statistics.frames import (
+from capsieve.frame_table import (
     NORMAL,
     POLYP,
     Coded,
+    FlagRule,
     LabelledFrames,
+    ReadingList,
+    flagged,
+    group_events,
+    reading_list,
+    to_read,
+)
+from capsieve.statistics.frames import (
     dense_units,
     exam_units,
     number_of,
@@ -27,7 +33,6 @@ from capsieve.statistics.results import (
     EvaluationOptions,
     Metric,
     Table,
-    parse_read,
 )
 
 __all__ = [
@@ -36,77 +41,61 @@ __all__ = [
     "effort_table",
     "event_codes",
     "flagged_alike",
-    "flagged_by_list",
-    "frames_to_read",
+    "flagged_by",
     "reading_share",
 ]
 
 Mask = NDArray[np.bool_]
 
-_DECIMALS = 6  # products of shares and counts are rounded to them: 10 % of 70 frames is 7, not 8
-_PLACE = ("row", "col", "radius")
 _SHARES = np.unique(np.concatenate([np.linspace(0, 0.2, 201), np.linspace(0.2, 1, 161)]).round(6))
-
-
-class _Ranks(NamedTuple):
-    """Place of each frame on the reading list of its exam."""
-
-    unit: NDArray[np.int64]  # code of the exam; -1 if it is not known
-    rank: NDArray[np.float64]  # from 1, the same for near-identical frames; infinite: on no list
-    share: NDArray[np.float64]  # the smallest share at which a list contains the frame
-    total: NDArray[np.int64]  # per exam: scored frames without near-duplicates
 
 
 def reading_share(frames: LabelledFrames) -> NDArray[np.float64]:
     """Return the smallest share of its exam at which a reading list contains each frame.
 
-    A list takes the frames with the highest scores; of equal scores the earlier row. Near-identical
-    frames come with the best of them and count as one. ``flagged_by_list(frames, share)`` is
-    ``reading_share(frames) <= share``. Infinite if no list contains the frame: it was not scored,
-    was rejected by a rule, or its exam is not known.
+    ``flagged_by(frames, FlagRule("share", share))`` is ``reading_share(frames) <= share``. Infinite
+    if no list contains the frame: it was not scored, was rejected by a rule, or its exam is not
+    known.
     """
-    return _ranks(frames).share
+    return _listing(frames).share()
 
 
-def flagged_by_list(frames: LabelledFrames, read: str | float) -> Mask:
-    """Return which frames the reading lists of all exams flag.
+def flagged_by(frames: LabelledFrames, rule: FlagRule) -> Mask:
+    """Return which frames a rule flags.
 
-    The rule is that of screening, but a list is formed per exam that the labels name, because a
-    screened folder may have a class of a data set.
-
-    `frames` are all frames of the exams; `read` is "10%" or a float up to 1 for a share of each
-    exam, "300" or an int for a count.
+    The rule is that of screening, but a reading list is formed per exam that the labels name,
+    because a screened folder may have a class of a data set. `frames` are all frames of the exams.
 
     Raises
     ------
     ParameterError
-        The length is not possible, or the exam of a frame is not known.
+        The rule makes a reading list, and the exam of a frame is not known.
     """
-    length = read if isinstance(read, float) and 0 < read <= 1 else parse_read(read)  # pyright: ignore[reportArgumentType]
-    unit, rank, _, total = _ranks(frames)
-    unknown = int(np.count_nonzero(unit < 0))
+    exam = reading_units(frames).code if rule.is_list else None
+    unknown = 0 if exam is None else int(np.count_nonzero(exam < 0))
     if unknown:
         raise ParameterError(
             "read",
             f"cannot form reading lists: the labels name neither exam nor patient of "
             f"{number_of(unknown, 'frame')}; add a column exam or patient, or give a threshold",
         )
-    if isinstance(length, int):
-        return rank <= length
-    return rank <= np.ceil(np.round(length * total, _DECIMALS))[unit]
+    return flagged(frames.score, frames.duplicate_of, rule, exam)
 
 
-def flagged_alike(frames: LabelledFrames, flagged: Mask, score: NDArray[np.float64]) -> Mask:
-    """Flag the same share of each exam as `flagged`, by other scores.
+def flagged_alike(frames: LabelledFrames, flags: Mask, score: NDArray[np.float64]) -> Mask:
+    """Flag the same share of each exam as `flags`, by other scores.
 
     If the labels do not name the exam of each frame, the share is that of all frames.
     """
     if (frames.unit.code[frames.labelled] < 0).any():
         frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
-    unit, _, share, total = _ranks(replace(frames, score=score))
-    listed = _count_runs(frames, unit, flagged & ~np.isnan(score), len(total))
-    read = np.append(listed / np.maximum(total, 1), 0.0)  # the last one for unknown exams
-    return share <= read[unit]
+    listing = _listing(replace(frames, score=score))
+    counted = flags & ~np.isnan(score) & (listing.exam >= 0)
+    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
+    runs = np.unique(np.stack([listing.exam, first])[:, counted], axis=1)
+    listed = np.bincount(runs[0], minlength=len(listing.total))
+    read = np.append(listed / np.maximum(listing.total, 1), 0.0)  # the last one for unknown exams
+    return listing.share() <= read[listing.exam]
 
 
 def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
@@ -114,14 +103,12 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
 
     None if the exam of a frame is not known, or no frame was scored.
     """
-    unit, rank, share, total = _ranks(frames)
-    listed = np.flatnonzero(rank < np.inf)
-    if (unit < 0).any() or not len(listed):
+    listing = _listing(frames)
+    if (listing.exam < 0).any() or not listing.available.any():
         return None
-    exams = len(total)
-    longest = np.zeros(exams)
-    np.maximum.at(longest, unit[listed], rank[listed])
-    length = np.minimum(np.ceil(np.round(_SHARES[:, None] * total, _DECIMALS)), longest)
+    exams, share = len(listing.total), listing.share()
+    asked = [listing.length(FlagRule("share", share)) for share in _SHARES[1:]]
+    length = np.minimum([np.zeros(exams), *asked], listing.available)
     polyps = polyp_scores(frames)
     best = np.full(len(polyps.score), np.inf)
     np.minimum.at(best, polyps.place, share[polyps.shown])
@@ -143,7 +130,7 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
 
 def effort_metrics(
     frames: LabelledFrames,
-    flagged: Mask,
+    flags: Mask,
     options: EvaluationOptions,
     *,
     event: NDArray[np.int64] | None = None,
@@ -153,30 +140,31 @@ def effort_metrics(
 
     `frames` are all frames of the exams; `event` is from :func:`event_codes`, if it is known.
     """
-    event = event_codes(frames, flagged) if event is None else event
-    to_read = frames_to_read(frames, flagged, event)
+    event = event_codes(frames, flags) if event is None else event
+    read = to_read(event, frames.score, frames.duplicate_of)
     every = np.ones(len(frames), np.bool_)
     common: dict[str, Any] = {"frames": frames, "options": options, "subset": subset}
     unscored = int(np.count_nonzero(~frames.scored))
     note = f"{number_of(unscored, 'frame')} not scored: never flagged." if unscored else ""
-    both = f"{_range(frames, to_read)} {note}".strip()
+    both = f"{_range(frames, read)} {note}".strip()
     first, false = _events(frames, event)
     return (
-        mean_per_exam("effort.frames_per_exam", counted=to_read, note=both, **common),
+        mean_per_exam("effort.frames_per_exam", counted=read, note=both, **common),
         mean_per_exam("effort.frames_whole_exam", counted=every, **common),
-        mean_per_exam("effort.share_of_frames", counted=to_read, among=every, note=note, **common),
+        mean_per_exam("effort.share_of_frames", counted=read, among=every, note=note, **common),
         mean_per_exam("effort.events_per_exam", counted=first, **common),
         mean_per_exam("effort.false_events_per_exam", counted=false, **common),
     )
 
 
 def effort_table(
-    frames: LabelledFrames, flagged: Mask, *, event: NDArray[np.int64] | None = None
+    frames: LabelledFrames, flags: Mask, *, event: NDArray[np.int64] | None = None
 ) -> Table:
     """Return frames and events to read of each exam; arguments as for :func:`effort_metrics`."""
-    event = event_codes(frames, flagged) if event is None else event
+    event = event_codes(frames, flags) if event is None else event
     every = np.ones(len(frames), np.bool_)
-    masks = (every, frames_to_read(frames, flagged, event), *_events(frames, event))
+    read = to_read(event, frames.score, frames.duplicate_of)
+    masks = (every, read, *_events(frames, event))
     exams = exam_units(frames)
     names = [*exams.names, "(unknown)"]
     code = np.where(exams.code < 0, len(exams.names), exams.code)
@@ -208,86 +196,24 @@ def effort_table(
     )
 
 
-def event_codes(frames: LabelledFrames, flagged: Mask) -> NDArray[np.int64]:
+def event_codes(frames: LabelledFrames, flags: Mask) -> NDArray[np.int64]:
     """Return the event of each flagged frame, numbered over all exams; -1 for other frames.
 
     Events are those of the screened exams if the flags are, else they are grouped again by the same
-    rule (:mod:`capsieve.events`).
+    rule (:func:`~capsieve.frame_table.group_events`).
     """
     event = np.full(len(frames), -1, np.int64)
-    rows = np.flatnonzero(flagged)
-    if np.array_equal(flagged, frames.flagged) and (frames.event[rows] >= 0).all():
+    rows = np.flatnonzero(flags)
+    if np.array_equal(flags, frames.flagged) and (frames.event[rows] >= 0).all():
         width = int(frames.event[rows].max(initial=0)) + 1
         pairs = frames.exam.code[rows].astype(np.int64) * width + frames.event[rows]
         event[rows] = np.unique(pairs, return_inverse=True)[1]
         return event
-    place = np.stack([frames.values.get(name, np.full(len(frames), np.nan)) for name in _PLACE])
-    columns = [frames.head, frames.frame, frames.time, frames.score, *place]
-    columns.append(np.where(frames.duplicate_of < 0, np.nan, frames.frame[frames.duplicate_of]))
-    count = 0
-    for members in np.split(rows, np.flatnonzero(np.diff(frames.exam.code[rows])) + 1):
-        row_of, candidates = {}, []
-        for row, *cells in zip(members, *(each[members].tolist() for each in columns), strict=True):
-            known: list[Any] = [None if math.isnan(value) else value for value in cells]
-            row_of[known[0], known[1]] = row
-            candidates.append(Flagged(*known))
-        for each in group(candidates):
-            event[[row_of[member.head, member.frame] for member in each.members]] = count
-            count += 1
-    return event
+    return group_events(frames, flags)
 
 
-def frames_to_read(
-    frames: LabelledFrames, flagged: Mask, event: NDArray[np.int64] | None = None
-) -> Mask:
-    """Return the flagged frames that a reader is shown, as `to_read` in exam.json counts them.
-
-    A near-duplicate of a flagged frame of the same event is left out. The best frame of an event is
-    always shown.
-    """
-    event = event_codes(frames, flagged) if event is None else event
-    first = frames.duplicate_of
-    hidden = (first >= 0) & (event >= 0) & (event[first] == event)
-    rows = np.flatnonzero(event >= 0)
-    by_score = rows[np.lexsort((rows, -frames.score[rows], event[rows]))]
-    _, best = np.unique(event[by_score], return_index=True)
-    hidden[by_score[best]] = False
-    return flagged & ~hidden
-
-
-def _ranks(frames: LabelledFrames) -> _Ranks:
-    units = reading_units(frames)
-    unit, score = units.code.astype(np.int64), frames.score
-    run = _runs(frames, unit)
-    total = _count_runs(frames, unit, frames.scored, len(units.names))
-    rank = np.full(len(frames), np.inf)
-    rows = np.flatnonzero((unit >= 0) & (score > -np.inf))
-    order = rows[np.lexsort((-score[rows], unit[rows]))]  # stable: the earlier row first
-    _, best, code = np.unique(run[order], return_index=True, return_inverse=True)
-    starts = np.zeros(len(order), np.int64)
-    starts[best] = 1
-    count = np.cumsum(starts)
-    before = np.searchsorted(unit[order], np.arange(len(units.names)), side="left")
-    offset = np.concatenate([[0], count])[before]
-    rank[order] = count[best][code] - offset[unit[order]]
-    # The list is rounded up, so it contains the frame as soon as it exceeds the frames before by
-    # more than the rounding.
-    share = np.full(len(rank), np.inf)
-    share[order] = (rank[order] - 1 + 0.501 * 10.0**-_DECIMALS) / total[unit[order]]
-    return _Ranks(unit, rank, share, total)
-
-
-def _runs(frames: LabelledFrames, unit: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a code per run of near-identical frames of an exam."""
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
-    return unit * len(frames) + first
-
-
-def _count_runs(
-    frames: LabelledFrames, unit: NDArray[np.int64], counted: Mask, units: int
-) -> NDArray[np.int64]:
-    runs = np.unique(_runs(frames, unit)[counted & (unit >= 0)])
-    return np.bincount(runs // max(len(frames), 1), minlength=units)
+def _listing(frames: LabelledFrames) -> ReadingList:
+    return reading_list(frames.score, frames.duplicate_of, reading_units(frames).code)
 
 
 def _events(frames: LabelledFrames, event: NDArray[np.int64]) -> tuple[Mask, Mask]:

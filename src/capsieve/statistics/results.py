@@ -1,20 +1,16 @@
 """Types of the results: metrics, tables, curves, operating points, comparisons and evaluations."""
 
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
+from capsieve.frame_table import FlagRule, LabelledFrames
 from capsieve.statistics.definitions import DEFINITIONS, Definition, Unit
-
-if TYPE_CHECKING:
-    from capsieve.statistics.frames import LabelledFrames
 
 __all__ = [
     "LEVEL",
@@ -32,7 +28,6 @@ __all__ = [
     "Table",
     "define",
     "make_metric",
-    "parse_read",
 ]
 
 LEVEL = 0.95
@@ -110,7 +105,7 @@ class Metric:
 def make_metric(
     key: str,
     value: float | None,
-    frames: "LabelledFrames",
+    frames: LabelledFrames,
     options: "EvaluationOptions",
     **fields: Any,
 ) -> Metric:
@@ -119,7 +114,7 @@ def make_metric(
     return Metric(key, value, name=name, text=text, **fields)
 
 
-def define(key: str, frames: "LabelledFrames", options: "EvaluationOptions") -> Definition:
+def define(key: str, frames: LabelledFrames, options: "EvaluationOptions") -> Definition:
     """Return the definition of a metric in the words of this evaluation."""
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
     name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
@@ -245,10 +240,7 @@ class OperatingPoint:
         part), "cross-fitted" (for each fold on the others), "fitted" (on the frames that it is
         evaluated on).
     rule
-        "threshold" or "read".
-    value
-        The threshold; or the share (float, up to 1) or count (int) of a reading list. None if the
-        exams were screened with different values.
+        None if exams or folds have different ones.
     flagged
         Mask over all frames.
     text
@@ -258,8 +250,7 @@ class OperatingPoint:
     """
 
     key: Literal["screened", "given", "chosen", "cross-fitted", "fitted"]
-    rule: Literal["threshold", "read"]
-    value: float | None
+    rule: FlagRule | None
     flagged: NDArray[np.bool_]
     text: str
     optimistic: bool = False
@@ -341,14 +332,7 @@ class EvaluationOptions:
             )
         if isinstance(self.train_patients, str):
             raise ParameterError("train_patients", "must be a list of names, not a text")
-        if self.threshold is not None and not math.isfinite(self.threshold):
-            raise ParameterError("threshold", f"must be a finite number, not {self.threshold}")
-        if self.read is not None:
-            parse_read(self.read)
-            if self.threshold is not None:
-                raise ParameterError(
-                    "read", "cannot be combined with a threshold; give only one of them"
-                )
+        FlagRule.parse(read=self.read, threshold=self.threshold)
         for name, value, least in (
             ("bootstrap_samples", self.bootstrap_samples, 100),
             ("seed", self.seed, 0),
@@ -361,24 +345,10 @@ class EvaluationOptions:
         """The target specificity as a share of 1, the nearest number to its decimals."""
         return float(Fraction(repr(float(self.specificity))) / 100)
 
-
-def parse_read(read: str | int) -> int | float:
-    """Return the length of a reading list: a count (int), or a share of 1 (float).
-
-    Raises
-    ------
-    ParameterError
-        It is neither a share such as 10% nor a count such as 300.
-    """
-    text = str(read).strip()
-    if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) > 0:
-        return int(text)
-    percent = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?) ?%", text, re.ASCII)
-    if percent and 0 < float(percent[1]) <= 100:
-        return float(percent[1]) / 100
-    raise ParameterError(
-        "read", f"must be a share such as 10% (up to 100%) or a count such as 300, not {text!r}"
-    )
+    @property
+    def rule(self) -> FlagRule | None:
+        """The rule to evaluate; None for the flags of the results."""
+        return FlagRule.parse(read=self.read, threshold=self.threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -415,7 +385,7 @@ class Evaluation:
     settings: Mapping[str, Any]
     detector: Mapping[str, Any]
     parameters: Mapping[str, Any]
-    frames: "LabelledFrames"
+    frames: LabelledFrames
     points: tuple[OperatingPoint, ...]
     metrics: tuple[Metric, ...]
     tables: tuple[Table, ...]

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.statistics.frames import NORMAL, POLYP, LabelledFrames, polyp_scores
+from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
+from capsieve.statistics.frames import polyp_scores
 
 __all__ = ["RATES", "Effect", "Rate", "effect", "rates", "relative_change"]
 

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from capsieve.frame_table import LabelledFrames
 from capsieve.statistics.delong import delong_auc
-from capsieve.statistics.frames import LabelledFrames, dense_units, polyp_scores
+from capsieve.statistics.frames import dense_units, polyp_scores
 from capsieve.statistics.intervals import FEWEST_GROUPS, draws, least_count, resampled_interval
 from capsieve.statistics.results import (
     LEVEL,

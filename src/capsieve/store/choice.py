@@ -28,7 +28,8 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError, file_errors
+from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
 
 __all__ = [
@@ -73,8 +74,8 @@ class Choice:
         Whether the scores depend on it, as on parameters, or only the flags.
     detector, model
         Name of the detector, and the SHA-256 of its model file or "".
-    rule, value
-        The chosen value if it is not among the parameters of the paper's detector; else None.
+    rule
+        The chosen rule if it is not among the parameters of the paper's detector; else None.
     hashes
         Frame hashes of the calibration frames.
     """
@@ -84,8 +85,7 @@ class Choice:
     scores: bool = False
     detector: str = "paper"
     model: str = ""
-    rule: Literal["threshold", "share"] | None = None
-    value: float | None = None
+    rule: FlagRule | None = None
 
     @cached_property
     def content(self) -> bytes:
@@ -111,8 +111,8 @@ def write_choice(path: Path, choice: Choice, parameters: str) -> None:
         "scores": choice.scores,
         "detector": choice.detector,
         "model": choice.model or None,
-        "rule": choice.rule,
-        "value": choice.value,
+        "rule": choice.rule and choice.rule.kind,
+        "value": choice.rule and float(choice.rule.value),
         "frames": len(choice.hashes),
         "file": beside.name,
         "sha256": choice.sha256,
@@ -147,6 +147,12 @@ def read_choice(path: Path) -> Choice:
         field = ".".join(["calibration", *map(str, first["loc"])])
         message = first["msg"][:1].lower() + first["msg"][1:]
         raise FileError(f"{path}: {field}: {message}; {_AGAIN}") from None
+    try:
+        rule = (
+            FlagRule(table["rule"], table["value"]) if {"rule", "value"} <= table.keys() else None
+        )
+    except ParameterError as error:
+        raise FileError(f"{path}: calibration.value: {error.args[1]}; {_AGAIN}") from None
     name = table["file"]
     if Path(name).name != name:
         raise FileError(f"{path}: calibration.file: {name!r} is not the name of a file; {_AGAIN}")
@@ -162,8 +168,7 @@ def read_choice(path: Path) -> Choice:
         hashes=_read_hashes(beside, table["sha256"], f"restore it, or {_AGAIN}"),
         detector=table["detector"],
         model=table.get("model", ""),
-        rule=table.get("rule"),
-        value=table.get("value"),
+        rule=rule,
     )
 
 

@@ -10,12 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capsieve.errors import FileError, file_errors
+from capsieve.frame_table import FlagRule
 from capsieve.frames import FieldOfView
 from capsieve.parameters import Parameters
 from capsieve.sources.base import PacketTable, Place, natural_key
 from capsieve.store.record import RECORD, Record, SourceRecord, read_record
-from capsieve.store.schema import SCHEMA
+from capsieve.store.schema import NEVER_NULL, SCHEMA, TABLES
 from capsieve.store.segments import recover_results, unfinished
+from capsieve.store.tables import intact
 
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
@@ -59,6 +61,16 @@ class Exam:
     def parameters(self) -> Parameters:
         """The parameters of the paper's steps that the exam was screened with."""
         return Parameters.from_dict(self.record["parameters"])
+
+    @property
+    def rule(self) -> FlagRule:
+        """The rule that flagged the frames."""
+        return FlagRule(self.record["flagging"]["rule"], self.record["flagging"]["value"])
+
+    def check_tables(self) -> None:
+        """Raise FileError if a table is missing or not the one that the record describes."""
+        if not intact(self.folder, self.record["tables"]):
+            raise FileError(f"the tables in {self.folder} are missing or damaged; {_ADVICE}")
 
     def columns(self, *names: str, table: str = "frames") -> pa.Table:
         """Return columns of a table, in this order; all columns if none is named.
@@ -151,15 +163,18 @@ class Exam:
             # Not by path: pyarrow would take a folder named "a=b" for a column.
             with path.open("rb") as file:
                 schema = pq.read_schema(file)
-                _check(schema, path, table, names)
-                columns = list(names or schema.names)
+                columns = list(names or TABLES[table].names)
+                _check(schema, path, table, columns)
                 read = pq.read_table(file, columns=columns, filters=filters)
+            for name in columns:
+                if (table, name) in NEVER_NULL and read[name].null_count:
+                    raise FileError(f"{path}: {name} must not be empty; {_ADVICE}")
             return read.select(columns).replace_schema_metadata(None)
         except (OSError, pa.ArrowException) as error:
             raise FileError(f"cannot read {path} ({error}); {_ADVICE}") from error
 
 
-def _check(schema: pa.Schema, path: Path, table: str, names: tuple[str, ...]) -> None:
+def _check(schema: pa.Schema, path: Path, table: str, names: list[str]) -> None:
     try:
         content = json.loads((schema.metadata or {})[b"capsieve"])
         found = content["table"], content["schema"]
@@ -175,6 +190,10 @@ def _check(schema: pa.Schema, path: Path, table: str, names: tuple[str, ...]) ->
     absent = [name for name in names if name not in schema.names]
     if absent:
         raise FileError(f"{path} has no column {', '.join(absent)}; {_ADVICE}")
+    for name in names:
+        there, wanted = schema.field(name).type, TABLES[table].field(name).type
+        if there != wanted:
+            raise FileError(f"{path}: {name} has the type {there}, not {wanted}; {_ADVICE}")
 
 
 def exam_folders(out: str | os.PathLike[str]) -> list[Path]:

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.frame_table import FlagRule
 from capsieve.frames import ShapeName
 from capsieve.parameters import Parameters
 from capsieve.sources.base import Kind
@@ -228,6 +229,10 @@ def _validated(content: dict[str, Any], path: Path) -> Record:
         Parameters.from_dict(record["parameters"])
     except ParameterError as error:
         raise FileError(f"{path}: parameters: {error}; {_ADVICE}") from error
+    try:
+        FlagRule(record["flagging"]["rule"], record["flagging"]["value"])
+    except ParameterError as error:
+        raise FileError(f"{path}: flagging.value: {error.args[1]}; {_ADVICE}") from error
     if "capsieve" not in record["versions"]:
         raise FileError(f"{path}: versions: capsieve is missing; {_ADVICE}")
     if {str(source["head"]) for source in record["sources"]} != set(record["heads"]):

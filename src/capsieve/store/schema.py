@@ -6,7 +6,17 @@ import pyarrow as pa
 
 from capsieve.results import Feature
 
-__all__ = ["EVENTS", "FEATURES", "FRAMES", "PACKETS", "SCHEMA", "SEGMENT", "TABLES", "THUMBNAILS"]
+__all__ = [
+    "EVENTS",
+    "FEATURES",
+    "FRAMES",
+    "NEVER_NULL",
+    "PACKETS",
+    "SCHEMA",
+    "SEGMENT",
+    "TABLES",
+    "THUMBNAILS",
+]
 
 SCHEMA = 2
 """Version of the tables and of exam.json. It grows when a name or its meaning changes."""
@@ -109,6 +119,19 @@ TABLES = {
     "thumbnails": THUMBNAILS,
 }
 """The tables of an exam by name; each is a file NAME.parquet."""
+
+NEVER_NULL = {
+    *(("frames", name) for name in ("head", "frame", "status", "flagged")),
+    *(("features", name) for name in ("head", "frame", "radius", "rejected")),
+    *(("packets", name) for name in ("head", "size", "crc32", "key", "hidden")),
+    *(("thumbnails", name) for name in ("head", "frame")),
+    *(
+        ("events", name)
+        for name in ("event", "head", "first_frame", "last_frame", "best_frame", "score")
+    ),
+    *(("events", name) for name in ("frames", "to_read")),
+}
+"""Columns of tables that have a value in each row."""
 
 _WHOLE_EXAM = {"head", "frame", "duplicate_of", "flagged", "event"}
 

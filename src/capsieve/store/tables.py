@@ -1,32 +1,30 @@
 """From the segments of an exam to its tables and frame counts."""
 
+import io
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 from capsieve.errors import file_errors
-from capsieve.events import Flagged, group
 from capsieve.sources.base import PacketTable
 from capsieve.store.record import FrameCounts, ProblemRecord
-from capsieve.store.schema import EVENTS, FEATURES, FRAMES, PACKETS, SCHEMA, SEGMENT, TABLES
+from capsieve.store.schema import FEATURES, FRAMES, PACKETS, SCHEMA, SEGMENT, TABLES
 
 __all__ = [
     "frame_counts",
-    "group_events",
     "intact",
-    "near_duplicates",
     "number_frames",
     "packet_table",
     "problem_records",
-    "with_columns",
     "write_tables",
 ]
 
@@ -60,77 +58,9 @@ _KEY = ("head", "frame")
 _FOUND_LATER = ("duplicate_of", "event")
 
 
-def with_columns(table: pa.Table, **columns: ArrayLike | pa.Array) -> pa.Table:
-    """Return a table with other values in some of its columns."""
-    for name, values in columns.items():
-        position = table.schema.get_field_index(name)
-        field = table.schema.field(position)
-        table = table.set_column(position, field, pa.array(cast("Any", values), field.type))
-    return table
-
-
-def group_events(frames: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Group flagged frames into events: return FRAMES with the column `event`, and EVENTS."""
-    places = np.flatnonzero(frames["flagged"].to_numpy())
-    columns = [*_KEY, "time_s", "score", "row", "col", "radius", "duplicate_of", "file"]
-    rows = frames.select(columns).take(pa.array(places)).to_pylist()
-    files = [row.pop("file") for row in rows]
-    flagged = [Flagged(time=row.pop("time_s"), **row) for row in rows]
-    place_of = {(one.head, one.frame): number for number, one in enumerate(flagged)}
-
-    ranks = np.zeros(frames.num_rows, np.int32)
-    events: list[dict[str, Any]] = []
-    for rank, event in enumerate(group(flagged), 1):
-        members = [place_of[member.head, member.frame] for member in event.members]
-        ranks[places[members]] = rank
-        first, last, best = event.members[0], event.members[-1], event.best
-        shared = {name: getattr(best, name) for name in ("head", "score", "row", "col", "radius")}
-        events.append(
-            {
-                **shared,
-                "event": rank,
-                "first_frame": first.frame,
-                "last_frame": last.frame,
-                "best_frame": best.frame,
-                "frames": len(members),
-                "first_time_s": first.time,
-                "last_time_s": last.time,
-                "best_time_s": best.time,
-                "best_file": files[place_of[best.head, best.frame]],
-            }
-        )
-    frames = with_columns(frames, event=pa.array(ranks, mask=ranks == 0))
-    read = ranks[frames["flagged"].to_numpy() & ~near_duplicates(frames)]
-    to_read = np.bincount(read, minlength=len(events) + 1)[1:]
-    return frames, with_columns(pa.Table.from_pylist(events, EVENTS), to_read=to_read)
-
-
-def near_duplicates(frames: pa.Table) -> NDArray[np.bool_]:
-    """Return which flagged frames need not be read.
-
-    `duplicate_of` leads to a flagged frame of the same event, which is read instead. The best
-    frame of an event is always read.
-
-    Parameters
-    ----------
-    frames
-        Rows of whole heads with head, event, score and duplicate_of.
-    """
-    head, score = frames["head"].to_numpy(), frames["score"].to_numpy()
-    event = frames["event"].fill_null(0).to_numpy()
-    first = frames["duplicate_of"].fill_null(-1).to_numpy()
-    # Frames are numbered from 0 in each head.
-    first = np.where(first < 0, -1, first + np.searchsorted(head, head))
-    found = (first >= 0) & (event > 0) & (event[first] == event)
-    flagged = np.flatnonzero(event)
-    by_score = flagged[np.lexsort((flagged, -score[flagged], event[flagged]))]
-    _, best = np.unique(event[by_score], return_index=True)
-    found[by_score[best]] = False
-    return found
-
-
 def frame_counts(
     frames: pa.Table,
+    to_read: NDArray[np.bool_],
     declared: Mapping[int, int | None],
     rejections: Collection[str] = (),
 ) -> tuple[FrameCounts, dict[str, FrameCounts]]:
@@ -140,27 +70,29 @@ def frame_counts(
     ----------
     frames
         With the columns FRAMES, complete.
+    to_read
+        Which of them a reader is shown.
     declared
         For each head the number of frames that its source declares; None if it declares nothing.
     rejections
         Reasons that are counted even if no frame has them.
     """
-    duplicates, column = near_duplicates(frames), frames["head"].to_numpy()
+    column = frames["head"].to_numpy()
     heads: dict[str, FrameCounts] = {}
     for head in sorted(declared):
         start, stop = np.searchsorted(column, [head, head + 1])
         part = frames.slice(start, stop - start)
-        heads[str(head)] = _count(part, duplicates[start:stop], declared[head], rejections)
+        heads[str(head)] = _count(part, to_read[start:stop], declared[head], rejections)
     known = [count for count in declared.values() if count is not None]
     all_declared = sum(known) if len(known) == len(declared) else None
-    total = _count(frames, duplicates, all_declared, rejections)
+    total = _count(frames, to_read, all_declared, rejections)
     total["missing"] = sum(counts["missing"] for counts in heads.values())
     return total, heads
 
 
 def _count(
     frames: pa.Table,
-    duplicates: NDArray[np.bool_],
+    to_read: NDArray[np.bool_],
     declared: int | None,
     rejections: Collection[str],
 ) -> FrameCounts:
@@ -181,8 +113,8 @@ def _count(
         scored=int(scored.sum()),
         rejected=dict.fromkeys(rejections, 0) | dict(sorted(reasons.items())),
         flagged=int(flagged.sum()),
-        near_duplicates=int(duplicates.sum()),
-        to_read=int((flagged & ~duplicates).sum()),
+        near_duplicates=int((flagged & ~to_read).sum()),
+        to_read=int(to_read.sum()),
         events=len(frames["event"].drop_null().unique()),
     )
 
@@ -235,13 +167,26 @@ def write_tables(folder: Path, exam: str, tables: Mapping[str, pa.Table]) -> dic
         table = tables[name].cast(described)
         with (
             file_errors("write", path),
-            pq.ParquetWriter(path, described, compression="zstd") as file,
+            _HashedFile(path) as file,
+            pq.ParquetWriter(file, described, compression="zstd") as writer,
         ):
             # Each row group from one chunk: pages would otherwise end where chunks end.
             for start in range(0, table.num_rows, _ROW_GROUP):
-                file.write_table(table.slice(start, _ROW_GROUP).combine_chunks())
-        hashes[path.name] = _sha256(path)
+                writer.write_table(table.slice(start, _ROW_GROUP).combine_chunks())
+        hashes[path.name] = file.sha256.hexdigest()
     return hashes
+
+
+class _HashedFile(io.BufferedWriter):
+    """A new file whose content is hashed while it is written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path, "w"))
+        self.sha256 = sha256()
+
+    def write(self, buffer: Buffer, /) -> int:
+        self.sha256.update(buffer)
+        return super().write(buffer)
 
 
 def intact(folder: Path, hashes: Mapping[str, str]) -> bool:

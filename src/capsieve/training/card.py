@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.frame_table import LabelledFrames
 from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
 from capsieve.learned.features import NAMES
 from capsieve.learned.spec import Strict
 from capsieve.screening.range_check import MEASURED, measures
-from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, LabelledFrames
+from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.intervals import plural
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
 from capsieve.statistics.rates import rate_metrics

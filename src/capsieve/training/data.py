@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.results import LabelledResults, read_results
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.labels import LabelProblem, LabelSet, plan_splits, read_labels, write_splits
 from capsieve.labels.splits import SplitOptions
-from capsieve.statistics.frames import NORMAL, OTHER, POLYP, Coded, LabelledFrames, split_findings
+from capsieve.statistics.frames import split_findings
 from capsieve.statistics.operating_point import TEST, TRAIN
 
 __all__ = ["NORMAL", "OTHER", "POLYP", "FrameSet", "read_frames"]

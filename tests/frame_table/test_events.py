@@ -1,18 +1,45 @@
 """Flagged frames grouped into candidate polyps."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsieve.events import Flagged, group
+from capsieve.frame_table import best_of_events, group_events
+from support.labelled_frames import labelled_frames
 
 
-def flagged(frame, *, head=0, time=None, score=40.0, row=100.0, col=100.0, duplicate_of=None):
-    return Flagged(head, frame, time, score, row, col, 50.0, duplicate_of)
+def flagged(frame, **changes: Any) -> dict[str, Any]:
+    """A flagged frame; `duplicate_of` is the number of the earlier near-identical frame."""
+    place = {"row": 100.0, "col": 100.0, "radius": 50.0}
+    usual = {"head": 0, "frame": frame, "time": None, "score": 40.0, "duplicate_of": None}
+    return usual | place | changes
+
+
+def group(frames):
+    """Return the frames of each event, best event first."""
+    number = {(one["head"], one["frame"]): row for row, one in enumerate(frames)}
+    first = [number.get((one["head"], one["duplicate_of"]), -1) for one in frames]
+    columns = {name: [one[name] for one in frames] for name in flagged(0)}
+    known = {name: np.array(columns[name], float) for name in ("time", "row", "col", "radius")}
+    table = labelled_frames(
+        columns["score"], head=columns["head"], frame=columns["frame"], duplicate_of=first, **known
+    )
+    event = group_events(table, np.ones(len(frames), bool))
+    assert best_of_events(event, table.score).tolist() == [
+        max(np.flatnonzero(event == code), key=lambda row: (table.score[row], -row))
+        for code in range(event.max(initial=-1) + 1)
+    ]
+    return [
+        [one for one, mine in zip(frames, event, strict=True) if mine == code]
+        for code in range(event.max(initial=-1) + 1)
+    ]
 
 
 def spans(events):
-    return [(e.members[0].frame, e.members[-1].frame) for e in events]
+    return [(members[0]["frame"], members[-1]["frame"]) for members in events]
 
 
 def test_frames_close_in_number_with_balls_in_one_place_are_one_event():
@@ -53,8 +80,8 @@ def test_near_identical_frames_are_one_event_wherever_their_balls_are():
 def test_two_polyps_seen_in_turn_are_two_events():
     left, right = 60.0, 200.0
     events = group([flagged(n, col=left if n % 2 else right) for n in range(8)])
-    assert sorted(len(event.members) for event in events) == [4, 4]
-    assert all(len({m.col for m in event.members}) == 1 for event in events)
+    assert sorted(map(len, events)) == [4, 4]
+    assert all(len({member["col"] for member in members}) == 1 for members in events)
 
 
 def test_heads_do_not_mix():
@@ -62,7 +89,7 @@ def test_heads_do_not_mix():
 
 
 def test_frames_without_a_ball_are_grouped_by_time_only():
-    nowhere = [Flagged(0, n, None, 1.0, None, None, None) for n in (1, 2, 9)]
+    nowhere = [flagged(n, row=None, col=None) for n in (1, 2, 9)]
     assert spans(group(nowhere)) == [(1, 2), (9, 9)]
 
 
@@ -79,8 +106,18 @@ def test_events_are_ranked_by_their_best_score_then_by_length():
 
 
 def test_the_best_frame_is_the_first_of_the_highest_scores():
-    (event,) = group([flagged(1, score=40.0), flagged(2, score=44.0), flagged(3, score=44.0)])
-    assert event.best.frame == 2
+    event = np.array([0, 0, -1, 0])
+    assert best_of_events(event, np.array([40.0, 44.0, 50.0, 44.0])).tolist() == [1]
+
+
+def test_exams_do_not_mix():
+    frames = labelled_frames([1.0, 2.0], exam=[0, 1], frame=[5, 6])
+    assert group_events(frames, np.ones(2, bool)).tolist() == [1, 0]
+
+
+def test_frames_that_are_not_flagged_have_no_event():
+    frames = labelled_frames([1.0, 9.0, 3.0])
+    assert group_events(frames, np.array([True, False, True])).tolist() == [0, -1, 0]
 
 
 @given(
@@ -97,11 +134,13 @@ def test_the_best_frame_is_the_first_of_the_highest_scores():
     )
 )
 def test_every_flagged_frame_is_in_exactly_one_event(items):
-    frames = [Flagged(h, n, n / 4, r, r, c, r) for h, n, r, c, r in sorted(items)]
+    frames = [
+        flagged(n, head=h, time=n / 4, score=r, row=r, col=c) for h, n, r, c, _ in sorted(items)
+    ]
     events = group(frames)
-    members = sorted((m.head, m.frame) for event in events for m in event.members)
-    assert members == [(f.head, f.frame) for f in frames]
-    scores = [event.best.score for event in events]
+    members = sorted((one["head"], one["frame"]) for event in events for one in event)
+    assert members == [(one["head"], one["frame"]) for one in frames]
+    scores = [max(one["score"] for one in event) for event in events]
     assert scores == sorted(scores, reverse=True)
 
 
