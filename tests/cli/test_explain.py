@@ -291,6 +291,13 @@ def test_a_source_that_moved_alone_is_named(run, mine):
     assert_failed(run("explain", mine / "out" / "exam", "--frame", "0"), mine / "exam")
 
 
+def test_a_changed_table_is_refused(run, mine):
+    with (mine / "out" / "exam" / "events.parquet").open("ab") as file:
+        file.write(b" ")
+    result = run("explain", mine / "out" / "exam", "--frame", 1)
+    assert_failed(result, "the tables in", "--overwrite")
+
+
 def test_a_changed_source_is_refused(run, mine):
     shutil.copy(mine / "exam" / "frame1.png", mine / "exam" / "frame0.png")
     assert_failed(run("explain", mine / "out" / "exam", "--frame", "0"), mine / "exam")

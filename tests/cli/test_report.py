@@ -48,6 +48,13 @@ def test_an_exam_without_decisions_has_a_report(run, exam):
     assert sorted(path.name for path in exam.parent.iterdir()) == ["small"]
 
 
+def test_a_changed_table_is_refused(run, exam):
+    with (exam / "frames.parquet").open("ab") as file:
+        file.write(b" ")
+    assert_failed(run("report", exam), "the tables in", "--overwrite")
+    assert not (exam / "reading.html").exists()
+
+
 def test_a_missing_source_image_does_not_stop_the_report(run, exam, tmp_path):
     ExamReader(exam).add_finding("a", 3)
     (tmp_path / "source" / "frame3.png").unlink()

@@ -28,7 +28,9 @@ def ball(score, **values):
 
 
 def flagged_by(rule, *heads, detector="paper", threshold: float | None = 37.0):
-    return flag_exam(frames_of(*heads), rule, detector=detector, score_threshold=threshold)
+    return flag_exam(
+        "an exam", frames_of(*heads), rule, detector=detector, score_threshold=threshold
+    )
 
 
 def column(found, name):
@@ -75,8 +77,8 @@ def test_other_detectors_have_the_reason_score_low():
 
 def test_flags_can_be_changed_and_changed_back():
     once = flagged_by(THRESHOLD, PAPER)
-    listed = flag_exam(once.frames, TWO, detector="paper", score_threshold=37.0)
-    again = flag_exam(listed.frames, THRESHOLD, detector="paper", score_threshold=37.0)
+    listed = flag_exam("an exam", once.frames, TWO, detector="paper", score_threshold=37.0)
+    again = flag_exam("an exam", listed.frames, THRESHOLD, detector="paper", score_threshold=37.0)
     assert again.frames.equals(once.frames)
     assert again.events.equals(once.events)
     assert again.flagging == once.flagging

@@ -177,6 +177,7 @@ def _read_frame(target: Path, number: int | None, head: int | None) -> _Frame:
     if number is None:
         raise click.UsageError(f"{target} is a folder: choose a frame with --frame N.")
     exam, head = Exam(target), head or 0
+    exam.check_tables()
     row = exam.row(number, head)
     if row["status"] != "decoded":
         raise FileError(f"frame {number} of {target} could not be decoded: {row['problem']}")

@@ -80,9 +80,11 @@ def command(
     from capsieve.report.reading_facts import gather_reading
     from capsieve.report.reading_report import READING, reading_report
     from capsieve.report.text import plain
+    from capsieve.store.exam import Exam
 
     html, pdf = _files(out or exam / READING, as_pdf=as_pdf)
     check_replaceable(html, *([] if pdf is None else [pdf]))
+    Exam(exam).check_tables()
     facts = gather_reading(
         exam, database=database, reader=reader, account=_account(), version=version
     )

@@ -135,6 +135,7 @@ def screen_exam(
                     {head.place.head: list(_rows(folder, head, lost)) for head in heads}
                 )
                 flagged = flag_exam(
+                    exam.name,
                     frames,
                     request.rule,
                     detector=detector.name,

@@ -132,6 +132,7 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> Screene
             parameters, choice = rule
             rule = _chosen_rule(parameters, choice, exam)
         flagged = flag_exam(
+            exam.record["exam"],
             exam.columns(),
             rule,
             detector=str(exam.record["detector"].get("name")),

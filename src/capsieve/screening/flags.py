@@ -123,20 +123,27 @@ class FlaggedExam:
 
 
 def flag_exam(
-    table: pa.Table, rule: FlagRule, *, detector: str, score_threshold: float | None
+    exam: str, table: pa.Table, rule: FlagRule, *, detector: str, score_threshold: float | None
 ) -> FlaggedExam:
     """Flag the frames of a whole exam and group them into events.
 
     Parameters
     ----------
+    exam
+        Its name.
     table
         With the columns FRAMES; flags, events and reasons of an earlier rule are replaced.
     rule
         Threshold or reading list.
     detector, score_threshold
         Name and threshold of the detector.
+
+    Raises
+    ------
+    FileError
+        The table is damaged.
     """
-    frames = frame_columns({"": table})
+    frames = frame_columns({exam: table})
     duplicate_of = near_duplicates(table["phash"].to_pylist(), frames.head)
     flags = flagged(frames.score, duplicate_of, rule)
     frames = replace(frames, flagged=flags, duplicate_of=duplicate_of)

@@ -15,6 +15,8 @@ from capsieve.store.schema import EVENTS
 
 __all__ = ["COLUMNS", "event_table", "frame_columns", "with_flags"]
 
+_ADVICE = "screen the exam again with --overwrite"
+
 COLUMNS = (
     *("head", "frame", "file", "time_s", "status", "score", "reason", "flagged", "event"),
     *("duplicate_of", "row", "col", "radius", "rows", "cols", "texture_max", "radius_max"),
@@ -31,7 +33,8 @@ def frame_columns(exams: Mapping[str, pa.Table]) -> FrameColumns:
     Raises
     ------
     FileError
-        A table is not sorted by head and frame, or a frame is a near-duplicate of an absent one.
+        A table is not sorted by head and frame, a score is infinite, or a frame is a near-duplicate
+        of an absent one.
     """
     table = pa.concat_tables([table.select(COLUMNS) for table in exams.values()])
     names, sizes = tuple(exams), [table.num_rows for table in exams.values()]
@@ -39,6 +42,9 @@ def frame_columns(exams: Mapping[str, pa.Table]) -> FrameColumns:
     head, frame = _numbers(table["head"], np.int16, 0), _numbers(table["frame"], np.int64, 0)
     file, reason = _joined(table["file"]), _coded(table["reason"])
     score = _numbers(table["score"], np.float64, np.nan)
+    infinite = np.flatnonzero(np.isinf(score))
+    if len(infinite):
+        raise FileError(f"{names[code[infinite[0]]]}: a score is infinite; {_ADVICE}")
     return FrameColumns(
         exam=Coded(names, code),
         head=head,
@@ -81,10 +87,7 @@ def _rows(
     absent = known[(row >= known) | (key[np.minimum(row, known)] != (of_head + first)[known])]
     for wrong, what in ((unsorted, "are not sorted by head and frame"), (absent, "are damaged")):
         if len(wrong):
-            raise FileError(
-                f"the frames of {names[exam[wrong[0]]]} {what}; screen the exam again with "
-                "--overwrite"
-            )
+            raise FileError(f"the frames of {names[exam[wrong[0]]]} {what}; {_ADVICE}")
     rows = np.full(len(key), -1, np.int64)
     rows[known] = row
     return rows
