@@ -26,7 +26,7 @@ ARGUMENTS = {
     "model": ("screen a -o new --detector m.onnx", "m.onnx"),
     "model-show": ("model show m.onnx", "m.onnx"),
     "card": (
-        "train results --model svm --labels labels.csv --card card.toml -o m",
+        "train results --model svm --labels labels.csv --card card.toml -o m.onnx",
         "card.toml",
     ),
     "frame": ("explain frame0.png", "frame0.png"),
