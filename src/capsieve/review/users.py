@@ -20,6 +20,7 @@ from capsieve.errors import FileError, ParameterError
 from capsieve.report.text import plain
 from capsieve.review.sessions import Reader
 from capsieve.review.way import ROLES, Role
+from capsieve.user_files import read_text
 
 __all__ = [
     "LEAST_LENGTH",
@@ -121,8 +122,12 @@ class Listed(NamedTuple):
 
 def _read(path: Path) -> dict[str, Listed]:
     """Return who is in a file of users, by name; raise FileError where it is none."""
+    if not os.path.lexists(path):
+        raise FileError(
+            f"there is no file {path}; capsieve review --add-user NAME --users {path} makes it"
+        )
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_text(path))
         if content["schema"] != SCHEMA:
             raise ValueError(f"it has the schema {content['schema']!r}, and {SCHEMA} is known")
         listed: dict[str, Listed] = {}
@@ -131,12 +136,6 @@ def _read(path: Path) -> dict[str, Listed]:
                 raise ValueError(f"{name} has the unknown role {user['role']!r}")
             _parts(user["password"])
             listed[name] = Listed(Reader(name, user["role"]), user["password"])
-    except FileNotFoundError:
-        raise FileError(
-            f"there is no file {path}; capsieve users add NAME --users {path} writes it"
-        ) from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{path} is no file of users ({error})") from error
     if not listed:

@@ -16,6 +16,7 @@ from capsieve.sources.base import PacketTable, Place, natural_key
 from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.schema import SCHEMA
 from capsieve.store.segments import recover_results, unfinished
+from capsieve.user_files import open_file
 
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
@@ -149,7 +150,7 @@ class Exam:
         path = self._path(table)
         try:
             # Not by path: pyarrow would take a folder named "a=b" for a column.
-            with path.open("rb") as file:
+            with open_file(path, advice=_ADVICE) as file:
                 schema = pq.read_schema(file)
                 _check(schema, path, table, names)
                 columns = list(names or schema.names)
