@@ -124,7 +124,7 @@ def _read(path: Path) -> dict[str, Listed]:
     """Return who is in a file of users, by name; raise FileError where it is none."""
     if not os.path.lexists(path):
         raise FileError(
-            f"there is no file {path}; capsieve review --add-user NAME --users {path} makes it"
+            f"there is no file {path}; capsieve users add NAME --users {path} writes it"
         )
     try:
         content = json.loads(read_text(path))
