@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import ParameterError, file_errors
+from capsieve.errors import ParameterError
+from capsieve.user_files import read_text
 
 __all__ = [
     "PARAMETERS_SCHEMA",
@@ -226,8 +227,7 @@ class Parameters:
     @classmethod
     def load(cls, path: str | Path) -> "Parameters":
         """Read the TOML file."""
-        with file_errors("read", path):
-            text = Path(path).read_text(encoding="utf-8-sig")  # some editors add a mark
+        text = read_text(path)
         try:
             found = cls.from_toml(text)
         except ParameterError as error:

@@ -15,7 +15,7 @@ PASSWORD = "seven small boats"
 def room(serve, tmp_path):
     users = tmp_path / "users.json"
     for name in ("anna", "bert"):
-        line = ["review", "--add-user", name, "--role", "reader", "--users", str(users)]
+        line = ["users", "add", name, "--role", "reader", "--users", str(users)]
         subprocess.run(
             [sys.executable, "-m", "capsieve", *line],
             input=f"{PASSWORD}\n{PASSWORD}\n",

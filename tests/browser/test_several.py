@@ -21,8 +21,8 @@ def decide(person, keys, best):
 
 
 def test_two_read_blind_and_meet_in_the_consensus(serve, enter, best):
-    anna = enter(serve("--way", "blind"))
-    bert = enter(serve("--way", "blind", reader="bert"))
+    anna = enter(serve("--workflow", "blind"))
+    bert = enter(serve("--workflow", "blind", reader="bert"))
     for person in (anna, bert):
         person.read(VIDEO)
     decide(anna, "rru", best)
@@ -49,7 +49,7 @@ def test_two_read_blind_and_meet_in_the_consensus(serve, enter, best):
         person.see("dialog:has-text('Kappa')")
         assert person.page.locator("dialog table.differences tbody tr").count() >= 2
 
-    carl = enter(serve("--way", "blind", "--role", "consensus", reader="carl"))
+    carl = enter(serve("--workflow", "blind", "--role", "consensus", reader="carl"))
     carl.read(VIDEO)
     carl.page.get_by_role("button", name="Differences").click()
     row = carl.see("dialog tr:has-text('event 2')")
@@ -63,7 +63,7 @@ def test_two_read_blind_and_meet_in_the_consensus(serve, enter, best):
 
 
 def test_a_pre_reader_marks_and_the_validator_confirms_and_signs(serve, enter, best):
-    pia = enter(serve("--way", "validated", reader="pia"))
+    pia = enter(serve("--workflow", "validated", reader="pia"))
     pia.read(VIDEO)
     pia.until_frame(best[0])
     pia.press("a", "s", "1")
@@ -71,7 +71,7 @@ def test_a_pre_reader_marks_and_the_validator_confirms_and_signs(serve, enter, b
     pia.press("Control+Enter")
     pia.see(".toast:has-text('The validator signs')")
 
-    vera = enter(serve("--way", "validated", "--role", "validator", reader="vera"))
+    vera = enter(serve("--workflow", "validated", "--role", "validator", reader="vera"))
     vera.read(VIDEO)
     vera.press("2")
     vera.see(".finding:has-text('pia')").click()

@@ -167,30 +167,6 @@ def test_a_tiny_frame_is_exit_code_1(run, tmp_path):
     assert_failed(run("explain", tmp_path / "frame.png"), "5")
 
 
-def test_show_opens_a_window_with_the_panels(run, frame_file, monkeypatch):
-    from matplotlib.figure import Figure
-
-    from capsieve.report import window
-
-    figures = []
-
-    def fake(draw, *, title):
-        figures.append((title, draw(Figure())))
-
-    monkeypatch.setattr(window, "show_in_window", fake)
-    assert run("explain", frame_file, "--show").exit_code == 0
-    ((title, figure),) = figures
-    assert title == "capsieve: frame.png"
-    assert len(figure.subfigs[1].axes) == 9
-
-
-def test_no_window_opens_without_being_asked(run, frame_file, monkeypatch):
-    from capsieve.report import window
-
-    monkeypatch.setattr(window, "show_in_window", lambda *a, **k: pytest.fail("a window"))
-    assert run("explain", frame_file).exit_code == 0
-
-
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """A folder with the images of an exam, and the exam screened from them."""
@@ -277,7 +253,20 @@ def test_an_unknown_head_is_named(run, study):
 
 
 def test_a_folder_that_holds_no_exam_says_what_to_do(run, study):
-    assert_failed(run("explain", study / "out", "--frame", "0"), study / "out", "capsieve screen")
+    assert_failed(run("explain", study / "exam", "--frame", "0"), study / "exam", "capsieve screen")
+
+
+def test_the_only_exam_of_a_folder_needs_no_name_and_of_several_one_is_chosen(run, study, tmp_path):
+    assert run("explain", study / "out", "--frame", "0").exit_code == 0
+    for name in ("first", "second"):
+        shutil.copytree(study / "out" / "exam", tmp_path / name)
+    result = run("explain", tmp_path, "--frame", "0")
+    assert_failed(result, "first", "second", code=2)
+
+
+def test_a_video_is_to_be_screened_first(run, tmp_path):
+    (tmp_path / "exam.mp4").write_bytes(b"video")
+    assert_failed(run("explain", tmp_path / "exam.mp4"), "capsieve screen", code=2)
 
 
 def test_a_study_that_moved_as_a_whole_is_explained(run, mine, tmp_path):

@@ -13,7 +13,7 @@ from capsieve.cli.main import main
 from support.exams import write_exam_images
 
 COMMANDS = ("calibrate", "demo", "evaluate", "explain", "model", "parameters", "phantom", "report")
-COMMANDS += ("review", "robustness", "screen", "splits", "train")
+COMMANDS += ("flag", "review", "robustness", "screen", "search", "splits", "train", "users")
 
 
 def capsieve_command(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -54,6 +54,20 @@ def test_wrong_usage_is_exit_code_2(run, arguments):
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "Usage:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("scren", "screen"), ("Screen", "screen"), ("usr", "users")]
+)
+def test_a_misspelt_command_gets_a_suggestion(run, typed, meant):
+    result = run(typed)
+    assert result.exit_code == 2
+    assert repr(meant) in result.stderr
+
+
+def test_a_command_like_no_other_gets_no_suggestion(run):
+    result = run("xyzzy")
+    assert not [name for name in COMMANDS if repr(name) in result.stderr]
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("explain", "--help"), ("--version",)])

@@ -1,6 +1,5 @@
 """``capsieve review``."""
 
-import json
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -8,8 +7,7 @@ import pytest
 
 from support.commands import assert_failed
 from support.small_exam import write_small_exam
-
-PASSWORD = "correct horse"
+from support.users import add_user, cheap_hashes
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def test_the_link_is_printed_and_the_browser_opened(run, out, served):
 
 def test_options_reach_the_room(run, out, served, tmp_path):
     result = run(
-        *("review", out, "--no-browser", "--reader", "Anna B.", "--way", "validated"),
+        *("review", out, "--no-browser", "--reader", "Anna B.", "--workflow", "validated"),
         *("--role", "validator", "--database", tmp_path / "other.sqlite"),
     )
     assert result.exit_code == 0
@@ -63,7 +61,7 @@ def test_options_reach_the_room(run, out, served, tmp_path):
 
 
 def test_the_role_follows_from_how_the_room_works(run, out, served):
-    run("review", out, "--way", "validated")
+    run("review", out, "--workflow", "validated")
     run("review", out)
     assert [call["room"].door.reader.role for call in served] == ["pre-reader"] * 2
 
@@ -81,10 +79,7 @@ def test_one_exam_is_read_with_the_decisions_of_all(run, out, served):
         (("nowhere",), "nowhere"),
         (("out/small/exam.json",), "exam.json"),
         (("source",), "source"),
-        (("out", "--host", "0.0.0.0"), "--users"),
         (("out", "--users", "nobody.json"), "nobody.json"),
-        (("out", "--reader", "a\nb"), "reader"),
-        (("out", "--way", "blind", "--role", "validator"), "role"),
         (("out", "--database", "mysql://x/y"), "PostgreSQL"),
         (("out", "--database", "absent/decisions.sqlite"), "absent"),
     ],
@@ -96,11 +91,21 @@ def test_a_failure_names_its_cause_in_one_line(run, out, served, monkeypatch, ar
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [(), ("--add-user", "anna"), ("out", "--users", "users.json", "--reader", "anna")],
+    ("arguments", "option"),
+    [
+        ((), "OUT"),
+        (("out", "--host", "0.0.0.0"), "--host"),
+        (("out", "--users", "users.json", "--reader", "anna"), "--reader"),
+        (("out", "--reader", "a\nb"), "--reader"),
+        (("out", "--workflow", "blind", "--role", "validator"), "--role"),
+    ],
 )
-def test_what_does_not_go_together_is_wrong_usage(run, arguments):
-    assert run("review", *arguments).exit_code == 2
+def test_wrong_usage_names_the_option(run, out, served, monkeypatch, arguments, option):
+    monkeypatch.chdir(out.parent)
+    result = run("review", *arguments)
+    assert result.exit_code == 2
+    assert option in result.stderr.splitlines()[-1]
+    assert not served
 
 
 def test_a_missing_package_is_named(run, out, monkeypatch):
@@ -108,22 +113,12 @@ def test_a_missing_package_is_named(run, out, monkeypatch):
     assert_failed(run("review", out), "capsieve[review]")
 
 
-def test_users_are_added_and_let_in(run, out, served, tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from capsieve.cli.main import cli
-
-    monkeypatch.setattr("capsieve.review.users._COST", 16)
+def test_a_server_with_users_has_no_link_with_a_token(run, out, served, tmp_path, monkeypatch):
+    cheap_hashes(monkeypatch)
     file = tmp_path / "users.json"
-    added = CliRunner().invoke(
-        cli,
-        ["review", "--add-user", "anna", "--users", str(file)],
-        input=f"{PASSWORD}\n{PASSWORD}\n",
-    )
-    assert added.exit_code == 0
-    assert list(json.loads(file.read_text())["users"]) == ["anna"]
-    assert PASSWORD not in added.output
-    result = run("review", out, "--host", "0.0.0.0", "--users", file, "--name", "room.example")
+    add_user(file, "anna")
+    host = ("--host", "0.0.0.0", "--allowed-host", "room.example")
+    result = run("review", out, *host, "--users", file)
     assert result.exit_code == 0
     assert "TLS" in result.stderr
     (call,) = served

@@ -80,6 +80,7 @@ def test_a_source_that_is_gone_gives_no_image(study, images):
         with ExitStack() as stack:
             found = gallery_images(read, np.ones(FRAMES, bool), stack)
             assert found.pixels(0) is None
+            assert found.explain is not None
             assert found.explain(0) is None
     finally:
         (folder / "elsewhere").rename(folder / "exams")

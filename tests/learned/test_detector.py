@@ -273,7 +273,7 @@ def test_a_path_is_a_detector(tmp_path, monkeypatch):
     assert detector == model_detector(path)
     monkeypatch.chdir(tmp_path)
     assert load_detector("model.onnx").name == str(path)  # a worker may run in another folder
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match="no such file"):
         load_detector(tmp_path / "absent.onnx")
     assert load_detector(path, provider="CPU").score(level(60)) == detector.score(level(60))
     with pytest.raises(ParameterError, match="provider"):

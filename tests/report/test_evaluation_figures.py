@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 
 from capsieve.report.evaluation_figures import drawings, histogram_drawing, roc_drawing
+from capsieve.report.figures import Drawing
 from support.made_evaluation import bare_evaluation, made_evaluation
 
 
@@ -15,17 +17,26 @@ def evaluation():
     return made_evaluation(compared=False)
 
 
+def drawn(drawing: Drawing | None) -> tuple[Axes, str]:
+    """Return the panel and the caption of a figure."""
+    assert drawing is not None
+    return drawing.figure.axes[0], drawing.caption
+
+
 def markers(axes, marker):
     return [line for line in axes.lines if line.get_marker() == marker]
 
 
+def heights(bars: StepPatch) -> np.ndarray:
+    return np.asarray(bars.get_data()[0])
+
+
 def test_the_end_of_a_curve_is_a_circle_that_a_mark_does_not_cover(evaluation):
     curve = evaluation.roc_frames
-    axes = roc_drawing(evaluation).figure.axes[0]
+    axes, _ = drawn(roc_drawing(evaluation))
     [end] = markers(axes, "o")
-    assert end.get_xydata().tolist() == [
-        [curve.false_positive_rate[-1], curve.true_positive_rate[-1]]
-    ]
+    last = [curve.false_positive_rate[-1]], [curve.true_positive_rate[-1]]
+    np.testing.assert_array_equal(end.get_data(), last)
     [mark] = markers(axes, "X")
     assert end.get_markersize() > mark.get_markersize() + 2
     assert end.get_zorder() < mark.get_zorder()
@@ -34,20 +45,20 @@ def test_the_end_of_a_curve_is_a_circle_that_a_mark_does_not_cover(evaluation):
 def test_the_end_is_not_drawn_beyond_the_part_that_is_shown(evaluation):
     end = evaluation.roc_frames.false_positive_rate[-1]
     for shown, count in ((end + 0.01, 1), (end - 0.01, 0)):
-        drawing = roc_drawing(evaluation, end=shown)
-        assert len(markers(drawing.figure.axes[0], "o")) == count
-        assert ("Open circle" in drawing.caption) == bool(count)
+        axes, caption = drawn(roc_drawing(evaluation, end=shown))
+        assert len(markers(axes, "o")) == count
+        assert ("Open circle" in caption) == bool(count)
 
 
 def test_bars_are_shares_of_all_frames_of_the_class(evaluation):
     [_, histogram] = evaluation.histograms
-    drawing = histogram_drawing(histogram)
-    normal, polyp = (p for p in drawing.figure.axes[0].patches if isinstance(p, StepPatch))
-    assert normal.get_data().values.sum() == pytest.approx(histogram.normal.sum() / 18_738)
-    assert polyp.get_data().values.sum() == pytest.approx(histogram.polyp.sum() / 230)
+    axes, caption = drawn(histogram_drawing(histogram))
+    normal, polyp = (heights(each) for each in axes.patches if isinstance(each, StepPatch))
+    assert normal.sum() == pytest.approx(histogram.normal.sum() / 18_738)
+    assert polyp.sum() == pytest.approx(histogram.polyp.sum() / 230)
     stopped = 18_738 - int(histogram.normal.sum())
-    assert f"{stopped:,} of 18,738 normal frames" in drawing.caption
-    assert "have R_max = 0" in drawing.caption
+    assert f"{stopped:,} of 18,738 normal frames" in caption
+    assert "have R_max = 0" in caption
 
 
 def test_a_histogram_without_bars_is_left_out(evaluation):

@@ -110,6 +110,7 @@ def test_the_title_does_not_say_what_the_frame_shows(make_explanation):
 def test_the_corrected_frame_is_drawn_inside_the_mask_only(make_explanation):
     explanation = make_explanation()
     image = panels(nine_panels(explanation, PAPER))[2].images[0].get_array()
+    assert isinstance(image, np.ma.MaskedArray)
     np.testing.assert_array_equal(~np.ma.getmaskarray(image), explanation.mask)
 
 

@@ -1,5 +1,8 @@
 """The figure of a robustness study."""
 
+import numpy as np
+from matplotlib.lines import Line2D
+
 from capsieve.report.robustness_figure import RateChanges, robustness_drawing
 
 BASE = {"Specificity": 0.9, "Sensitivity": 1.0}
@@ -10,7 +13,12 @@ CHANGES = {
 
 
 def marks(panel):
-    return [line.get_xdata()[0] for line in panel.lines if line.get_marker() not in ("None", "")]
+    return [points(line)[0] for line in panel.lines if line.get_marker() not in ("None", "")]
+
+
+def points(line: Line2D) -> np.ndarray:
+    """Return all x of a line, then all y."""
+    return np.concatenate([np.ravel(each) for each in line.get_data()])
 
 
 def test_every_known_rate_has_a_mark_in_the_panel_of_its_rate():
@@ -24,9 +32,8 @@ def test_several_studies_are_side_by_side_with_a_legend():
     other = RateChanges("inferred", {"Specificity": 0.8}, {"E_max +10 %": {"Specificity": 0.7}})
     figure = robustness_drawing([RateChanges("printed", BASE, CHANGES), other]).figure
     assert marks(figure.axes[0]) == [0.85, 0.95, 0.7]
-    heights = {
-        line.get_ydata()[0] % 1 for line in figure.axes[0].lines if len(line.get_xdata()) == 1
-    }
+    drawn = [points(line) for line in figure.axes[0].lines]
+    heights = {one[1] % 1 for one in drawn if one.size == 2}
     assert len(heights) == 2
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["printed", "inferred"]

@@ -292,7 +292,7 @@ def test_what_is_no_file_is_told(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
     pipe, loop = find_exams([tmp_path / "pipe", tmp_path / "loop"])
-    assert "not a regular file" in str(pipe.error)
+    assert "it is a pipe" in str(pipe.error)
     assert "cannot read" in str(loop.error)
 
 

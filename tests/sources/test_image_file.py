@@ -138,7 +138,7 @@ def test_empty_file(tmp_path):
 
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match="not a regular file"):
+    with pytest.raises(FileError, match="it is a pipe"):
         read_image(tmp_path / "pipe")
 
 
@@ -201,7 +201,7 @@ def test_large_dimensions_are_refused_before_decoding(size):
 def test_large_files_are_refused_before_reading(tmp_path):
     (tmp_path / "a.png").touch()
     os.truncate(tmp_path / "a.png", 900_000_000)
-    with pytest.raises(FileError, match="larger than 32 MB"):
+    with pytest.raises(FileError, match="900,000,000 bytes"):
         read_image(tmp_path / "a.png")
 
 

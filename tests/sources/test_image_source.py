@@ -101,7 +101,7 @@ def test_segments_contain_every_image_once_and_are_independent(tmp_path, kind):
 
 
 BROKEN = {
-    "empty": (b"", "empty"),
+    "empty": (b"", "not a ZIP"),
     "text": (b"no image", "it is not a JPEG"),
     "truncated": (image_bytes(rows=99, cols=99, kind="JPEG")[:-200], "damaged or truncated"),
     "large": (claimed_png(30000, 30000), "megapixels"),

@@ -1,6 +1,5 @@
 """Files that are not videos, or that could do harm, are refused; streams are described."""
 
-import os
 from pathlib import Path
 
 import av
@@ -10,7 +9,7 @@ from av.stream import Disposition
 from PIL import Image
 
 from capsieve.errors import FileError
-from capsieve.sources.base import Place, open_regular
+from capsieve.sources.base import Place
 from capsieve.sources.video_container import is_video_name, video_streams
 from capsieve.sources.video_source import VideoSource
 from support.videos import make_audio, make_video
@@ -63,29 +62,9 @@ def test_a_name_is_never_taken_for_a_protocol(
     assert video_streams("concat:a.mp4|b.mp4") == (0,)
 
 
-def test_files_that_are_not_regular_or_empty_are_refused(tmp_path: Path) -> None:
-    assert "folder" in refused(tmp_path)
-    assert "no such file" in refused(tmp_path / "x.mp4")
-    os.mkfifo(tmp_path / "pipe.mp4")
-    assert "regular file" in refused(tmp_path / "pipe.mp4")
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.mp4").touch()
     assert "empty" in refused(tmp_path / "x.mp4")
-    with pytest.raises(FileError, match="check the name"):
-        open_regular("a\0b")
-
-
-def test_a_sparse_tail_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    path = make_video(tmp_path, "ts-h264")
-    written = path.stat().st_size
-    try:
-        os.truncate(path, 2**40)
-    except OSError:
-        pytest.skip("the file system has no files of a terabyte")
-    if path.stat().st_blocks * 512 > 2**30:
-        pytest.skip("the file system has no sparse files")
-    assert "were never written" in refused(path)
-    os.truncate(path, written)
-    assert video_streams(path) == (0,)
 
 
 def test_sound_without_video_is_refused(tmp_path: Path) -> None:

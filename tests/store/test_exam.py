@@ -82,7 +82,7 @@ def test_a_damaged_table_is_an_error_with_advice(exam, content):
     if content is not None:
         path.write_bytes(content)
     for read in (exam.columns, lambda: exam.row(0)):
-        with pytest.raises(FileError, match=r"cannot read .*frames\.parquet .*--overwrite"):
+        with pytest.raises(FileError, match=r"cannot read .*frames\.parquet.*--overwrite"):
             read()
 
 

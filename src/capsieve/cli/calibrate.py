@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     allow_leaks_option,
     json_option,
@@ -62,7 +63,8 @@ def command(
 
     if inputs["splits"] is not None and settings.train_patients:
         raise click.UsageError("--splits and --train-patient cannot be combined; give one of them.")
-    found = calibrate(results, labels, out, options=settings, **inputs)
+    with interruptible(kept=False):
+        found = calibrate(results, labels, out, options=settings, **inputs)
     if as_json:
         click.echo(json.dumps(calibration_content(found), indent=2, allow_nan=False))
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     allow_leaks_option,
     json_option,
@@ -90,15 +91,16 @@ def command(
 
     if baseline is not None and baseline.resolve() == results.resolve():
         raise click.BadParameter("it is the same as OUT", param_hint="'--baseline'")
-    evaluation = evaluate(
-        results,
-        labels,
-        out,
-        options=settings,
-        baseline=baseline,
-        galleries=not no_galleries,
-        **inputs,
-    )
+    with interruptible(kept=False):
+        evaluation = evaluate(
+            results,
+            labels,
+            out,
+            options=settings,
+            baseline=baseline,
+            galleries=not no_galleries,
+            **inputs,
+        )
     if as_json:
         click.echo(json.dumps(metrics_json(evaluation), indent=2, allow_nan=False))
         return

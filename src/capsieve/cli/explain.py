@@ -81,7 +81,6 @@ Example:
     "By default the whole frame, or the field of view of the exam.",
 )
 @json_option("the result as JSON")
-@click.option("--show", is_flag=True, help="Open a window with the picture.")
 def command(
     target: Path,
     number: int | None,
@@ -92,7 +91,6 @@ def command(
     channel: str | None,
     field_of_view: "FieldOfView | str | None",
     as_json: bool,
-    show: bool,
 ) -> None:
     """Explain why one FRAME was flagged or not.
 
@@ -126,13 +124,8 @@ def command(
         say_why(shown.why)
         if out is not None:
             click.echo(f"Wrote {out}")
-        elif not show:
-            click.echo("For the picture add -o FILE.png, .svg or .pdf, or --show.", err=True)
-    if show:
-        from capsieve.report.window import show_in_window
-
-        title = f"capsieve: {target.name}"
-        show_in_window(lambda figure: shown.draw(figure=figure), title=title)
+        else:
+            click.echo("For the picture add -o FILE.png, .svg or .pdf.", err=True)
 
 
 def _check_out(target: Path, out: Path | None) -> None:
@@ -166,17 +159,29 @@ def _read_frame(target: Path, number: int | None, head: int | None) -> _Frame:
     from capsieve.errors import FileError
     from capsieve.parameters import Parameters
     from capsieve.sources.image_file import read_image
-    from capsieve.store.exam import Exam
+    from capsieve.sources.video_container import is_video_name
+    from capsieve.store.exam import Exam, exam_folders
 
     if not target.is_dir():
         if number is not None or head is not None:
             raise click.UsageError(
                 f"--frame and --head need the folder of a screened exam; {target} is none."
             )
+        if is_video_name(target):
+            raise click.UsageError(
+                f"{target} is a video: screen it with capsieve screen, and give the folder of the "
+                "exam and --frame N."
+            )
         return _Frame(read_image(target), Parameters(), {"file": str(target)})
     if number is None:
         raise click.UsageError(f"{target} is a folder: choose a frame with --frame N.")
-    exam, head = Exam(target), head or 0
+    folders = exam_folders(target)
+    if len(folders) > 1:
+        names = ", ".join(folder.name for folder in folders[:3]) + ", ..." * (len(folders) > 3)
+        raise click.UsageError(
+            f"{target} contains {len(folders)} exams: give the folder of one of them ({names})."
+        )
+    exam, head = Exam(folders[0]), head or 0
     exam.check_tables()
     row = exam.row(number, head)
     if row["status"] != "decoded":
@@ -184,7 +189,7 @@ def _read_frame(target: Path, number: int | None, head: int | None) -> _Frame:
     with exam.reader(head) as reader:
         pixels = reader.pixels(number)
     source = next(each for each in exam.record["sources"] if each["head"] == head)
-    names = {"file": source["path"], "exam": str(target), "frame": number, "head": head}
+    names = {"file": source["path"], "exam": str(exam.folder), "frame": number, "head": head}
     place = exam.field_of_view(head, row["rows"], row["cols"])
     return _Frame(pixels, exam.parameters, names, place, exam)
 

@@ -7,6 +7,7 @@ each sub-command's module is loaded when it runs, and heavy libraries when they 
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -25,27 +26,36 @@ Example:
   capsieve evaluate results --labels labels.csv -o evaluation
 """
 
-# Name, module below capsieve.cli, line in the overview.
+# By task: the name, which is also the module below capsieve.cli, and the line in the overview.
 _COMMANDS = {
-    "calibrate": ("calibrate", "Choose the operating point."),
-    "demo": ("demo", "Render, screen and evaluate a synthetic study."),
-    "evaluate": ("evaluate", "Evaluate results, or scores of any program, against labels."),
-    "explain": ("explain", "Show the steps of the algorithm for a frame, and why it was decided."),
-    "flag": ("flag", "Flag the frames of screened exams by another rule."),
-    "model": ("model", "Look into a model file: its card, and how it is run."),
-    "report": ("report", "Write the report of a reading, as HTML and PDF."),
-    "review": ("review", "Read, decide and sign exams in the browser."),
-    "robustness": (
-        "robustness",
-        "Change each parameter a little: how much do the results change?",
-    ),
-    "screen": ("screen", "Screen whole exams: videos, folders, archives."),
-    "train": ("train", "Train a detector on labelled frames, and write it with its card."),
-    "search": ("search", "Search parameters of the paper's detector on labelled frames."),
-    "splits": ("splits", "Split labelled frames by patient or by blocks, never at random."),
-    "phantom": ("phantom", "Render synthetic exams with their truth."),
-    "parameters": ("parameters", "Print the parameters of the paper's detector as TOML."),
+    "Start": {
+        "demo": "Run the whole workflow on synthetic exams.",
+    },
+    "Screen exams": {
+        "screen": "Score every frame of videos, folders or archives.",
+        "flag": "Change which frames of screened exams are flagged.",
+        "explain": "Show why a frame was flagged or not.",
+    },
+    "Read exams": {
+        "review": "Start the review app.",
+        "users": "Add, list and remove users of the review app.",
+        "report": "Write the reading report.",
+    },
+    "Measure and improve": {
+        "evaluate": "Compare results with labels.",
+        "calibrate": "Choose a threshold or share for a target.",
+        "robustness": "Measure the effect of small parameter changes.",
+        "search": "Search the paper's parameters.",
+        "splits": "Create folds grouped by patient.",
+        "train": "Train a detector and export it to ONNX.",
+        "model": "Show the card of a model.",
+        "parameters": "Print the parameters of the paper's detector.",
+    },
+    "Synthetic data": {
+        "phantom": "Render synthetic exams with ground truth.",
+    },
 }
+_NAMES = [name for commands in _COMMANDS.values() for name in commands]
 
 
 class _Failure(click.ClickException):
@@ -61,17 +71,27 @@ class _Commands(click.Group):
     """A group that imports a sub-command's module only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return _NAMES
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _NAMES:
             return None
-        module = import_module(f"capsieve.cli.{_COMMANDS[cmd_name][0]}")
-        return module.command
+        return import_module(f"capsieve.cli.{cmd_name}").command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _NAMES and not args[0].startswith("-"):
+            close = get_close_matches(args[0], _NAMES, n=1)
+            question = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{question}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        width = max(map(len, _NAMES))
+        for task, commands in _COMMANDS.items():
+            with formatter.section(task):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import quiet_option, workers_option
 from capsieve.cli.settings_options import PathType
 
@@ -96,7 +97,10 @@ def command(
         name or "custom", patients=patients, frames=frames, polyps=polyps, seed=seed, **options
     )
     total = sum(exam.plan.frames * exam.plan.heads for exam in study.exams)
-    with frame_progress("Rendering", total, quiet=quiet) as advance:
+    with (
+        interruptible(overwrite=overwrite),
+        frame_progress("Rendering", total, quiet=quiet) as advance,
+    ):
         write_study(
             study,
             out,

@@ -1,7 +1,8 @@
 """Turn the fields of a settings dataclass into command-line options."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType, UnionType
@@ -11,7 +12,7 @@ import click
 
 from capsieve.errors import ParameterError
 
-__all__ = ["PathType", "settings_options"]
+__all__ = ["PathType", "settings_options", "usage_errors"]
 
 Command = Callable[..., Any]
 
@@ -59,21 +60,34 @@ def settings_options(settings: type[Any], **types: click.ParamType) -> Callable[
         @functools.wraps(function)
         def command(*arguments: Any, **values: Any) -> Any:
             given = {name: values.pop(name) for name in names}
-            try:
+            with usage_errors(names):
                 return function(*arguments, settings=settings(**given), **values)
-            except ParameterError as error:
-                if error.field not in names:
-                    raise
-                message = str(error).removeprefix(f"{error.field}: ")
-                context = click.get_current_context()
-                hint = repr(names[error.field])
-                raise click.BadParameter(message, ctx=context, param_hint=hint) from error
 
         for field in reversed(chosen):
             command = _option(field, names[field.name], types.get(field.name))(command)
         return command
 
     return decorate
+
+
+@contextmanager
+def usage_errors(names: Mapping[str, str]) -> Iterator[None]:
+    """Turn a :class:`~capsieve.errors.ParameterError` of the block into a usage error.
+
+    Parameters
+    ----------
+    names
+        The option or argument that gives a field.
+    """
+    try:
+        yield
+    except ParameterError as error:
+        if error.field not in names:
+            raise
+        message = str(error).removeprefix(f"{error.field}: ")
+        context = click.get_current_context()
+        hint = repr(names[error.field])
+        raise click.BadParameter(message, ctx=context, param_hint=hint) from error
 
 
 def _option_name(field: Field[Any]) -> str:

@@ -22,6 +22,7 @@ from capsieve.labels.outlines import (
 )
 from capsieve.labels.tables import RawTable, read_table
 from capsieve.sources.base import MAX_PIXELS, natural_key
+from capsieve.user_files import open_file, read_text
 
 __all__ = ["read_outlines"]
 
@@ -57,8 +58,8 @@ def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = Non
     """
     path = Path(path)
     number = _class_number(polyp_class)
-    if not path.exists():
-        raise FileError(f"cannot read {path}: there is no such file or folder")
+    if not path.is_dir():
+        open_file(path).close()
     problems = Problems()
     with file_errors("read", path):
         name, outlines = _recognised(path, number, problems)
@@ -203,7 +204,7 @@ def _see_ai_boxes(path: Path, problems: Problems) -> Iterator[Outline]:
     The first row of the table has the names of the classes, the second one their numbers.
     """
     table = path / _SEE_AI
-    lines = table.read_text(encoding="utf-8-sig").splitlines()[:2]
+    lines = read_text(table).splitlines()[:2]
     rows = [[cell.strip().lower() for cell in line.split(",")] for line in lines]
     numbers = [
         int(number)
@@ -233,8 +234,7 @@ def _text_boxes(
     for file in files:
         name = file.relative_to(path)
         stem = "/".join(part for part in name.with_suffix("").parts if part != "labels")
-        with file_errors("read", file):
-            lines = file.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(file).splitlines()
         for place, line in enumerate(lines, start=1):
             words, where = line.split(), f"line {place} of {name}"
             values = _numbers(words[1:], 4)
@@ -293,7 +293,7 @@ def _coco(path: Path, number: int | None, problems: Problems) -> Iterator[Outlin
     https://cocodataset.org/#format-data (object detection).
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise FileError(f"cannot read {path} as JSON: {error}") from error
     lists = ("images", "annotations")

@@ -5,7 +5,6 @@ from the outer edge of the first pixel, so they are shifted by half a pixel.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -281,17 +280,16 @@ def _decoded(mask: RunLength, size: Size | None) -> Mask:
 
 
 def _read_mask(mask: MaskFile) -> Mask:
-    from capsieve.sources.image_file import read_image  # here: it imports decoders
+    from capsieve.sources.image_file import decode_image, read_file  # here: decoders
 
     try:
-        with Path(mask.path).open("rb") as file:
-            start = file.read(len(_PNG))
-    except OSError:
+        content = read_file(mask.path)
+    except FileError:
         raise _Misfit("the mask is missing or cannot be read") from None
-    if start != _PNG:
+    if not content.startswith(_PNG):
         raise _Misfit("the mask is not a PNG file")
     try:
-        image = read_image(mask.path)
+        image = decode_image(content, name=mask.path)
     except FileError:
         raise _Misfit("the mask is damaged or too large") from None
     if mask.value is None:

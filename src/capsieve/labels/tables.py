@@ -18,6 +18,7 @@ from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, file_errors
 from capsieve.labels.label_set import LabelProblem, Problems, compute
 from capsieve.store.schema import SCHEMA
+from capsieve.user_files import open_file
 
 __all__ = ["RawTable", "read_table", "write_table"]
 
@@ -25,6 +26,7 @@ _DELIMITERS = (",", ";", "\t")
 _HEADER_BYTES = 65_536
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
 _BATCH_ROWS = 65_536
+_LARGEST = 2**32  # bytes
 _PARQUET = b"PAR1"
 # A spreadsheet would take such a text for a formula, so an apostrophe is written before it.
 _FORMULA = r"^'*[=+\-@\t\r]"
@@ -101,7 +103,7 @@ def read_table(path: str | os.PathLike[str]) -> RawTable:
         one name, or was written by a newer version.
     """
     path = Path(path)
-    with file_errors("read", path), path.open("rb") as file:
+    with file_errors("read", path), open_file(path, largest=_LARGEST) as file:
         beginning = file.read(_HEADER_BYTES)
     raw = _read_parquet(path) if beginning.startswith(_PARQUET) else _read_csv(path, beginning)
     if not len(raw.table) and not raw.ragged:
@@ -141,7 +143,8 @@ def _read_parquet(path: Path) -> RawTable:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.ParquetFile(path).read()
+        with open_file(path) as file:
+            table = pq.ParquetFile(file).read()
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"cannot read {path}: the Parquet file is damaged ({error})") from error
     try:
@@ -173,8 +176,9 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
     ragged: list[_Ragged] = []
     csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     try:
-        with file_errors("read", path), path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, delimiter=delimiter)
+        with file_errors("read", path), open_file(path) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            reader = csv.reader(text, delimiter=delimiter)
             while reader.line_num < last:
                 next(reader)
             for cells in reader:

@@ -4,7 +4,6 @@ Nothing in a model file is executed but its graph. Weights in other files and op
 part of ONNX are refused before onnxruntime gets the file.
 """
 
-import stat
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError, MissingExtraError, ParameterError, file_errors
+from capsieve.errors import FileError, MissingExtraError, ParameterError
 from capsieve.learned.card import ModelCard
 from capsieve.learned.spec import ModelSpec
 from capsieve.phash import BITS
+from capsieve.user_files import read_bytes, read_text
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -141,21 +141,7 @@ def read_content(path: str | Path) -> bytes:
     FileError
         The file is missing, unreadable, empty or far too large.
     """
-    if "\0" in str(path):
-        raise FileError(f"cannot read the model {path!s}: the name has a null character")
-    path = Path(path)
-    with file_errors("read the model", path):
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path} is a folder; give a model file, such as {path / 'model.onnx'}")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"{path} is not a regular file; give a model file")
-        if status.st_size > _LARGEST:
-            raise FileError(
-                f"{path} has {status.st_size / 1e9:.1f} GB; a model file has at most "
-                f"{_LARGEST / 1e9:.0f} GB"
-            )
-        content = path.read_bytes()
+    content = read_bytes(path, largest=_LARGEST)
     if not content:
         raise FileError(f"{path} is empty; copy it again")
     return content
@@ -276,15 +262,12 @@ def _own(
 def _toml_spec(path: Path) -> ModelSpec:
     """Read the TOML file next to somebody else's model."""
     beside = path.with_suffix(".toml")
-    if not beside.is_file():
+    if not beside.exists():
         raise FileError(
             f"{path} does not say how it is run, and there is no {beside.name} next to it; "
             "docs/foreign-models.md shows how to write one"
         )
-    with file_errors("read", beside):
-        if beside.stat().st_size > _LARGEST_TOML:
-            raise FileError(f"{beside} is too large to be the description of a model")
-        text = beside.read_text(encoding="utf-8-sig")
+    text = read_text(beside, largest=_LARGEST_TOML)
     try:
         return ModelSpec.from_toml(text)
     except ParameterError as error:

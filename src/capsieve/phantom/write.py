@@ -33,6 +33,7 @@ from capsieve.phantom.polyps import Polyp
 from capsieve.phantom.render import FrameTruth, PhantomFrame, render_frame
 from capsieve.processes import prepare_worker
 from capsieve.store.segments import locked
+from capsieve.user_files import read_text
 
 __all__ = ["FileFormat", "write_study"]
 
@@ -146,7 +147,7 @@ def _prepare(out: Path, settings: dict[str, Any], *, overwrite: bool) -> None:
     if not file.is_file():
         _write_json(file, {**settings, "complete": False})
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(read_text(file))
     except ValueError as error:
         raise FileError(f"{file} is damaged; choose another folder, or use --overwrite") from error
     wanted = json.loads(json.dumps(settings))  # tuples become lists

@@ -30,18 +30,29 @@ def check_speaks_of(facts: ExamFacts, action: Action) -> None:
     if subject.kind in ("frame", "event"):
         check_there(facts, subject.head, (subject.first, subject.last))
     content = action.content
-    shown = content.get("frame")
-    if action.kind == "verdict" and subject.kind == "event" and isinstance(shown, int):
-        events = flagged_events(facts.folder)
-        if not any(each.subject == action.subject and shown in each.frames for each in events):
-            raise EntryError(
-                f"frame {shown} was shown, which is not in {action.subject}; go to a frame of the "
-                "event and decide it again"
-            )
+    if action.kind == "verdict" and subject.kind == "event" and content.get("verdict") is not None:
+        _check_event(facts, action.subject, content.get("frame"))
     if action.kind in ("finding", "landmark") and "head" in content:
         frames = content.get("frames")
         named = [content.get(name) for name in ("frame", "best_frame", "size_frame")]
         check_there(facts, content["head"], [*named, *(frames if isinstance(frames, list) else ())])
+
+
+def _check_event(facts: ExamFacts, subject: str, shown: Any) -> None:
+    """Refuse a decision about an event that the screening does not have, or on another frame.
+
+    Withdrawing a decision needs no event: it may have been made on an earlier screening.
+    """
+    event = next((each for each in flagged_events(facts.folder) if each.subject == subject), None)
+    if event is None:
+        raise EntryError(
+            f"the exam {facts.exam} has no {subject} in this screening; open the exam again"
+        )
+    if isinstance(shown, int) and shown not in event.frames:
+        raise EntryError(
+            f"frame {shown} was shown, which is not in {subject}; go to a frame of the event and "
+            "decide it again"
+        )
 
 
 def check_there(facts: ExamFacts, head: Any, frames: Iterable[Any]) -> None:

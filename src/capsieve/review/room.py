@@ -18,6 +18,7 @@ from capsieve.review.decisions.seen_sums import SeenSums
 from capsieve.review.evidence_desk import EvidenceDesk
 from capsieve.review.frame_service import FrameService
 from capsieve.review.sessions import Reader, Sessions
+from capsieve.review.settings import LOOPBACK
 from capsieve.review.static_pages import StaticFiles, shipped_pages
 from capsieve.review.summaries import Summaries
 from capsieve.review.users import Users
@@ -27,13 +28,12 @@ from capsieve.review.way import ROLES, Role, Way, default_role
 from capsieve.store.exam import exam_folders, unfinished_exams
 from capsieve.store.record import RECORD
 
-__all__ = ["DATABASE", "ReadingRoom", "is_loopback", "local_door", "open_room", "users_door"]
+__all__ = ["DATABASE", "ReadingRoom", "local_door", "open_room", "users_door"]
 
 DATABASE = "decisions.sqlite"
 """The file in OUT that holds what readers said."""
 
 _HOUR = 3600.0
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,11 +142,6 @@ def open_room(
     )
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine alone."""
-    return host in _LOOPBACK
-
-
 def local_door(
     way: Way, *, port: int, reader: str, role: Role | None = None, token: str | None = None
 ) -> Door:
@@ -165,7 +160,7 @@ def local_door(
     """
     return Door(
         cookie=f"capsieve-{port}",
-        hosts=_LOOPBACK,
+        hosts=LOOPBACK,
         # The link's holder may leave the page open overnight; the session ends with the server.
         sessions=Sessions(longest=30 * 24 * _HOUR, idle=30 * 24 * _HOUR),
         token=token or secrets.token_urlsafe(32),
@@ -188,7 +183,7 @@ def users_door(users: Users, *, port: int, host: str, names: Iterable[str]) -> D
     own = {host, socket.gethostname(), *names} - {"0.0.0.0", "::"}
     return Door(
         cookie=f"capsieve-{port}",
-        hosts=_LOOPBACK | {name.lower() for name in own},
+        hosts=LOOPBACK | {name.lower() for name in own},
         sessions=Sessions(longest=12 * _HOUR, idle=1 * _HOUR, known=users.knows),
         users=users,
         waiting=Waiting(),
@@ -201,15 +196,15 @@ def _check_fit(door: Door, way: Way) -> None:
     if door.reader is not None and door.reader.role not in roles:
         raise ParameterError(
             "role",
-            f"this room works as {way}: its roles are {' and '.join(roles)}; say which with --role",
+            f"the workflow is {way}, with the roles {' and '.join(roles)}; choose one with --role",
         )
     if door.users is not None and all(
         reader.role not in roles for reader in door.users.readers.values()
     ):
         raise ParameterError(
             "users",
-            f"this room works as {way}, and none of the users is a {' or '.join(roles)}; add one "
-            "with --add-user and --role",
+            f"the workflow is {way}, and none of the users is a {' or '.join(roles)}; add one with "
+            "capsieve users add NAME --role ROLE",
         )
 
 

@@ -13,15 +13,27 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.text import plain
 from capsieve.review.sessions import Reader
 from capsieve.review.way import ROLES, Role
+from capsieve.user_files import read_text
 
-__all__ = ["LEAST_LENGTH", "Listed", "Users", "add_user", "check_name", "hashed", "matches"]
+__all__ = [
+    "LEAST_LENGTH",
+    "Listed",
+    "Users",
+    "add_user",
+    "check_name",
+    "find_user",
+    "hashed",
+    "listed_users",
+    "matches",
+    "remove_user",
+]
 
 SCHEMA = 1
 """Version of the file; it grows when a name in it changes its meaning."""
@@ -110,8 +122,12 @@ class Listed(NamedTuple):
 
 def _read(path: Path) -> dict[str, Listed]:
     """Return who is in a file of users, by name; raise FileError where it is none."""
+    if not os.path.lexists(path):
+        raise FileError(
+            f"there is no file {path}; capsieve users add NAME --users {path} writes it"
+        )
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_text(path))
         if content["schema"] != SCHEMA:
             raise ValueError(f"it has the schema {content['schema']!r}, and {SCHEMA} is known")
         listed: dict[str, Listed] = {}
@@ -120,16 +136,10 @@ def _read(path: Path) -> dict[str, Listed]:
                 raise ValueError(f"{name} has the unknown role {user['role']!r}")
             _parts(user["password"])
             listed[name] = Listed(Reader(name, user["role"]), user["password"])
-    except FileNotFoundError:
-        raise FileError(
-            f"there is no file {path}; capsieve review --add-user NAME --users {path} makes it"
-        ) from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{path} is no file of users ({error})") from error
     if not listed:
-        raise FileError(f"{path} names nobody; capsieve review --add-user NAME --users {path}")
+        raise FileError(f"{path} has no users; add one with capsieve users add NAME --users {path}")
     return listed
 
 
@@ -142,41 +152,71 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     return facts.st_mtime_ns, facts.st_size, facts.st_ino
 
 
-def add_user(path: Path, name: str, password: str, role: Role) -> bool:
-    """Add somebody to a file of users, or give them a new password and role.
+def listed_users(path: Path) -> list[Reader]:
+    """Return name and role of the users in a file."""
+    return [listed.reader for listed in _read(path).values()]
 
-    Returns
-    -------
-    bool
-        Whether the name was already there.
+
+def find_user(path: Path, name: str) -> Reader:
+    """Return the user of a name; raise ParameterError if there is none."""
+    listed = _read(path)
+    if name not in listed:
+        raise ParameterError("name", f"{path} has no user {plain(name)!r}; it has {_names(listed)}")
+    return listed[name].reader
+
+
+def add_user(path: Path, name: str, password: str, role: Role) -> None:
+    """Add a user to a file, or give the user of this name a new password and role.
 
     Raises
     ------
     ParameterError
-        Name or password will not do.
+        The name or the password is not accepted.
     FileError
         The file is damaged, or cannot be written.
     """
     check_name(name)
     if not LEAST_LENGTH <= len(password) <= _LONGEST_PASSWORD:
         raise ParameterError(
-            "password", f"it needs at least {LEAST_LENGTH} letters; several words do well"
+            "password", f"it needs at least {LEAST_LENGTH} characters; several words are good"
         )
-    users: dict[str, Any] = {}
-    if path.exists():
-        users = {
-            name: {"role": listed.reader.role, "password": listed.password}
-            for name, listed in _read(path).items()
-        }
-    there = name in users
-    users[name] = {"role": role, "password": hashed(password)}
+    users = _read(path) if path.exists() else {}
+    _write(path, {**users, name: Listed(Reader(name, role), hashed(password))})
+
+
+def remove_user(path: Path, name: str) -> None:
+    """Remove a user from a file.
+
+    Raises
+    ------
+    ParameterError
+        There is no such user, or no other.
+    FileError
+        The file is damaged, or cannot be written.
+    """
+    find_user(path, name)
+    users = _read(path)
+    if len(users) == 1:
+        raise ParameterError(
+            "name", f"{name} is the only user in {path}; add another one first, or delete the file"
+        )
+    _write(path, {key: user for key, user in users.items() if key != name})
+
+
+def _names(listed: Mapping[str, Listed]) -> str:
+    return ", ".join(sorted(listed)[:5]) + ", ..." * (len(listed) > 5)
+
+
+def _write(path: Path, listed: Mapping[str, Listed]) -> None:
+    users = {
+        name: {"role": user.reader.role, "password": user.password} for name, user in listed.items()
+    }
     content = json.dumps({"schema": SCHEMA, "users": users}, indent=2, ensure_ascii=False)
     with atomic_write(path, durable=True) as temporary:
         # Made for the owner alone before anything stands in it.
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         temporary.chmod(0o600)
         temporary.write_text(content + "\n", encoding="utf-8")
-    return there
 
 
 def check_name(name: str) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-__all__ = ["ROLES", "WAYS", "Role", "Way", "default_role"]
+__all__ = ["ROLES", "WAYS", "Role", "Way", "default_role", "roles_of_all"]
 
 Way = Literal["single", "validated", "blind"]
 """One reader; a pre-reader whose work a validator confirms; or two who read blind."""
@@ -22,3 +22,8 @@ ROLES: dict[Way, tuple[Role, ...]] = {
 def default_role(way: Way) -> Role:
     """Return the role of somebody of whom nothing is said."""
     return ROLES[way][0]
+
+
+def roles_of_all() -> tuple[Role, ...]:
+    """Return the roles of all workflows, each once."""
+    return get_args(Role)

@@ -4,20 +4,17 @@ A source is one head of one exam: a video stream, or a folder or archive of imag
 segments, which any process can decode without the others.
 """
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from io import FileIO
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError, file_errors
+from capsieve.errors import file_errors
 
 __all__ = [
     "MAX_PIXELS",
@@ -32,7 +29,6 @@ __all__ = [
     "Survey",
     "file_stamp",
     "natural_key",
-    "open_regular",
     "open_source",
     "split_head",
 ]
@@ -45,7 +41,6 @@ MAX_PIXELS = 4096 * 4096
 NO_STAMP = -(2**63)
 """Value of a time stamp that a packet does not have."""
 
-_LARGEST_HOLE = 2**30  # bytes
 _DIGITS = re.compile(r"([0-9]+)")
 _HEAD = re.compile(r"(?:(?P<rest>.*)[-_ .])?head[-_ ]?(?P<head>[01])", re.IGNORECASE | re.DOTALL)
 
@@ -177,57 +172,6 @@ def open_source(place: Place) -> Source:
     from capsieve.sources.image_source import ImageSource
 
     return ImageSource(place)
-
-
-def open_regular(path: str | os.PathLike[str]) -> FileIO:
-    """Open a regular file that is not empty.
-
-    Raises
-    ------
-    FileError
-        The file is missing, unreadable, empty, a folder or a pipe, or ends in a hole.
-    """
-    try:
-        # Opening a pipe would wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError as error:
-        raise FileError(f"cannot read {path}: there is no such file; check the name") from error
-    except PermissionError as error:
-        reason = f"{error.strerror}; change the file's permissions"
-        raise FileError(f"cannot read {path}: {reason}") from error
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {os.fspath(path)!r}: {error}; check the name") from error
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"cannot read {path}: it is a folder; give a file")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"cannot read {path}: it is not a regular file; copy it to a file")
-        if status.st_size == 0:
-            raise FileError(f"cannot read {path}: the file is empty; get a whole copy")
-        hole = status.st_size - _end_of_data(descriptor, status.st_size)
-        if hole > _LARGEST_HOLE:
-            raise FileError(
-                f"cannot read {path}: its last {hole} of {status.st_size} bytes were never "
-                "written; get a whole copy"
-            )
-        return os.fdopen(descriptor, "rb", buffering=0)
-    except BaseException:
-        os.close(descriptor)
-        raise
-
-
-def _end_of_data(descriptor: int, size: int) -> int:
-    """Return the start of the hole at the end of a sparse file; otherwise its size."""
-    end = 0
-    try:
-        while end < size:
-            end = os.lseek(descriptor, os.lseek(descriptor, end, os.SEEK_DATA), os.SEEK_HOLE)
-    except OSError as error:
-        if error.errno != errno.ENXIO:  # it means "no more data"; others: holes are not reported
-            end = size
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return end
 
 
 def file_stamp(path: str | os.PathLike[str]) -> str:

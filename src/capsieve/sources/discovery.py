@@ -12,9 +12,10 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 
 from capsieve.errors import CapsieveError, FileError, file_errors
-from capsieve.sources.base import Kind, Place, natural_key, open_regular, split_head
+from capsieve.sources.base import Kind, Place, natural_key, split_head
 from capsieve.sources.image_source import ImageSource, is_image_name, list_images
 from capsieve.sources.video_container import is_video_name, video_streams
+from capsieve.user_files import open_file
 
 __all__ = ["ExamInput", "find_exams"]
 
@@ -179,7 +180,7 @@ def _check_is_exam(path: Path) -> None:
 
 def _first_bytes(path: Path) -> bytes:
     try:
-        with open_regular(path) as file:
+        with open_file(path) as file:
             return file.read(132)
     except (FileError, OSError):
         return b""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import FileError, file_errors
+from capsieve.errors import FileError
 from capsieve.processes import ignored_warnings
-from capsieve.sources.base import MAX_PIXELS, open_regular
+from capsieve.sources.base import MAX_PIXELS
+from capsieve.user_files import read_bytes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -75,12 +76,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     FileError
         There is no such file, it is empty or too large, or it cannot be read.
     """
-    with io.BufferedReader(open_regular(path)) as file, file_errors("read", path):
-        size = os.fstat(file.fileno()).st_size
-        if size > LARGEST_FILE:
-            limit = f"{LARGEST_FILE // 10**6} MB"
-            raise _unreadable(path, f"it is larger than {limit}, which no capsule frame is")
-        return file.read(size)
+    return read_bytes(path, largest=LARGEST_FILE)
 
 
 def decode_image(data: bytes, *, name: str) -> NDArray[np.uint8] | NDArray[np.uint16]:

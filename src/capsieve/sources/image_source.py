@@ -26,7 +26,6 @@ from capsieve.sources.base import (
     Survey,
     file_stamp,
     natural_key,
-    open_regular,
     split_head,
 )
 from capsieve.sources.image_file import (
@@ -36,6 +35,7 @@ from capsieve.sources.image_file import (
     jpeg_damage,
     read_file,
 )
+from capsieve.user_files import open_file
 
 __all__ = ["ImageSource", "is_image_name", "list_images"]
 
@@ -298,7 +298,7 @@ class _Archive:
 @lru_cache(maxsize=4)
 def _open_archive(path: str, stamp: str, process: int) -> zipfile.ZipFile:
     """Open an archive; it is opened again if its stamp has changed."""
-    file = _BoundedFile(open_regular(path))
+    file = _BoundedFile(open_file(path).detach())
     try:
         archive = zipfile.ZipFile(file)
         _check_entries(_image_entries(archive), path)

@@ -24,9 +24,9 @@ from capsieve.sources.base import (
     PacketTable,
     Problem,
     Survey,
-    open_regular,
 )
 from capsieve.sources.video_losses import find_losses, lacks_index
+from capsieve.user_files import open_file
 
 if TYPE_CHECKING:
     from av import Packet
@@ -143,7 +143,9 @@ def open_video(
 
 @contextmanager
 def _container(path: Path) -> Generator["InputContainer"]:
-    open_regular(path).close()
+    with open_file(path) as file:
+        if not file.peek(1):
+            raise FileError(f"cannot read {path}: the file is empty; copy it again")
     import av
     from av.error import FFmpegError
 
@@ -214,7 +216,7 @@ def scan_packets(path: str, index: int) -> Survey:
         packets = PacketTable(
             pts, dts, size, crc32.astype(np.uint32), key.astype(np.bool_), hidden.astype(np.bool_)
         )
-        with file_errors("read", path, "get a whole copy"), open_regular(path) as file:
+        with file_errors("read", path, "get a whole copy"), open_file(path) as file:
             declared, losses, warning = find_losses(file, container, stream, packets, positions)
             file.seek(0)
             sha256, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()

@@ -28,9 +28,10 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from capsieve.atomic_write import atomic_write
-from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
+from capsieve.user_files import read_bytes, read_text
 
 __all__ = [
     "STORED_HASHES",
@@ -47,6 +48,7 @@ STORED_HASHES = "calibration.frames.txt"
 
 _HEAD = "capsieve frame hashes, schema "
 _SCHEMA = 1
+_LARGEST_HASHES = 2**32  # bytes
 _AGAIN = "run capsieve calibrate or capsieve search again"
 
 
@@ -138,8 +140,7 @@ def read_choice(path: Path) -> Choice:
     """
     from pydantic import TypeAdapter, ValidationError  # here, because the import is slow
 
-    with file_errors("read", path):
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("calibration")
+    content = tomllib.loads(read_text(path)).get("calibration")
     try:
         table = TypeAdapter(_Table).validate_python(content, strict=True, extra="forbid")
     except ValidationError as error:
@@ -211,8 +212,7 @@ def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
 
 
 def _read_hashes(path: Path, digest: str, advice: str) -> frozenset[str]:
-    with file_errors("read", path, advice):
-        content = path.read_bytes()
+    content = read_bytes(path, largest=_LARGEST_HASHES)
     if sha256(content).hexdigest() != digest:
         raise FileError(f"{path} has changed since it was written; {advice}")
     head, *hashes = content.decode().splitlines()

@@ -18,6 +18,7 @@ from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.schema import NEVER_NULL, SCHEMA, TABLES
 from capsieve.store.segments import recover_results, unfinished
 from capsieve.store.tables import intact
+from capsieve.user_files import open_file
 
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
@@ -161,7 +162,7 @@ class Exam:
         path = self._path(table)
         try:
             # Not by path: pyarrow would take a folder named "a=b" for a column.
-            with path.open("rb") as file:
+            with open_file(path, advice=_ADVICE) as file:
                 schema = pq.read_schema(file)
                 columns = list(names or TABLES[table].names)
                 _check(schema, path, table, columns)

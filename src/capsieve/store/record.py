@@ -16,6 +16,7 @@ from capsieve.frames import ShapeName
 from capsieve.parameters import Parameters
 from capsieve.sources.base import Kind
 from capsieve.store.schema import SCHEMA
+from capsieve.user_files import read_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -192,7 +193,7 @@ def read_record(folder: Path) -> Record:
                 f"{folder} contains no screened exam: there is no {RECORD}; run capsieve screen "
                 "first"
             )
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     try:
         content = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:

@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
-from capsieve.errors import file_errors
+from capsieve.errors import FileError, file_errors
 from capsieve.sources.base import PacketTable
 from capsieve.store.record import FrameCounts, ProblemRecord
 from capsieve.store.schema import FEATURES, FRAMES, PACKETS, SCHEMA, SEGMENT, TABLES
+from capsieve.user_files import open_file
 
 __all__ = [
     "frame_counts",
@@ -195,10 +196,10 @@ def intact(folder: Path, hashes: Mapping[str, str]) -> bool:
         return dict(hashes) == {
             f"{name}.parquet": _sha256(folder / f"{name}.parquet") for name in TABLES
         }
-    except OSError:
+    except (OSError, FileError):
         return False
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return file_digest(file, "sha256").hexdigest()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import LabelledFrames
 from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
 from capsieve.learned.features import NAMES
@@ -25,6 +25,7 @@ from capsieve.statistics.results import EvaluationOptions, Metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 from capsieve.store.exam import Exam
 from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
+from capsieve.user_files import read_text
 
 __all__ = ["CardTexts", "choose_threshold", "figures", "make_card", "read_card_texts"]
 
@@ -96,8 +97,7 @@ def read_card_texts(path: Path) -> CardTexts:
     FileError
         The file is missing, not TOML, or has unknown entries.
     """
-    with file_errors("read", path):
-        text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     try:
         return CardTexts.from_toml(text)
     except ParameterError as error:

@@ -3,6 +3,8 @@
 import csv
 import io
 import itertools
+import json
+import shutil
 
 import pytest
 
@@ -118,3 +120,54 @@ def test_a_consensus_may_decide_otherwise_than_both_readers(anna, bert, carl):
     assert carl.post(f"{EXAM}/entries", json=body | {"undoes": decided}).status_code == 200
     reading = carl.get(f"{EXAM}/reading").json()
     assert reading["verdicts"][FIRST]["verdict"] == "accept"
+
+
+@pytest.mark.parametrize("verdict", ["unsure", "reject"])
+def test_a_consensus_against_an_event_is_also_against_its_agreed_finding(anna, bert, carl, verdict):
+    for client, name in ((anna, "a"), (bert, "b")):
+        accept(client, name, frames=[2])
+        sign(client)
+    act(carl, "verdict", {"verdict": verdict}, FIRST)
+    assert carl.get(f"{EXAM}/reading").json()["findings"] == []
+    assert "polyp" not in labels(carl).values()
+
+
+def test_a_reader_of_both_roles_compares_her_own_reading_in_the_consensus(anna, bert, open_app):
+    act(anna, "verdict", {"verdict": "accept"}, SECOND)
+    act(bert, "verdict", {"verdict": "reject"}, SECOND)
+    sign(anna)
+    sign(bert)
+    consensus = open_app(reader="anna", role="consensus").client()
+    act(consensus, "verdict", {"verdict": "unsure"}, SECOND)
+    compared = consensus.get(f"{EXAM}/reading?reader=anna").json()
+    assert compared["verdicts"][SECOND]["verdict"] == "accept"
+    own = consensus.get(f"{EXAM}/reading").json()
+    assert own["verdicts"][SECOND]["verdict"] == "unsure"
+
+
+def test_a_consensus_signs_the_frames_that_it_displayed_itself(anna, bert, carl):
+    for client, frames in ((anna, [1, 2]), (bert, [1, 2]), (carl, [3])):
+        batch = {"head": 0, "frames": [[frame, 500.0] for frame in frames]}
+        answer = client.post(f"{EXAM}/seen", json={"key": f"{next(_KEYS)}"} | batch)
+        assert answer.status_code == 200
+        sign(client)
+    reading = carl.get(f"{EXAM}/reading").json()
+    assert reading["signature"]["seen_frames"] == reading["seen"]["frames"] == 1
+
+
+def test_readings_of_another_screening_are_not_compared(results, tmp_path, open_app):
+    shutil.copytree(results / "small", tmp_path / "out" / "small")
+    clients = [
+        open_app(tmp_path / "out", reader=name, workflow="blind").client()
+        for name in ("anna", "bert")
+    ]
+    for client in clients:
+        act(client, "verdict", {"verdict": "accept"}, FIRST)
+        sign(client)
+    assert clients[0].get(f"{EXAM}/agreement").status_code == 200
+    record = tmp_path / "out" / "small" / "exam.json"
+    changed = json.loads(record.read_text()) | {"tables": {"frames.parquet": "1" * 64}}
+    record.write_text(json.dumps(changed))
+    answer = clients[0].get(f"{EXAM}/agreement")
+    assert answer.status_code == 409
+    assert "another screening" in answer.json()["detail"]

@@ -69,6 +69,7 @@ def test_undo_and_redo_are_entries(client):
         ("verdict", "event:0:5-1", {"verdict": "accept"}),
         ("verdict", f"frame:0:{FRAMES}", {"verdict": "accept"}),
         ("verdict", "frame:1:0", {"verdict": "accept"}),
+        ("verdict", "event:0:1-5", {"verdict": "accept"}),
         ("verdict", FIRST, {"verdict": "perhaps"}),
         ("verdict", FIRST, {"verdict": "accept", "more": 1}),
         ("verdict", FIRST, {"verdict": "accept", "frame": EVENTS_OF_SMALL[1][0]}),

@@ -9,7 +9,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from capsieve.review.decisions.agreed import agreed_entries
+from capsieve.review.decisions.agreed import agreed_entries, without_contradicted
 from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.refusals import ConflictError, ForbiddenError
 from capsieve.review.decisions.standing import version_of
@@ -76,7 +76,8 @@ def own_reading(entries: Iterable[Entry], *, way: Way, reader: str, role: str) -
         if in_reading_of(way=way, reader=reader, role=role, by=entry.reader, by_role=entry.role)
     ]
     if way == "blind" and role == "consensus" and both_signed(entries):
-        own = agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS]) + own
+        agreed = agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS])
+        own = without_contradicted(agreed, own) + own
     return own
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from capsieve.review.decisions.entries import Entry
 from capsieve.review.decisions.standing import in_order, stand
+from capsieve.review.decisions.subjects import parse_subject
 
-__all__ = ["AGREED", "agreed_entries"]
+__all__ = ["AGREED", "agreed_entries", "without_contradicted"]
 
 AGREED = "both readers"
 """Role of what two blind readers say alike."""
@@ -36,6 +37,30 @@ def agreed_entries(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entr
     ]
     readers = " and ".join(dict.fromkeys(log[0].reader for log in (first, second)))
     return [replace(entry, reader=readers, role=AGREED, version=1) for entry in in_order(agreed)]
+
+
+def without_contradicted(agreed: Sequence[Entry], consensus: Sequence[Entry]) -> list[Entry]:
+    """Return the agreed entries without findings in events that the consensus did not accept.
+
+    The findings are of the accepted event; a consensus that rejects it or is unsure says of its
+    frames what the event says.
+    """
+    refused = [
+        parse_subject(subject)
+        for (kind, subject), entry in _latest(consensus).items()
+        if kind == "verdict" and entry.content["verdict"] != "accept"
+    ]
+    return [
+        entry
+        for entry in agreed
+        if entry.kind != "finding"
+        or not any(
+            event.kind == "event"
+            and event.head == entry.content["head"]
+            and any(event.first <= frame <= event.last for frame in entry.content["frames"])
+            for event in refused
+        )
+    ]
 
 
 def _latest(log: Iterable[Entry]) -> dict[tuple[str, str], Entry]:

@@ -100,6 +100,11 @@ def sign(
         ledger = _frozen(seen_rows(connection, exam), way=way, reader=reader, role=role)
         batches = batches_of(ledger, parsed)
         _refuse_unreadable((*unreadable(own), *unreadable_batches(batches)))
+        own_batches = [
+            batch
+            for batch in batches
+            if in_reading_of(way=way, reader=reader, role=role, by=batch.reader, by_role=batch.role)
+        ]
         time = now()
         number = (connection.scalar(sa.select(sa.func.max(ENTRIES.c.number))) or 0) + 1
         content = signed_content(
@@ -107,7 +112,7 @@ def sign(
             identity=identity,
             entries=rows,
             seen=ledger,
-            seen_frames=count_seen(add_up(batches)),
+            seen_frames=count_seen(add_up(own_batches)),
             frames=frames,
             signer=(number, key, exam, stage.number, reader, role, time),
         )

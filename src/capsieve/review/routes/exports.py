@@ -19,7 +19,7 @@ from capsieve.review.decisions.export_labels import (
     reading_labels,
 )
 from capsieve.review.decisions.log import load_entries
-from capsieve.review.decisions.reading import fold
+from capsieve.review.decisions.reading import Reading, fold
 from capsieve.review.decisions.refusals import ConflictError
 from capsieve.review.decisions.screenings import load_foreign
 from capsieve.review.exam_events import flagged_events
@@ -43,7 +43,12 @@ def get_agreement(facts: Chosen, room: Here) -> messages.Agreement:
         raise ConflictError(f"this room works as {room.way}: there are no two readings to compare")
     if not both_signed(entries):
         raise ConflictError(f"the readings of {facts.exam} open when both readers have signed")
-    a, b = [fold(each) for each in blind_readings(entries).values()][:2]
+    a, b = [_fold(each, facts, room) for each in blind_readings(entries).values()][:2]
+    for reading in (a, b):
+        if reading.foreign:  # its events are others
+            raise ConflictError(
+                f"the readings of {facts.exam} cannot be compared: {reading.foreign}"
+            )
     with reading_results():
         events = flagged_events(facts.folder)
     found = compare(a, b, events=events)
@@ -95,8 +100,7 @@ def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, entries: list[Entr
         events = flagged_events(facts.folder)
 
     def labels_of(part: list[Entry]) -> Labels:
-        foreign = load_foreign(room.database, part, exam=facts.exam, screening=facts.screening)
-        reading = fold(part, foreign=foreign)
+        reading = _fold(part, facts, room)
         if reading.foreign:  # its frame numbers may be those of other pictures
             raise ConflictError(f"there are no labels of {facts.exam}: {reading.foreign}")
         return reading_labels(reading, exam=facts.exam, events=events)
@@ -107,6 +111,11 @@ def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, entries: list[Entr
         a, b = [labels_of(each) for each in blind_readings(entries).values()][:2]
         return agreed_labels(a, b)
     return labels_of(own_reading(entries, way=room.way, reader=who.name, role=who.role))
+
+
+def _fold(entries: list[Entry], facts: ExamFacts, room: ReadingRoom) -> Reading:
+    foreign = load_foreign(room.database, entries, exam=facts.exam, screening=facts.screening)
+    return fold(entries, foreign=foreign)
 
 
 def _file(content: str | bytes, name: str, *, kind: str = "text/csv; charset=utf-8") -> Response:

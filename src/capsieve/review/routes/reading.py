@@ -39,14 +39,14 @@ def get_reading(
 ) -> messages.Reading:
     """What the entries add up to: one's own reading, or where both have signed another's."""
     entries = load_entries(room.database, facts.exam)
-    whose = who if reader in (None, who.name) or room.way != "blind" else Reader(reader, "reader")
-    if whose is not who and not both_signed(entries):
+    whose = who if reader is None or room.way != "blind" else Reader(reader, "reader")
+    if whose != who and not both_signed(entries):
         raise ConflictError(
             f"the reading of {whose.name} opens when both readers of {facts.exam} have signed"
         )
     own = own_reading(entries, way=room.way, reader=whose.name, role=whose.role)
     foreign = load_foreign(room.database, own, exam=facts.exam, screening=facts.screening)
-    reading = fold(own, reader=who.name if whose is who else None, foreign=foreign)
+    reading = fold(own, reader=who.name if whose == who else None, foreign=foreign)
     seen = room.seen.looked_at(facts.exam, way=room.way, reader=whose.name, role=whose.role)
     said = reading.to_json()
     return messages.Reading.model_validate(
