@@ -1,5 +1,6 @@
 """Files that appear complete or not at all."""
 
+import json
 import os
 import re
 import secrets
@@ -7,10 +8,11 @@ import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from capsieve.errors import FileError, file_errors
 
-__all__ = ["atomic_write", "check_replaceable", "remove_leftovers", "sync"]
+__all__ = ["atomic_write", "check_replaceable", "remove_leftovers", "sync", "write_json"]
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part(\.[^.]*)?")
 _ABANDONED_S = 24 * 3600.0
@@ -67,6 +69,13 @@ def atomic_write(path: str | os.PathLike[str], *, durable: bool = False) -> Gene
                 sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def write_json(content: Any, path: Path) -> None:
+    """Write plain values as JSON, complete or not at all; NaN and infinity are an error."""
+    text = json.dumps(content, allow_nan=False, ensure_ascii=False, indent=1)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(f"{text}\n".encode("utf-8", "replace"))
 
 
 def check_replaceable(

@@ -67,6 +67,22 @@ def test_frames_flagged_frames_and_polyps_are_counted_separately():
     assert found.table.rows == (("0", 3, 1, 2, 1, True), ("1", 1, 1, 0, 0, False))
 
 
+def test_an_unscored_frame_is_no_hit():
+    frames = frames_with([IN, IN], score=[50, np.nan], polyp=["a", "b"])
+    found = located(frames, outline(0), outline(1))
+    assert counts(found) == {"frames": (1, 2), "flagged": (1, 1), "polyps": (1, 2)}
+    assert found.on_polyp.tolist() == [True, False]
+
+
+def test_a_detector_without_places_has_no_hit_rate():
+    found = located(frames_with([NOWHERE, NOWHERE], polyp=["a", "a"]), outline(0), outline(1))
+    assert [metric.value for metric in found.metrics] == [None] * 3
+    assert counts(found)["frames"] == (None, None)
+    assert all("no places" in metric.note for metric in found.metrics)
+    assert found.table.rows == (("a", 2, None, 2, None, None),)
+    assert found.on_polyp is None
+
+
 def test_the_rate_has_wilsons_interval_and_too_few_groups_for_a_bootstrap():
     metric = located(frames_with([IN, OUT, OUT]), *map(outline, range(3))).metrics[0]
     assert (metric.intervals[-1].low, metric.intervals[-1].high) == wilson(1, 3)

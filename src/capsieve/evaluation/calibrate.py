@@ -1,6 +1,5 @@
 """Choose an operating point: the threshold, or the share to read, that reaches a target."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.atomic_write import check_replaceable
+from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import (
     LabelledResults,
@@ -26,7 +25,7 @@ from capsieve.evaluation.target import Scale, choose, reason, stability, unreach
 from capsieve.frame_table import FlagRule, LabelledFrames, flagged_at
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
-from capsieve.report import page, text
+from capsieve.report import text
 from capsieve.statistics.frames import reading_units, whole_exams
 from capsieve.statistics.operating_point import TEST, TRAIN, cross_fit, has_folds, short_threshold
 from capsieve.statistics.rates import rate_metrics
@@ -385,8 +384,7 @@ def _write(found: Calibration, out: Path) -> None:
         parameters = out / PARAMETERS_FILE
         check_replaceable(parameters, hashes_file(parameters), out / "calibration.json")
         (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
-    content = json.dumps(calibration_content(found), allow_nan=False, ensure_ascii=False, indent=1)
-    page.write(f"{content}\n", out / "calibration.json")
+    write_json(calibration_content(found), out / "calibration.json")
     if found.parameters is None or found.choice is None:
         return
     tested = [m for m in found.metrics if m.subset not in found.optimistic]

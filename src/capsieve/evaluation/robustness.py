@@ -1,6 +1,5 @@
 """A robustness study: change one parameter at a time a little, and compare what is flagged."""
 
-import json
 import math
 import os
 import re
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capsieve._version import __version__
-from capsieve.atomic_write import check_replaceable
+from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import ParameterError
 from capsieve.evaluation.labelled_run import (
     Inputs,
@@ -319,8 +318,7 @@ def _write(study: Robustness, out: Path) -> None:
     page.write(tables.csv(robustness_table(study)), out / "robustness.csv")
     page.write(tables.latex(paper_table(study)), out / "robustness.tex")
     figures.save(robustness_drawing([rate_changes(study)]).figure, out / "robustness.png")
-    content = json.dumps(robustness_content(study), allow_nan=False, ensure_ascii=False, indent=1)
-    page.write(f"{content}\n", out / "robustness.json")
+    write_json(robustness_content(study), out / "robustness.json")
 
 
 def rate_changes(study: Robustness, name: str = "") -> RateChanges:

@@ -6,7 +6,6 @@ sensitivity per frame, with the smallest R_P that reaches the target specificity
 parameters of the paper are always setting 0 and win ties.
 """
 
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.atomic_write import check_replaceable
+from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import LeakError, ParameterError
 from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
@@ -203,7 +202,6 @@ def search(
         best=chosen,
         parameters=replace(tried[chosen.setting], radius_threshold=chosen.radius_threshold),
     )
-    content = json.dumps(search_content(found), allow_nan=False, ensure_ascii=False, indent=1)
     page.write(tables.csv(settings_table(found)), out / "settings.csv")
     choice = Choice(
         chosen=f"setting {chosen.setting} of {len(tried)} with R_P = {chosen.radius_threshold}",
@@ -211,7 +209,7 @@ def search(
         hashes=frozenset(text for text in run.pixel_hash[inside].tolist() if text),
     )
     write_choice(out / "best.toml", choice, _best_text(found))
-    page.write(f"{content}\n", out / "search.json")
+    write_json(search_content(found), out / "search.json")
     return replace(found, parameters=Parameters.load(out / "best.toml"))  # which know their file
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
-from capsieve.atomic_write import atomic_write
+from capsieve.atomic_write import write_json
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.frame_table import FlagRule
 from capsieve.frames import ShapeName
@@ -172,9 +172,7 @@ class Record(TypedDict):
 
 def write_record(record: Record, folder: Path) -> None:
     """Write exam.json into a folder, complete or not at all."""
-    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False)
-    with atomic_write(folder / RECORD) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    write_json(record, folder / RECORD)
 
 
 def read_record(folder: Path) -> Record:
