@@ -79,7 +79,8 @@ def test_json_prints_the_content_of_the_file_only(run, study):
         ("--specificity", "0.9"),  # a fraction; the option is in percent
         ("--sensitivity", "101"),
         ("--sensitivity", "80", "--specificity", "90"),
-        ("--splits", "x", "--train-patient", "p"),
+        ("--train-patient", "p", "--splits", "x"),
+        ("--label-format", "foo"),
         ("--rule", "neither"),
         ("--sensitivity", "51"),  # it cannot be reached
         ("another",),
@@ -92,7 +93,7 @@ def test_wrong_usage_has_exit_code_2(run, study, more):
 
 @pytest.mark.parametrize(
     ("more", "named"),
-    [(("--splits", "nowhere"), "nowhere"), (("--label-format", "foo"), "foo")],
+    [(("--splits", "nowhere"), "nowhere")],
 )
 def test_a_failure_names_its_cause_in_one_line(run, study, more, named):
     assert_failed(calibrate(run, study, *more), named)

@@ -57,6 +57,7 @@ def test_json_is_the_metrics_file_and_nothing_else(run, study):
         ("--specificity", "0.9"),  # a proportion is not accepted as percent
         ("--bootstrap-samples", "5"),
         ("--train-patient", "p", "--splits", "x"),
+        ("--label-format", "foo"),
         ("--threshold", "nan"),
         ("--read", "0.1"),
         ("--read", "10%", "--threshold", "3"),
@@ -77,7 +78,6 @@ def test_wrong_usage_is_exit_code_2(run, study, more, monkeypatch):
         (("--regions", "nowhere"), "nowhere"),
         (("--splits", "nowhere"), "nowhere"),
         (("--baseline", "nowhere"), "nowhere"),
-        (("--label-format", "foo"), "foo"),
     ],
 )
 def test_a_failure_names_its_cause_in_one_line(run, study, more, named):

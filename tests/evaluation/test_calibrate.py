@@ -153,7 +153,7 @@ def drawn_again(frames, times):
 def test_a_bootstrap_sample_chooses_what_its_frames_would_choose(target, scale, monkeypatch):
     frames = on_scale(many_patients(12, normals=20), scale)
     rng = np.random.default_rng(1)
-    times = np.stack([np.bincount(rng.integers(0, 12, 12), minlength=12) for _ in range(20)])
+    times = np.stack([np.bincount(rng.integers(0, 12, 12), minlength=12) for _ in range(100)])
     seen = []
 
     def keep(values, **_):
@@ -162,7 +162,7 @@ def test_a_bootstrap_sample_chooses_what_its_frames_would_choose(target, scale, 
 
     monkeypatch.setattr(target_module, "draws", lambda *_, **__: times.astype(float))
     monkeypatch.setattr(target_module, "resampled_interval", keep)
-    stability(frames, replace(options(**target), bootstrap_samples=20), scale)
+    stability(frames, replace(options(**target), bootstrap_samples=100), scale)
     for drawn, value in zip(times, seen, strict=True):
         sample = drawn_again(frames, drawn)
         expected = choose(sample, options(**target), scale)

@@ -11,6 +11,7 @@ from capsieve import FileError, Parameters
 from capsieve.evaluation.calibrate import calibrate
 from capsieve.evaluation.results import read_results
 from capsieve.frame_table import FlagRule
+from capsieve.statistics.options import InputOptions
 from capsieve.store.choice import STORED_HASHES, Choice, read_choice, store_choice
 from capsieve.store.exam import Exam
 from support.commands import assert_failed, invoke
@@ -63,11 +64,14 @@ def test_the_evaluated_frames_that_chose_are_counted_without_smooth_ones(out):
 def test_figures_of_exams_that_did_not_choose_are_not_optimistic(out):
     for read in (
         read_results(out / "b", labels("b")),
-        read_results(out, labels("a", "b"), train_patients=("a",)),
+        read_results(out, labels("a", "b"), InputOptions(train_patients=("a",))),
     ):
         assert read.calibration_frames == 0
         assert not any("ptimistic" in warning for warning in read.warnings)
-    assert read_results(out, labels("a", "b"), train_patients=("b",)).calibration_frames == 5
+    assert (
+        read_results(out, labels("a", "b"), InputOptions(train_patients=("b",))).calibration_frames
+        == 5
+    )
 
 
 def test_training_does_not_use_the_scores_and_is_not_warned(out):

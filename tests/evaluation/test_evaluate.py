@@ -15,7 +15,7 @@ from capsieve.evaluation.results import read_results
 from capsieve.frame_table import UNLABELLED
 from capsieve.learned.model_file import read_model, write_model
 from capsieve.phash import phash
-from capsieve.statistics.results import EvaluationOptions
+from capsieve.statistics.options import EvaluationOptions
 from made_models import CARD, brightness_model, spec
 from support.label_sets import make_files
 from support.paper_study import FALSE_POSITIVES, FOUND, LENGTHS, NORMALS, write_paper_study

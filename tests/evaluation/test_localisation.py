@@ -12,7 +12,7 @@ from capsieve.evaluation.localisation import Marks, froc, localise, read_marks
 from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.labels.outlines import Box, Outline, Outlines
 from capsieve.statistics.intervals import wilson
-from capsieve.statistics.results import EvaluationOptions
+from capsieve.statistics.options import EvaluationOptions
 from support.labelled_frames import labelled_frames
 from support.results import write_results
 

@@ -10,6 +10,7 @@ from capsieve.evaluation.results import accounts_table, radius_warnings, read_re
 from capsieve.frame_table import NORMAL, POLYP, UNLABELLED
 from capsieve.labels import read_labels
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
+from capsieve.statistics.options import InputOptions
 from support.results import write_results
 
 
@@ -38,7 +39,7 @@ def test_training_patients_are_a_part(tmp_path):
     write_results(tmp_path / "out" / "b", score=np.ones(2))
     path = tmp_path / "labels.csv"
     path.write_text("exam,frame,label,patient\na,0,polyp,p\nb,1,normal,q\n")
-    read = read_results(tmp_path / "out", read_labels(path), train_patients=("q",))
+    read = read_results(tmp_path / "out", read_labels(path), InputOptions(train_patients=("q",)))
     assert read.frames.part.names == ("train", "test")
     assert read.frames.part.code[[0, 3]].tolist() == [1, 0]
 
@@ -54,7 +55,9 @@ def test_parts_of_blocks_have_a_caution(tmp_path, column, split):
         places += [f"{exam},{frame},{exam},{exam}" for frame in range(2)]
     labels.write_text("\n".join(rows) + "\n")
     parts.write_text("\n".join(places) + "\n")
-    read = read_results(tmp_path / "out", read_labels(labels), splits=parts if split else None)
+    read = read_results(
+        tmp_path / "out", read_labels(labels), InputOptions(splits=parts if split else None)
+    )
     assert (BLOCKS_ARE_NOT_EXAMS in read.warnings) == (split and column == "block")
 
 
@@ -64,7 +67,7 @@ def test_an_exam_is_in_one_part_even_if_only_some_rows_name_its_patient(tmp_path
     labels.write_text("exam,frame,label,patient\na,0,polyp,Anna\na,1,normal,\n")
     split.write_text("exam,frame,group,part\na,0,x,train\na,1,y,test\n")
     with pytest.raises(LeakError):
-        read_results(tmp_path / "out", read_labels(labels), splits=split)
+        read_results(tmp_path / "out", read_labels(labels), InputOptions(splits=split))
 
 
 def test_videos_without_patients_are_in_one_part(tmp_path):
@@ -73,7 +76,7 @@ def test_videos_without_patients_are_in_one_part(tmp_path):
     labels.write_text("exam,frame,label\na,0,polyp\na,1,normal\n")
     split.write_text("exam,frame,group,part\na,0,x,train\na,1,y,test\n")
     with pytest.raises(LeakError):
-        read_results(tmp_path / "out", read_labels(labels), splits=split)
+        read_results(tmp_path / "out", read_labels(labels), InputOptions(splits=split))
 
 
 def test_every_frame_and_every_row_of_the_labels_is_accounted_for(tmp_path):

@@ -17,8 +17,8 @@ from capsieve.statistics.breakdown import (
     source_metrics,
     source_warnings,
 )
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import EvaluationOptions
 from capsieve.statistics.roc import auc, frame_roc
 from support.labelled_frames import labelled_frames, many_patients
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from capsieve.errors import FileError
 from capsieve.frame_table import NORMAL, POLYP, UNLABELLED, flagged_at
 from capsieve.statistics.comparison import compare, mcnemar
-from capsieve.statistics.results import EvaluationOptions
+from capsieve.statistics.options import EvaluationOptions
 from support.labelled_frames import labelled_frames
 
 OPTIONS = EvaluationOptions(bootstrap_samples=500)

@@ -24,7 +24,7 @@ from capsieve.statistics.intervals import (
     resampled_interval,
     wilson,
 )
-from capsieve.statistics.results import EvaluationOptions
+from capsieve.statistics.options import EvaluationOptions
 from support.labelled_frames import labelled_frames, many_patients
 
 OPTIONS = EvaluationOptions(bootstrap_samples=500)

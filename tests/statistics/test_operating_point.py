@@ -22,8 +22,8 @@ from capsieve.statistics.operating_point import (
     threshold_for_sensitivity,
     with_training_patients,
 )
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.reading_effort import flagged_by
-from capsieve.statistics.results import EvaluationOptions
 from support.labelled_frames import labelled_frames, many_patients, paper_frames
 from support.score_sets import scores
 

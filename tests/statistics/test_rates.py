@@ -13,6 +13,7 @@ from capsieve.statistics.operating_point import (
     fitted_point,
     with_training_patients,
 )
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import (
     class_warnings,
     cross_fit_table,
@@ -22,7 +23,7 @@ from capsieve.statistics.rates import (
     sequences_table,
     subsets,
 )
-from capsieve.statistics.results import EvaluationOptions, OperatingPoint
+from capsieve.statistics.results import OperatingPoint
 from support.labelled_frames import (
     PAPER_FALSE,
     PAPER_NORMAL,

@@ -22,6 +22,7 @@ from capsieve.frame_table import (
     group_events,
 )
 from capsieve.frame_table import to_read as screened_to_read
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.reading_effort import (
     effort_curve,
     effort_metrics,
@@ -30,7 +31,6 @@ from capsieve.statistics.reading_effort import (
     flagged_by,
     reading_share,
 )
-from capsieve.statistics.results import EvaluationOptions
 from capsieve.store.frame_columns import frame_columns, with_flags
 from capsieve.store.schema import FRAMES
 from capsieve.store.tables import frame_counts

@@ -6,12 +6,8 @@ import pytest
 
 from capsieve.errors import ParameterError
 from capsieve.statistics.definitions import DEFINITIONS
-from capsieve.statistics.results import (
-    Evaluation,
-    EvaluationOptions,
-    Table,
-    make_metric,
-)
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import Evaluation, Table, make_metric
 from support.labelled_frames import labelled_frames
 
 

@@ -13,7 +13,7 @@ from sklearn import metrics
 from capsieve.frame_table import NORMAL, POLYP
 from capsieve.statistics import roc as module
 from capsieve.statistics.intervals import draws
-from capsieve.statistics.results import EvaluationOptions
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.roc import (
     auc,
     frame_roc,

@@ -29,6 +29,7 @@ from capsieve.statistics.breakdown import (
 )
 from capsieve.statistics.comparison import compare
 from capsieve.statistics.operating_point import fitted_point
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import (
     false_positives_table,
     points_table,
@@ -39,7 +40,6 @@ from capsieve.statistics.reading_effort import effort_curve, effort_metrics, eff
 from capsieve.statistics.results import (
     Column,
     Evaluation,
-    EvaluationOptions,
     FrocCurve,
     Interval,
     OperatingPoint,

@@ -3,18 +3,15 @@
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
-    allow_leaks_option,
     json_option,
-    label_format_option,
     labels_option,
     out_folder_option,
-    splits_option,
 )
 from capsieve.cli.settings_options import PathType, settings_options
 from capsieve.evaluation.settings import CalibrationOptions
@@ -40,9 +37,6 @@ Example:
     "Folder for calibration.json, calibrated.toml and calibrated.frames.txt.", "CALIBRATION"
 )
 @settings_options(CalibrationOptions)
-@label_format_option
-@splits_option
-@allow_leaks_option
 @json_option("calibration.json")
 def command(
     settings: CalibrationOptions,
@@ -50,7 +44,6 @@ def command(
     labels: Path,
     out: Path,
     as_json: bool,
-    **inputs: Any,
 ) -> None:
     """Choose the threshold, or the share to read, that reaches a target.
 
@@ -61,10 +54,8 @@ def command(
     """
     from capsieve.evaluation.calibrate import calibrate, calibration_content
 
-    if inputs["splits"] is not None and settings.train_patients:
-        raise click.UsageError("--splits and --train-patient cannot be combined; give one of them.")
     with interruptible(kept=False):
-        found = calibrate(results, labels, out, options=settings, **inputs)
+        found = calibrate(results, labels, out, options=settings)
     if as_json:
         click.echo(json.dumps(calibration_content(found), indent=2, allow_nan=False))
     else:

@@ -8,14 +8,11 @@ import click
 
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
-    allow_leaks_option,
     json_option,
-    label_format_option,
     labels_option,
-    splits_option,
 )
 from capsieve.cli.settings_options import PathType, settings_options
-from capsieve.statistics.results import EvaluationOptions
+from capsieve.statistics.options import EvaluationOptions
 
 if TYPE_CHECKING:
     from capsieve.statistics.results import Evaluation
@@ -42,9 +39,7 @@ Example:
     metavar="EVAL",
     help="Folder for report.html, metrics.json, tables/ and figures/.",
 )
-@label_format_option
 @settings_options(EvaluationOptions)
-@splits_option
 @click.option(
     "--baseline",
     type=PathType(),
@@ -64,7 +59,6 @@ Example:
     metavar="polyp=ID",
     help="The class of polyps in boxes without names of classes.",
 )
-@allow_leaks_option
 @click.option("--no-galleries", is_flag=True, help="Show no frames in the report.")
 @json_option("metrics.json")
 def command(

@@ -12,13 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ParametersFile",
-    "allow_leaks_option",
     "json_option",
     "label_format_option",
     "labels_option",
     "out_folder_option",
     "quiet_option",
-    "splits_option",
     "workers_option",
 ]
 
@@ -52,19 +50,6 @@ labels_option: Decorator = click.option(
 
 label_format_option: Decorator = click.option(
     "--label-format", metavar="NAME", help="Format of the labels, if it is not recognised."
-)
-
-splits_option: Decorator = click.option(
-    "--splits",
-    type=PathType(),
-    metavar="FILE",
-    help="Parts from capsieve splits: train and test, or folds.",
-)
-
-allow_leaks_option: Decorator = click.option(
-    "--allow-leaks",
-    is_flag=True,
-    help="Continue although training and test frames are not independent; all files say so.",
 )
 
 workers_option: Decorator = click.option(

@@ -15,7 +15,6 @@ from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import (
     LabelledResults,
-    as_labels,
     radius_warnings,
     read_results,
 )
@@ -28,9 +27,10 @@ from capsieve.parameters import Parameters
 from capsieve.report import text
 from capsieve.statistics.frames import reading_units, whole_exams
 from capsieve.statistics.operating_point import TEST, TRAIN, cross_fit, has_folds, short_threshold
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.reading_effort import effort_metrics, reading_share
-from capsieve.statistics.results import Column, EvaluationOptions, Interval, Metric, Table
+from capsieve.statistics.results import Column, Interval, Metric, Table
 from capsieve.store.choice import Choice, hashes_file, write_choice
 from capsieve.store.record import RECORD
 
@@ -59,8 +59,8 @@ class Calibration:
     ----------
     results, labels
         Where they were read.
-    options, label_format, splits, allow_leaks
-        As given.
+    options, label_format
+        As given, and the format that the labels have.
     rule, name
         The chosen rule, a threshold or a share; and "R_P", "score threshold" or "share to read".
     reason, stability
@@ -87,8 +87,6 @@ class Calibration:
     labels: str
     options: CalibrationOptions
     label_format: str
-    splits: str | None
-    allow_leaks: bool
     rule: FlagRule
     name: str
     reason: str
@@ -123,9 +121,6 @@ def calibrate(
     out: str | os.PathLike[str] | None = None,
     *,
     options: CalibrationOptions = CalibrationOptions(),  # noqa: B008 it is immutable
-    splits: str | os.PathLike[str] | None = None,
-    label_format: str | None = None,
-    allow_leaks: bool = False,
     **changes: Any,
 ) -> Calibration:
     """Choose the threshold, or the share to read, that reaches a target.
@@ -138,14 +133,10 @@ def calibrate(
         Folder for calibration.json and, for results of ``capsieve screen``, calibrated.toml and
         the hashes of the calibration frames; by default nothing is written.
     options
-        The target, what to choose, and the bootstrap.
-    splits
-        A file of ``capsieve splits``. The part "train" chooses and the others test; of folds, all
-        choose together, and each is tested with the value that the others choose.
-    label_format
-        The format of the labels, if it is not recognised.
-    allow_leaks
-        Continue although training and test frames are not independent. The files name the leaks.
+        The target, what to choose, how labels are read and frames divided, and the bootstrap. Of
+        `splits`, the part "train" chooses and the others test; of folds, all choose together, and
+        each is tested with the value that the others choose. The files name leaks that are
+        allowed.
     **changes
         Fields of `options`, such as ``sensitivity=80``.
 
@@ -161,13 +152,7 @@ def calibrate(
     options = replace(options, **changes)
     if out is not None and any((*Path(out).glob(RECORD), *Path(out).glob(f"*/{RECORD}"))):
         raise FileError(f"{out} contains results of capsieve screen; give another folder")
-    read = read_results(
-        results,
-        as_labels(labels, label_format),
-        splits=splits,
-        train_patients=options.train_patients,
-        allow_leaks=allow_leaks,
-    )
+    read = read_results(results, labels, options)
     lists = read.rules and all(each.is_list for each in read.rules)
     rule = options.rule or ("share" if lists else "threshold")
     frames = read.frames
@@ -221,8 +206,6 @@ def calibrate(
         labels=read.labels.path,
         options=options,
         label_format=read.labels.label_format,
-        splits=None if splits is None else str(splits),
-        allow_leaks=allow_leaks,
         rule=chosen,
         name=scale.name,
         reason=reason(some, options, scale, " of the training part" if subset == TRAIN else ""),
@@ -363,6 +346,8 @@ def calibration_table(found: Calibration) -> Table:
 def calibration_content(found: Calibration) -> dict[str, Any]:
     """Return the content of calibration.json as plain values."""
     plain = asdict(replace(found, choice=None))
+    if found.options.splits is not None:
+        plain["options"]["splits"] = str(found.options.splits)
     if found.choice is not None:
         choice = found.choice
         plain["choice"] = {"frames": len(choice.hashes), "sha256": choice.sha256}

@@ -14,7 +14,6 @@ from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
     LabelledResults,
     accounts_table,
-    as_labels,
     calibration_frames,
     radius_warnings,
     read_results,
@@ -41,6 +40,7 @@ from capsieve.statistics.operating_point import (
     fitted_point,
     has_folds,
 )
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import (
     cross_fit_table,
     false_positives_table,
@@ -57,14 +57,7 @@ from capsieve.statistics.reading_effort import (
     flagged_alike,
     flagged_by,
 )
-from capsieve.statistics.results import (
-    Comparison,
-    Evaluation,
-    EvaluationOptions,
-    Metric,
-    OperatingPoint,
-    Table,
-)
+from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint, Table
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
 __all__ = ["evaluate", "operating_points", "step_of"]
@@ -83,12 +76,9 @@ def evaluate(
     out: PathLike | None = None,
     *,
     options: EvaluationOptions = EvaluationOptions(),  # noqa: B008 it is immutable
-    splits: PathLike | None = None,
     regions: PathLike | None = None,
     baseline: Scores | None = None,
-    label_format: str | None = None,
     polyp_class: str | None = None,
-    allow_leaks: bool = False,
     galleries: bool = True,
     **changes: Any,
 ) -> Evaluation:
@@ -106,20 +96,15 @@ def evaluate(
     out
         Folder for report.html, metrics.json, tables/ and figures/; by default nothing is written.
     options
-        Options that can change a number.
-    splits
-        A file of ``capsieve splits``: parts "train" and "test", or folds.
+        What to evaluate, how labels are read and frames divided, and the bootstrap. The report
+        names leaks that are allowed.
     regions
         Outlines of the polyps on the frames: COCO, boxes or masks.
     baseline
         Scores of another detector for the same frames. Both are compared at the same share of
         frames to read.
-    label_format
-        The format of the labels, if it is not recognised.
     polyp_class
         The class of polyps in `regions`, if it has no names.
-    allow_leaks
-        Continue although training and test share patients or images. The report names them.
     galleries
         Whether the report shows frames. They are read again from the sources of the exams.
     **changes
@@ -153,21 +138,13 @@ def evaluate(
         from capsieve.report.evaluation import check_folder
 
         check_folder(out)
-    read = read_results(
-        results,
-        as_labels(labels, label_format),
-        splits=splits,
-        train_patients=options.train_patients,
-        allow_leaks=allow_leaks,
-    )
+    read = read_results(results, labels, options)
     others = None if baseline is None else read_scores(baseline)
     outlines = None if regions is None else read_outlines(regions, polyp_class=polyp_class)
     settings = {
         "label_format": read.labels.label_format,
-        "splits": None if splits is None else str(splits),
         "regions": None if regions is None else str(regions),
         "baseline": None if others is None else others.name,
-        "allow_leaks": allow_leaks,
         "calibration_frames": read.calibration_frames or None,
     }
     evaluation = _evaluation(read, options, settings, outlines, others)

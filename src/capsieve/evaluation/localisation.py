@@ -17,14 +17,8 @@ from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
 from capsieve.statistics.frames import number_of
 from capsieve.statistics.intervals import proportion
-from capsieve.statistics.results import (
-    Column,
-    EvaluationOptions,
-    FrocCurve,
-    Metric,
-    Table,
-    make_metric,
-)
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import Column, FrocCurve, Metric, Table, make_metric
 from capsieve.store.exam import Exam
 
 __all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]

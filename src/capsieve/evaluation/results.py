@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from capsieve.errors import FileError, ParameterError
+from capsieve.errors import FileError
 from capsieve.evaluation.leaks import (
     check_leaks,
     find_leaks,
@@ -23,7 +23,6 @@ from capsieve.labels import (
     LabelProblem,
     LabelSet,
     Matched,
-    Splits,
     match,
     read_labels,
     read_splits,
@@ -33,6 +32,7 @@ from capsieve.labels.tables import RawTable
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients
+from capsieve.statistics.options import InputOptions
 from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
 from capsieve.store.choice import Choice
@@ -92,10 +92,8 @@ class LabelledResults:
 def read_results(
     results: Scores,
     labels: Any,
+    options: InputOptions = InputOptions(),  # noqa: B008 it is immutable
     *,
-    splits: Splits | str | os.PathLike[str] | None = None,
-    train_patients: Sequence[str] = (),
-    allow_leaks: bool = False,
     check_model: bool = True,
 ) -> LabelledResults:
     """Read scores, match them with labels, divide them into parts, and check for leaks.
@@ -107,12 +105,8 @@ def read_results(
         dict of arrays.
     labels
         From :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
-    splits
-        A file of ``capsieve splits``: parts "train" and "test", or folds.
-    train_patients
-        Patients that are the part "train"; all others are the part "test".
-    allow_leaks
-        Continue although there are leaks.
+    options
+        The format of the labels, the parts, and whether leaks are allowed.
     check_model
         Whether frames that trained the model are a leak, and results without a score an error.
         Training does not use the scores.
@@ -124,15 +118,10 @@ def read_results(
     LeakError
         Training and test share patients or images, or the model was trained on the frames.
     ParameterError
-        A training patient is not in the labels, or splits and training patients are both given.
+        A training patient is not in the labels.
     """
-    if splits is not None and train_patients:
-        raise ParameterError(
-            "train_patients", "cannot be combined with splits; both define the training part"
-        )
-    labels = as_labels(labels)
-    if splits is not None and not isinstance(splits, Splits):
-        splits = read_splits(splits)
+    labels = as_labels(labels, options.label_format)
+    splits = None if options.splits is None else read_splits(options.splits)
     scored = read_scores(results)
     matched = match(frame_keys(scored.frames, scored.path), labels, splits)
     if not matched.labels.labelled.any():
@@ -143,8 +132,8 @@ def read_results(
     frames = _labelled(scored, matched)
     if check_model and not frames.scored.any():
         raise FileError(f"no frame of {scored.name} has a score, so there is nothing to evaluate")
-    if train_patients:
-        frames = with_training_patients(frames, tuple(train_patients))
+    if options.train_patients:
+        frames = with_training_patients(frames, tuple(options.train_patients))
     frames = _with_parts(frames)
     leaks = list(find_leaks(frames, scored.hashes, in_two_parts=matched.in_two_parts))
     unknown = ""
@@ -152,7 +141,7 @@ def read_results(
         trained, unknown = read_training_phashes(scored.detector, scored.models)
         if trained is not None and scored.hashes is not None:
             leaks += training_leak(frames, scored.hashes, trained)
-    allowed, leak_warnings = check_leaks(leaks, allow=allow_leaks)
+    allowed, leak_warnings = check_leaks(leaks, allow=options.allow_leaks)
     chose = scored.choice if check_model else None
     seen, optimistic = calibration_frames(frames, scored, chose)
     warnings = (

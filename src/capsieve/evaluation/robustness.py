@@ -25,8 +25,9 @@ from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
 from capsieve.report import figures, page, tables, text
 from capsieve.report.robustness_figure import RateChanges, robustness_drawing
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
+from capsieve.statistics.results import Column, Metric, Table
 from capsieve.statistics.robustness import RATES, Effect, effect
 
 if TYPE_CHECKING:

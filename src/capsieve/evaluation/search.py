@@ -27,8 +27,9 @@ from capsieve.parameters import Parameters
 from capsieve.report import page, tables, text
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.operating_point import cross_fit, has_folds, smallest_threshold
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import Column, EvaluationOptions, Metric, Table
+from capsieve.statistics.results import Column, Metric, Table
 from capsieve.statistics.robustness import RATES, rates
 from capsieve.store.choice import Choice, hashes_file, write_choice
 

@@ -1,7 +1,6 @@
 """Options of calibrations, robustness studies and searches.
 
-Only the standard library is imported, because every command line needs them. The text "help" of a
-field makes it an option of the command line and describes it.
+The text "help" of a field makes it an option of the command line and describes it.
 """
 
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from capsieve.errors import ParameterError
+from capsieve.statistics.options import BootstrapOptions, InputOptions
 
 if TYPE_CHECKING:
     from capsieve.frames import FieldOfView
@@ -23,8 +23,8 @@ def _option(default: Any, text: str, **more: Any) -> Any:
     return field(default=default, metadata={"help": text} | more)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationOptions:
+@dataclass(frozen=True, kw_only=True)
+class CalibrationOptions(BootstrapOptions, InputOptions):
     """Options of :func:`capsieve.calibrate`; at most one of the first two is given."""
 
     specificity: float | None = _option(
@@ -38,25 +38,16 @@ class CalibrationOptions:
         "Choose a threshold, or the share of each exam to read; by default the rule that the "
         "exams were screened with.",
     )
-    train_patients: tuple[str, ...] = _option(
-        (),
-        "Choose on this patient (or exam, if it is the only one of its patient) and test on the "
-        "others. May be given several times.",
-        option="--train-patient",
-        metavar="NAME",
-    )
-    bootstrap_samples: int = _option(2000, "Number of bootstrap samples.", min=100)
-    seed: int = _option(0, "Seed of the bootstrap.", min=0)
 
     def __post_init__(self) -> None:
+        InputOptions.__post_init__(self)
+        BootstrapOptions.__post_init__(self)
         if self.specificity is not None and self.sensitivity is not None:
             raise ParameterError("sensitivity", "cannot be combined with specificity; give one")
         for name in ("specificity", "sensitivity"):
             value = getattr(self, name)
             if value is not None and not 1 <= value <= 100:
                 raise ParameterError(name, f"must be 1 to 100 percent, not {value:g}")
-        if isinstance(self.train_patients, str):
-            raise ParameterError("train_patients", "must be a list of names, not a text")
 
     @property
     def kind(self) -> Literal["specificity", "sensitivity"]:

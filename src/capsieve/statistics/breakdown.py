@@ -11,15 +11,9 @@ from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, LabelledFrames
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import number_of, split_findings
 from capsieve.statistics.intervals import proportion, share_cells
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import (
-    Column,
-    EvaluationOptions,
-    Histogram,
-    Metric,
-    Table,
-    make_metric,
-)
+from capsieve.statistics.results import Column, Histogram, Metric, Table, make_metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
 __all__ = [

@@ -10,11 +10,11 @@ from capsieve.frame_table import NORMAL, OTHER, POLYP, LabelledFrames
 from capsieve.statistics.delong import AucEstimate, delong
 from capsieve.statistics.frames import number_of, polyp_scores
 from capsieve.statistics.intervals import group_counts, ratio_interval
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import LONG, rate_metrics
 from capsieve.statistics.results import (
     Column,
     Comparison,
-    EvaluationOptions,
     Interval,
     Metric,
     RocCurve,

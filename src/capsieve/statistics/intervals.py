@@ -31,14 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from capsieve.errors import ParameterError
 from capsieve.frame_table import Coded, LabelledFrames
 from capsieve.statistics.frames import dense_units, exam_units
-from capsieve.statistics.results import (
-    LEVEL,
-    EvaluationOptions,
-    Interval,
-    Metric,
-    define,
-    make_metric,
-)
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import LEVEL, Interval, Metric, define, make_metric
 
 __all__ = [
     "FEWEST_GROUPS",

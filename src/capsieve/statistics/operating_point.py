@@ -18,7 +18,8 @@ from capsieve.errors import ParameterError
 from capsieve.frame_table import Coded, FlagRule, LabelledFrames, flagged_at
 from capsieve.statistics.frames import number_of
 from capsieve.statistics.intervals import least_count
-from capsieve.statistics.results import EvaluationOptions, OperatingPoint
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import OperatingPoint
 
 __all__ = [
     "TEST",

@@ -10,7 +10,8 @@ from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
 from capsieve.statistics.frames import number_of, polyp_scores, unscored_note
 from capsieve.statistics.intervals import mean_per_exam, proportion, share_cells
 from capsieve.statistics.operating_point import TEST, TRAIN, CrossFit
-from capsieve.statistics.results import Column, EvaluationOptions, Metric, OperatingPoint, Table
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import Column, Metric, OperatingPoint, Table
 from capsieve.statistics.robustness import rates
 
 __all__ = [

@@ -27,13 +27,8 @@ from capsieve.statistics.frames import (
     reading_units,
 )
 from capsieve.statistics.intervals import mean_per_exam
-from capsieve.statistics.results import (
-    Column,
-    EffortCurve,
-    EvaluationOptions,
-    Metric,
-    Table,
-)
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import Column, EffortCurve, Metric, Table
 
 __all__ = [
     "effort_curve",

@@ -1,16 +1,15 @@
 """Types of the results: metrics, tables, curves, operating points, comparisons and evaluations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule, LabelledFrames
 from capsieve.statistics.definitions import DEFINITIONS, Definition, Unit
+from capsieve.statistics.options import EvaluationOptions
 
 __all__ = [
     "LEVEL",
@@ -18,7 +17,6 @@ __all__ = [
     "Comparison",
     "EffortCurve",
     "Evaluation",
-    "EvaluationOptions",
     "FrocCurve",
     "Histogram",
     "Interval",
@@ -106,7 +104,7 @@ def make_metric(
     key: str,
     value: float | None,
     frames: LabelledFrames,
-    options: "EvaluationOptions",
+    options: EvaluationOptions,
     **fields: Any,
 ) -> Metric:
     """Return a metric with name and text of its definition in the words of this evaluation."""
@@ -114,7 +112,7 @@ def make_metric(
     return Metric(key, value, name=name, text=text, **fields)
 
 
-def define(key: str, frames: LabelledFrames, options: "EvaluationOptions") -> Definition:
+def define(key: str, frames: LabelledFrames, options: EvaluationOptions) -> Definition:
     """Return the definition of a metric in the words of this evaluation."""
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
     name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
@@ -283,72 +281,6 @@ class Comparison:
     lost: Mapping[str, int]
     p_value: Mapping[str, float]
     rocs: tuple[RocCurve, RocCurve]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationOptions:
-    """Options that can change a number of an evaluation.
-
-    The metadata "help" makes a field an option of the command line.
-    """
-
-    specificity: float = field(
-        default=90.0,
-        metadata={
-            "help": "Specificity that a chosen operating point must reach.",
-            "metavar": "PERCENT",
-            "min": 1,
-            "max": 100,
-        },
-    )
-    threshold: float | None = field(
-        default=None, metadata={"help": "Evaluate this threshold instead of the flags of OUT."}
-    )
-    read: str | None = field(
-        default=None,
-        metadata={
-            "help": "Evaluate a reading list instead: a share (10%) or a number of frames (300).",
-            "metavar": "LIST",
-        },
-    )
-    train_patients: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "Choose the operating point on this patient (or exam, if it is the only one of "
-            "its patient) and test on the others. May be given several times.",
-            "option": "--train-patient",
-            "metavar": "NAME",
-        },
-    )
-    bootstrap_samples: int = field(
-        default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
-    )
-    seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.specificity <= 100:
-            raise ParameterError(
-                "specificity", f"must be 1 to 100 percent, not {self.specificity:g}"
-            )
-        if isinstance(self.train_patients, str):
-            raise ParameterError("train_patients", "must be a list of names, not a text")
-        FlagRule.parse(read=self.read, threshold=self.threshold)
-        for name, value, least in (
-            ("bootstrap_samples", self.bootstrap_samples, 100),
-            ("seed", self.seed, 0),
-        ):
-            if value < least:
-                raise ParameterError(name, f"must be {least} or more, not {value}")
-
-    @property
-    def target(self) -> float:
-        """The target specificity as a share of 1, the nearest number to its decimals."""
-        return float(Fraction(repr(float(self.specificity))) / 100)
-
-    @property
-    def rule(self) -> FlagRule | None:
-        """The rule to evaluate; None for the flags of the results."""
-        return FlagRule.parse(read=self.read, threshold=self.threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

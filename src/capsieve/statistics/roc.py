@@ -19,14 +19,8 @@ from capsieve.frame_table import LabelledFrames
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import dense_units, polyp_scores
 from capsieve.statistics.intervals import FEWEST_GROUPS, draws, least_count, resampled_interval
-from capsieve.statistics.results import (
-    LEVEL,
-    EvaluationOptions,
-    Interval,
-    Metric,
-    RocCurve,
-    make_metric,
-)
+from capsieve.statistics.options import EvaluationOptions
+from capsieve.statistics.results import LEVEL, Interval, Metric, RocCurve, make_metric
 
 __all__ = [
     "RocResult",

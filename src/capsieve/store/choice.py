@@ -31,7 +31,7 @@ from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
-from capsieve.user_files import read_bytes, read_text
+from capsieve.user_files import open_file, read_text
 
 __all__ = [
     "STORED_HASHES",
@@ -148,10 +148,10 @@ def read_choice(path: Path) -> Choice:
         field = ".".join(["calibration", *map(str, first["loc"])])
         message = first["msg"][:1].lower() + first["msg"][1:]
         raise FileError(f"{path}: {field}: {message}; {_AGAIN}") from None
+    rule = None
     try:
-        rule = (
-            FlagRule(table["rule"], table["value"]) if {"rule", "value"} <= table.keys() else None
-        )
+        if "rule" in table and "value" in table:
+            rule = FlagRule(table["rule"], table["value"])
     except ParameterError as error:
         raise FileError(f"{path}: calibration.value: {error.args[1]}; {_AGAIN}") from None
     name = table["file"]
@@ -212,7 +212,8 @@ def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
 
 
 def _read_hashes(path: Path, digest: str, advice: str) -> frozenset[str]:
-    content = read_bytes(path, largest=_LARGEST_HASHES)
+    with open_file(path, largest=_LARGEST_HASHES, advice=advice) as file:
+        content = file.read(_LARGEST_HASHES)
     if sha256(content).hexdigest() != digest:
         raise FileError(f"{path} has changed since it was written; {advice}")
     head, *hashes = content.decode().splitlines()

@@ -20,8 +20,9 @@ from capsieve.screening.range_check import MEASURED, measures
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.intervals import plural
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
+from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import EvaluationOptions, Metric
+from capsieve.statistics.results import Metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 from capsieve.store.exam import Exam
 from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet

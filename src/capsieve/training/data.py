@@ -18,6 +18,7 @@ from capsieve.labels import LabelProblem, LabelSet, plan_splits, read_labels, wr
 from capsieve.labels.splits import SplitOptions
 from capsieve.statistics.frames import split_findings
 from capsieve.statistics.operating_point import TEST, TRAIN
+from capsieve.statistics.options import InputOptions
 
 __all__ = ["NORMAL", "OTHER", "POLYP", "FrameSet", "read_frames"]
 
@@ -146,7 +147,8 @@ def read_frames(
         write_splits(plan.splits, planned)
         planning = tuple(f"{text[:1].upper()}{text[1:]}." for text in plan.warnings)
     file = splits or planned
-    read = read_results(results, label_set, splits=file, allow_leaks=allow_leaks, check_model=False)
+    options = InputOptions(splits=file, allow_leaks=allow_leaks)
+    read = read_results(results, label_set, options, check_model=False)
     frames = _frame_set(read, label_set, file)
     _check_classes(frames, label_set.path)
     _check_folds(frames)

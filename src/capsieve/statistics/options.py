@@ -1,0 +1,113 @@
+"""Options that can change a number; the text "help" makes a field an option of the command line."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from capsieve.errors import ParameterError
+from capsieve.frame_table import FlagRule
+
+__all__ = ["BootstrapOptions", "EvaluationOptions", "InputOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """How labels are read and frames divided."""
+
+    train_patients: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Choose the operating point on this patient (or exam, if it is the only one of "
+            "its patient) and test on the others. May be given several times.",
+            "option": "--train-patient",
+            "metavar": "NAME",
+        },
+    )
+    splits: Path | None = field(
+        default=None,
+        metadata={
+            "help": "Parts from capsieve splits: train and test, or folds.",
+            "metavar": "FILE",
+        },
+    )
+    label_format: str | None = field(
+        default=None,
+        metadata={"help": "Format of the labels, if it is not recognised.", "metavar": "NAME"},
+    )
+    allow_leaks: bool = field(
+        default=False,
+        metadata={
+            "help": "Continue although training and test frames are not independent; all files say "
+            "so."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.train_patients, str):
+            raise ParameterError("train_patients", "must be a list of names, not a text")
+        if self.splits is not None and self.train_patients:
+            raise ParameterError(
+                "train_patients", "cannot be combined with splits; both define the training part"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapOptions:
+    """The random draws of intervals."""
+
+    bootstrap_samples: int = field(
+        default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("bootstrap_samples", self.bootstrap_samples, 100),
+            ("seed", self.seed, 0),
+        ):
+            if value < least:
+                raise ParameterError(name, f"must be {least} or more, not {value}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions(BootstrapOptions, InputOptions):
+    """Options of :func:`capsieve.evaluate`."""
+
+    specificity: float = field(
+        default=90.0,
+        metadata={
+            "help": "Specificity that a chosen operating point must reach.",
+            "metavar": "PERCENT",
+            "min": 1,
+            "max": 100,
+        },
+    )
+    threshold: float | None = field(
+        default=None, metadata={"help": "Evaluate this threshold instead of the flags of OUT."}
+    )
+    read: str | None = field(
+        default=None,
+        metadata={
+            "help": "Evaluate a reading list instead: a share (10%) or a number of frames (300).",
+            "metavar": "LIST",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        InputOptions.__post_init__(self)
+        BootstrapOptions.__post_init__(self)
+        if not 1 <= self.specificity <= 100:
+            raise ParameterError(
+                "specificity", f"must be 1 to 100 percent, not {self.specificity:g}"
+            )
+        FlagRule.parse(read=self.read, threshold=self.threshold)
+
+    @property
+    def target(self) -> float:
+        """The target specificity as a share of 1, the nearest number to its decimals."""
+        return float(Fraction(repr(float(self.specificity))) / 100)
+
+    @property
+    def rule(self) -> FlagRule | None:
+        """The rule to evaluate; None for the flags of the results."""
+        return FlagRule.parse(read=self.read, threshold=self.threshold)
