@@ -30,6 +30,7 @@ COMMANDS = {
         "evaluate results --labels labels.csv -o eval",
         "eval/tables/operating-points.csv",
     ),
+    "evaluate-list": ("evaluate results --labels labels.csv -o eval", "eval/files.txt"),
     "calibrate": (
         "calibrate results --labels labels.csv --specificity 50 -o chosen",
         "chosen/calibrated.toml",
@@ -88,3 +89,22 @@ def test_the_report_of_a_reading_never_replaces_labels(run, study):
     labels = Path("labels.csv").read_bytes()
     assert run("report", "results/a", "-o", "labels.csv").exit_code == 2
     assert Path("labels.csv").read_bytes() == labels
+
+
+def test_another_study_is_replaced_only_if_capsieve_wrote_it(run, tmp_path):
+    foreign = tmp_path / "study.json"
+    foreign.write_bytes(b'{"study": "of somebody"}')
+    (tmp_path / "exams").mkdir()
+    (tmp_path / "exams" / "own.mp4").write_bytes(FOREIGN)
+    result = run("phantom", "-o", tmp_path, "--overwrite", "--study", "demo")
+    assert result.exit_code == 1
+    assert str(foreign) in result.stderr
+    assert (tmp_path / "exams" / "own.mp4").read_bytes() == FOREIGN
+
+
+def test_the_demo_names_a_foreign_file_before_it_renders(run, tmp_path):
+    (tmp_path / "nine-panels.png").write_bytes(FOREIGN)
+    result = run("demo", "-o", tmp_path)
+    assert result.exit_code == 1
+    assert "nine-panels.png" in result.stderr
+    assert not (tmp_path / "study").exists()

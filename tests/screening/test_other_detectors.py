@@ -105,7 +105,7 @@ def test_screening_with_the_calibrated_threshold_flags_the_frames_from_it_on(
         [study / "exams"],
         tmp_path / "again",
         detector=FakeDetector(),
-        threshold=found.value,
+        parameters=capsieve.Parameters.load(tmp_path / "cal" / "calibrated.toml"),
         workers=1,
     )
     flagged = sum(exam.record["frame_counts"]["flagged"] for exam in screened if exam.record)

@@ -10,11 +10,11 @@ import av
 import cv2
 import numpy as np
 import pytest
-from PIL import Image, ImageFile
+from PIL import Image, ImageFile, PngImagePlugin
 
 from capsieve import FileError
 from capsieve.sources import image_file
-from capsieve.sources.image_file import decode_image, image_size, jpeg_damage, read_image
+from capsieve.sources.image_file import decode_image, image_damage, image_size, read_image
 from support.stored_images import claimed_png
 
 RNG = np.random.default_rng(1)
@@ -245,7 +245,7 @@ def test_damaged_bytes_raise_no_other_error(kind):
         content = bytearray(whole)
         for position in rng.integers(0, min(len(content), 200), 8):
             content[position] = rng.integers(256)
-        jpeg_damage(bytes(content))
+        image_damage(bytes(content))
         with contextlib.suppress(FileError):
             decode_image(bytes(content), name="a")
 
@@ -311,17 +311,17 @@ def test_intact_jpeg_files_are_not_damaged():
     for pixels in pictures():
         for name, content in intact_jpegs(pixels):
             assert decode_image(content, name=name).shape[:2] == pixels.shape[:2]
-            assert jpeg_damage(content) == "", name
+            assert image_damage(content) == "", name
 
 
 def test_a_coding_that_ffmpeg_does_not_support_is_not_damage(monkeypatch):
     monkeypatch.setattr(image_file, "_ffmpeg_decodes", lambda data, **options: False)
-    assert jpeg_damage(jpeg(Image.fromarray(RGB))) == ""
+    assert image_damage(jpeg(Image.fromarray(RGB))) == ""
 
 
 def test_other_formats_are_not_checked():
-    assert jpeg_damage(encoded(Image.fromarray(RGB), "PNG")) == ""
-    assert jpeg_damage(b"") == ""
+    assert image_damage(encoded(Image.fromarray(RGB), "PNG")) == ""
+    assert image_damage(b"") == ""
 
 
 @pytest.mark.parametrize("progressive", [False, True])
@@ -335,4 +335,32 @@ def test_damaged_jpeg_files_are_decoded_and_recognised(progressive):
     ended = whole[: start + int(0.6 * length)] + whole[-2:]
     for content in (removed, replaced, ended):
         assert decode_image(content, name="a.jpg").shape == pixels.shape
-        assert jpeg_damage(content)
+        assert image_damage(content)
+
+
+def test_png_data_that_do_not_match_their_checksums_are_reported(tmp_path):
+    rng = np.random.default_rng(4)
+    smooth = cv2.GaussianBlur(rng.integers(0, 255, (224, 224, 3), np.uint8), (0, 0), 3)
+    for mode in ("RGB", "L", "P"):
+        content = encoded(Image.fromarray(smooth).convert(mode), "PNG")
+        assert image_damage(content) == ""
+        (tmp_path / "a.png").write_bytes(content)
+        read_image(tmp_path / "a.png")
+        start = content.index(b"IDAT")
+        for place in rng.integers(start, len(content) - 16, 20).tolist():
+            changed = bytearray(content)
+            changed[place] ^= 16
+            assert "PNG" in image_damage(bytes(changed))
+            (tmp_path / "a.png").write_bytes(changed)
+            with pytest.raises(FileError):
+                read_image(tmp_path / "a.png")
+        tail = len(content) * 4 // 5
+        assert image_damage(content[:tail] + bytes(len(content) - tail))
+
+
+def test_a_wrong_checksum_of_a_comment_does_not_matter():
+    comment = PngImagePlugin.PngInfo()
+    comment.add_text("comment", "by a camera")
+    content = bytearray(encoded(Image.fromarray(RGB), "PNG", pnginfo=comment))
+    content[content.index(b"by a camera")] ^= 1
+    assert image_damage(bytes(content)) == ""

@@ -5,6 +5,7 @@ import struct
 import zipfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_segments_contain_every_image_once_and_are_independent(tmp_path, kind):
 
 
 BROKEN = {
-    "empty": (b"", "not a ZIP"),
+    "empty": (b"", "empty"),
     "text": (b"no image", "it is not a JPEG"),
     "truncated": (image_bytes(rows=99, cols=99, kind="JPEG")[:-200], "damaged or truncated"),
     "large": (claimed_png(30000, 30000), "megapixels"),
@@ -403,7 +404,7 @@ def test_a_huge_directory_is_refused_before_it_is_read(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("content", "match"),
-    [(b"", "empty"), (b"text" * 99, "not a ZIP"), (b"PK\x05\x06" + bytes(18), "no images")],
+    [(b"", "not a ZIP"), (b"text" * 99, "not a ZIP"), (b"PK\x05\x06" + bytes(18), "no images")],
 )
 def test_files_that_are_not_archives(tmp_path, content, match):
     write_files(tmp_path, {"a.zip": content})
@@ -443,3 +444,34 @@ def test_damaged_archives_raise_no_other_error(tmp_path):
         except FileError:
             continue
         assert all(frame.pixels is not None or frame.problem for frame in frames)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_no_flipped_bit_in_the_directory_removes_a_frame(tmp_path, method):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as file:
+        for number in range(3):
+            file.writestr(f"frame{number}.png", image_bytes(number))
+        file.writestr("notes.txt", "text")
+    assert len(archive(path).names()) == 3
+    content = path.read_bytes()
+    for place in range(content.index(b"PK\x01\x02"), len(content)):
+        for bit in range(8):
+            changed = bytearray(content)
+            changed[place] ^= 1 << bit
+            path.write_bytes(changed)
+            with suppress(FileError):
+                assert len(archive(path).names()) == 3
+
+
+def test_a_folder_and_an_encrypted_text_in_an_archive_do_not_matter(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.mkdir("images")
+        file.writestr("images/1.png", image_bytes(1))
+        file.writestr("notes.txt", "text")
+    content = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.rindex(mark) + offset] |= 1  # of the last entry
+    path.write_bytes(content)
+    assert archive(path).names() == ["images/1.png"]

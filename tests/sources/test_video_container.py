@@ -12,7 +12,7 @@ from capsieve.errors import FileError
 from capsieve.sources.base import Place
 from capsieve.sources.video_container import is_video_name, video_streams
 from capsieve.sources.video_source import VideoSource
-from support.videos import make_audio, make_video
+from support.videos import make_audio, make_video, picture
 
 
 def refused(path: Path) -> str:
@@ -147,3 +147,23 @@ def test_cover_art_is_not_a_video_stream(tmp_path: Path) -> None:
 )
 def test_videos_are_recognised_by_their_endings(name: str, expected: bool) -> None:
     assert is_video_name(name) is expected
+
+
+@pytest.mark.parametrize("count", [1, 20])
+@pytest.mark.parametrize("ending", ["mjpeg", "MJPG"])
+def test_a_file_of_jpeg_images_is_a_video(tmp_path: Path, ending: str, count: int) -> None:
+    # FFmpeg takes a file that begins with a JPEG header (JFIF) for a single image.
+    path = tmp_path / f"a.{ending}"
+    with path.open("wb") as file:
+        for number in range(count):
+            Image.fromarray(picture(number, rows=256, cols=256)).save(file, "JPEG")
+    source = VideoSource(Place("video", str(path)))
+    found = source.survey()
+    assert sum(segment.frames for segment in found.segments) == count
+    frames = [frame for segment in found.segments for frame in source.frames(segment)]
+    assert all(frame.pixels is not None and not frame.problem for frame in frames)
+
+
+def test_the_ending_of_motion_jpeg_does_not_decide_on_the_container(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg").rename(tmp_path / "a.mjpeg")
+    assert video_streams(path) == (0,)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -217,3 +218,61 @@ def test_a_loss_in_the_middle_has_its_time(tmp_path: Path) -> None:
     problem = survey(path).problems[0]
     assert "damaged here" in problem.what
     assert problem.time == pytest.approx(1.2, abs=0.6)
+
+
+@pytest.mark.parametrize("share", [0.8, 0.5])
+def test_a_zeroed_end_of_asf_is_reported(tmp_path: Path, share: float) -> None:
+    path = make_video(tmp_path, WMV, rows=128, cols=128)
+    spoil(path, share, round(path.stat().st_size * (1 - share)), zeros=True)
+    found = survey(path)
+    assert 0 < frames(found) < 60
+    assert "damaged here" in text(found)
+
+
+def test_lost_frames_of_asf_are_reported(tmp_path: Path) -> None:
+    path = make_video(tmp_path, WMV, rows=128, cols=128, streams=2)
+    original = path.read_bytes()
+    assert survey(path).problems == ()
+    for start in range(1500, len(original), 777):
+        path.write_bytes(original[:start] + bytes(100) + original[start + 100 :])
+        found = survey(path)
+        assert found.problems or frames(found) == 60 or is_damaged(path)
+
+
+def boxes(content: bytes, kind: bytes) -> list[tuple[int, int]]:
+    """Return start and end of the top-level boxes of a kind."""
+    found, start = [], 0
+    while start < len(content):
+        end = start + int.from_bytes(content[start : start + 4])
+        if content[start + 4 : start + 8] == kind:
+            found.append((start, end))
+        start = end
+    return found
+
+
+@pytest.mark.parametrize("flags", ["frag_keyframe+empty_moov", "frag_keyframe"])
+def test_missing_fragments_are_reported(tmp_path: Path, flags: str) -> None:
+    path = make_video(tmp_path, replace(FRAGMENTED, container_options={"movflags": flags}))
+    content = path.read_bytes()
+    intact = survey(path)
+    assert (intact.problems, intact.declared) == ((), None)
+    assert "warning" not in intact.description
+    fragments, media = boxes(content, b"moof"), boxes(content, b"mdat")
+    # A cut after any fragment, also after the frames before the first one.
+    for _, end in media[:-1]:
+        path.write_bytes(content[:end])
+        assert "may be incomplete" in survey(path).description["warning"]
+    # One fragment less.
+    path.write_bytes(content[: fragments[1][0]] + content[fragments[2][0] :])
+    assert "fragments of the video are missing" in text(survey(path))
+
+
+def test_a_fragment_without_its_frames_is_reported(tmp_path: Path) -> None:
+    path = make_video(tmp_path, FRAGMENTED)
+    content = path.read_bytes()
+    start, _ = boxes(content, b"moof")[2]
+    at = content.index(b"traf", start)
+    path.write_bytes(content[:at] + b"free" + content[at + 4 :])
+    found = survey(path)
+    assert frames(found) < 60
+    assert "belong to no frame" in text(found)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["best_polyp_frame", "command"]
 
+_PANELS = "nine-panels.png"
+
 _EXAMPLE = """\b
 Example:
   capsieve demo
@@ -42,6 +44,7 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
 
     The study has 16 polyps. An interrupted demo continues with the same command.
     """
+    from capsieve.atomic_write import check_replaceable
     from capsieve.cli.output import say_compiling
     from capsieve.cli.progress import exam_progress, frame_progress
     from capsieve.compiling import is_compiled
@@ -56,6 +59,7 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot create the folder {out}: {error.strerror}") from error
+    check_replaceable(out / _PANELS)
     if not is_compiled("analysis"):
         say_compiling()
     plan = plan_study("demo")
@@ -135,7 +139,6 @@ def _review_command(results: Path) -> str:
 def _explain_best_polyp(evaluation: "Evaluation", out: Path) -> Path | None:
     """Draw the nine panels of the found polyp with the highest score."""
     import capsieve
-    from capsieve.atomic_write import check_replaceable
     from capsieve.report import figures
     from capsieve.report.nine_panels import nine_panels
     from capsieve.store.exam import Exam
@@ -149,8 +152,7 @@ def _explain_best_polyp(evaluation: "Evaluation", out: Path) -> Path | None:
         pixels = reader.pixels(int(frames.frame[row]))
     field_of_view = exam.field_of_view(head, *pixels.shape[:2])
     explanation = capsieve.explain(pixels, exam.parameters, field_of_view)
-    path = out / "nine-panels.png"
-    check_replaceable(path)
+    path = out / _PANELS
     figures.save(nine_panels(explanation, exam.parameters), path)
     return path
 

@@ -280,7 +280,7 @@ def _decoded(mask: RunLength, size: Size | None) -> Mask:
 
 
 def _read_mask(mask: MaskFile) -> Mask:
-    from capsieve.sources.image_file import decode_image, read_file  # here: decoders
+    from capsieve.sources.image_file import decode_image, image_damage, read_file
 
     try:
         content = read_file(mask.path)
@@ -292,6 +292,8 @@ def _read_mask(mask: MaskFile) -> Mask:
         image = decode_image(content, name=mask.path)
     except FileError:
         raise _Misfit("the mask is damaged or too large") from None
+    if image_damage(content):
+        raise _Misfit("the mask is damaged")
     if mask.value is None:
         return np.any(image[..., :3], axis=2) if image.ndim == 3 else image > 0
     if image.ndim == 3:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.atomic_write import atomic_write
+from capsieve.atomic_write import atomic_write, check_replaceable
 from capsieve.errors import FileError, ParameterError, WorkerError, file_errors
 from capsieve.phantom.plan import FRAME_RATE, ExamPlan, StudyExam, StudyPlan
 from capsieve.phantom.polyps import Polyp
@@ -140,6 +140,7 @@ def _prepare(out: Path, settings: dict[str, Any], *, overwrite: bool) -> None:
     if not file.is_file() and any(not path.name.startswith(".") for path in out.iterdir()):
         raise FileError(f"{out} is not empty and not a study; choose another folder")
     if overwrite:
+        check_replaceable(file)
         for name in ("exams", "truth", _UNFINISHED):
             shutil.rmtree(out / name, ignore_errors=True)
         for name in (*_WHOLE, "study.json"):

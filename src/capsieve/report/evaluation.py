@@ -104,7 +104,8 @@ def check_folder(out: str | os.PathLike[str]) -> None:
             raise FileError(
                 f"{folder} contains results of capsieve screen; give another folder for EVAL"
             )
-        if _earlier(folder) is None and any((folder / name).exists() for name in (REPORT, METRICS)):
+        names = (REPORT, METRICS, _FILES)
+        if _earlier(folder) is None and any((folder / name).exists() for name in names):
             raise FileError(
                 f"{folder} contains a report that is not of an evaluation; give another folder"
             )

@@ -2,6 +2,7 @@
 
 import io
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ __all__ = [
     "LARGEST_FILE",
     "decode_image",
     "image_size",
-    "jpeg_damage",
+    "image_damage",
     "read_file",
     "read_image",
 ]
@@ -30,6 +31,7 @@ LARGEST_FILE = 32_000_000
 """Bytes of the largest image file that is read."""
 
 _FORMATS = ("JPEG", "PNG", "BMP", "TIFF")
+_PNG = b"\x89PNG\r\n\x1a\n"
 _KINDS = "JPEG, PNG, BMP or TIFF"
 
 # Modes of Pillow that are kept, and what others are converted to. Detectors ignore alpha.
@@ -65,7 +67,12 @@ def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.u
         The file is missing, not a regular file, unreadable, truncated, of another format, larger
         than 16 megapixels, or contains several images.
     """
-    return decode_image(read_file(path), name=os.fspath(path))
+    content = read_file(path)
+    pixels = decode_image(content, name=os.fspath(path))
+    damage = image_damage(content)
+    if damage:
+        raise _unreadable(path, f"{damage}; copy the file again")
+    return pixels
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
@@ -111,18 +118,36 @@ def image_size(data: bytes, *, name: str) -> tuple[int, int]:
         return image.height, image.width
 
 
-def jpeg_damage(data: bytes) -> str:
-    """Return how the content of a JPEG file is damaged; "" if it is intact or not JPEG.
+def image_damage(data: bytes) -> str:
+    """Return how the content of an image file is damaged; "" if no damage is found.
 
-    Pillow accepts damaged JPEG data. FFmpeg can stop at the first error, which takes about 0.2 ms
-    for a capsule frame. JPEG has no checksum: data that decode without an error pass as intact.
+    Pillow accepts damaged JPEG and PNG data. FFmpeg can stop at the first error in JPEG data, which
+    takes about 0.2 ms for a capsule frame. JPEG has no checksum: data that decode without an error
+    pass as intact. The parts of a PNG file have checksums; comparing them takes 0.3 ms per MB.
     """
+    if data.startswith(_PNG) and not _png_is_intact(data):
+        return "the PNG data are damaged; parts of the image may be wrong"
     if not data.startswith(b"\xff\xd8"):
         return ""
     # If FFmpeg finds no image even when it tolerates errors, it does not support the coding.
     if _ffmpeg_decodes(data, err_detect="explode") or not _ffmpeg_decodes(data):
         return ""
     return "the JPEG data are damaged; parts of the image are wrong"
+
+
+def _png_is_intact(data: bytes) -> bool:
+    """Return whether the checksums of the parts (chunks) that determine the pixels are right."""
+    at = len(_PNG)
+    while at + 12 <= len(data):
+        end = at + 8 + int.from_bytes(data[at : at + 4])
+        kind = data[at + 4 : at + 8]
+        determines = kind[:1].isupper() or kind == b"tRNS"
+        if determines and zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4]):
+            return False
+        if kind == b"IEND":
+            return True
+        at = end + 4
+    return False
 
 
 def _ffmpeg_decodes(data: bytes, **options: str) -> bool:

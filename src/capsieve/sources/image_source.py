@@ -31,8 +31,8 @@ from capsieve.sources.base import (
 from capsieve.sources.image_file import (
     LARGEST_FILE,
     decode_image,
+    image_damage,
     image_size,
-    jpeg_damage,
     read_file,
 )
 from capsieve.user_files import open_file
@@ -47,6 +47,8 @@ _UNREADABLE = -1  # instead of the CRC-32 of an image that cannot be read
 _SAMPLED_BYTES = 500_000_000
 _TRIES = 8
 
+_END_BYTES = 22  # of the record at the end of an archive
+_MANY = 0xFFFF  # the number of entries is in another record
 _ENCRYPTED = 0x1  # bit of the general-purpose flags
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA can take gigabytes of memory
 _MOST_COMPRESSED = 1032  # deflate does not compress further
@@ -177,7 +179,7 @@ class ImageSource:
         try:
             data = self.read(name)
             found = zlib.crc32(data)
-            pixels, problem = decode_image(data, name=label), jpeg_damage(data)
+            pixels, problem = decode_image(data, name=label), image_damage(data)
         except FileError as error:
             problem = str(error).removeprefix(printable(f"cannot read {label}: "))
         if found != crc:
@@ -301,7 +303,9 @@ def _open_archive(path: str, stamp: str, process: int) -> zipfile.ZipFile:
     file = _BoundedFile(open_file(path).detach())
     try:
         archive = zipfile.ZipFile(file)
-        _check_entries(_image_entries(archive), path)
+        images = _image_entries(archive)
+        _check_entries(images, path)
+        _check_directory(file, archive, images)
     except _ZIP_ERRORS as error:
         file.close()
         raise FileError(
@@ -327,6 +331,26 @@ def _check_entries(entries: list[zipfile.ZipInfo], path: str) -> None:
             raise FileError(f"{path} is refused: {entry.filename} {problem}; pack the images again")
     if sum(entry.file_size for entry in entries) > _MOST_COMPRESSED * os.path.getsize(path):
         raise FileError(f"{path} is refused: it declares more bytes than it can contain")
+
+
+def _check_directory(
+    file: io.BufferedReader, archive: zipfile.ZipFile, images: list[zipfile.ZipInfo]
+) -> None:
+    """Raise BadZipFile if entries are missing, or a file that is no image is stored as another one.
+
+    Otherwise, damage in the directory could remove frames. The names of images are compared when
+    they are read.
+    """
+    entries = archive.infolist()
+    file.seek(-_END_BYTES - len(archive.comment), os.SEEK_END)
+    declared = int.from_bytes(file.read(_END_BYTES)[10:12], "little")
+    if declared not in (_MANY, len(entries) & _MANY):
+        raise zipfile.BadZipFile(f"its directory has {len(entries)} of {declared} entries")
+    known = {entry.header_offset for entry in images}
+    for entry in entries:
+        if entry.header_offset not in known:
+            with suppress(RuntimeError):  # encrypted, or of an unknown compression
+                archive.open(entry).close()
 
 
 class _BoundedFile(io.BufferedReader):

@@ -25,7 +25,8 @@ from capsieve.sources.base import (
     Problem,
     Survey,
 )
-from capsieve.sources.video_losses import find_losses, lacks_index
+from capsieve.sources.mp4_losses import lacks_index
+from capsieve.sources.video_losses import find_losses
 from capsieve.user_files import open_file
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ _ENDINGS = (
     *(".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".m2v", ".vob", ".ts"),
     *(".mts", ".mjpeg", ".mjpg", ".h264", ".264", ".wmv", ".asf"),
 )
+_RAW_JPEG, _JPEG = (".mjpeg", ".mjpg"), b"\xff\xd8\xff"
 _KINDS = "MP4, AVI, MKV or MPEG"
 
 # Containers only: playlists and scripts (hls, dash, concat, image2) name other files to be opened.
@@ -144,7 +146,8 @@ def open_video(
 @contextmanager
 def _container(path: Path) -> Generator["InputContainer"]:
     with open_file(path) as file:
-        if not file.peek(1):
+        start = file.read(len(_JPEG))
+        if not start:
             raise FileError(f"cannot read {path}: the file is empty; copy it again")
     import av
     from av.error import FFmpegError
@@ -152,9 +155,11 @@ def _container(path: Path) -> Generator["InputContainer"]:
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS, **LIMITS}
     # From version 19 on (Python 3.12), PyAV always replaces metadata that is not UTF-8.
     replaced: dict[str, Any] = {"metadata_errors": "replace"} if _pyav_before_19() else {}
+    # FFmpeg may take a file of JPEG images for one image.
+    kind = "mjpeg" if path.suffix.lower() in _RAW_JPEG and start == _JPEG else None
     try:
         # The prefix keeps FFmpeg from reading names such as "concat:a|b" as another protocol.
-        container = av.open(f"file:{path.absolute()}", options=options, **replaced)
+        container = av.open(f"file:{path.absolute()}", format=kind, options=options, **replaced)
     except MemoryError as error:
         raise FileError(f"cannot read {path}: there is not enough memory for it") from error
     except (FFmpegError, OSError, ValueError) as error:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.sources.base import Place, Segment, SourceFrame, Survey, file_stamp
+from capsieve.sources.ffv1_checks import is_damaged_ffv1
 from capsieve.sources.video_container import LIMITS, scan_packets, seconds
 from capsieve.sources.video_segments import Span, cut_into_segments, segment_packets
 
@@ -182,6 +183,10 @@ class PacketDecoder:
             self.problems.setdefault(number, failed)
         if self._context.name == "mjpeg" and _is_cut_jpeg(bytes(packet)):
             self.problems.setdefault(number, _CUT_JPEG)
+        if self._context.name == "ffv1" and is_damaged_ffv1(
+            bytes(packet), self._context.extradata or b""
+        ):
+            self.problems.setdefault(number, _DAMAGED)
         return [(_number(picture), picture) for picture in pictures]
 
     def flush(self) -> list[tuple[int, "VideoFrame"]]:
