@@ -47,7 +47,7 @@ def test_any_flipped_bit_of_a_frame_is_reported(tmp_path: Path) -> None:
     content = path.read_bytes()
     random_numbers = random.Random(1)
     for number in (0, 7, 19):
-        packet = packets[number]
+        packet = changed = bytearray(packets[number])
         for place in random_numbers.sample(range(len(packet)), 20):
             changed = bytearray(packet)
             changed[place] ^= 1 << random_numbers.randrange(8)

@@ -36,7 +36,7 @@ def screened(place: Place, **options: Any) -> tuple[FrameReader, list[SourceFram
         "pixel_hash": pa.array(hashes, pa.string()),
     }
     options |= {"packets": survey.packets, "description": survey.description}
-    return FrameReader(place, frames=pa.table(columns), **options), frames
+    return source.reader(pa.table(columns), **options), frames
 
 
 def video(path: Path, **options: Any) -> tuple[FrameReader, list[SourceFrame]]:
@@ -172,7 +172,7 @@ def test_a_frame_without_its_packet_is_refused(packet: int | None, sample: Sampl
     )
     none = PacketTable(*(np.zeros(0, np.int64) for _ in range(6)))  # pyright: ignore
     place = Place("video", str(sample("mp4-h264")))
-    with FrameReader(place, frames=frames, packets=none, description={}) as reader:
+    with open_source(place).reader(frames, packets=none, description={}) as reader:
         assert reader.key_frame(0) == 0
         with pytest.raises(FileError, match="is not the one that was screened"):
             reader.pixels(0)
@@ -286,3 +286,49 @@ def test_reading_continues_after_the_file_was_missing(tmp_path: Path, sample: Sa
             reader.pixels(0)  # opens the file again
         away.rename(path)
         assert_reads(reader, frames, [number + 1])
+
+
+@pytest.mark.parametrize("kind", ["mp4-h264", "mkv-h264", "avi-mpeg4-b", "avi-h264-b", "ts-h264"])
+def test_a_reader_survives_whatever_happens_to_its_file_and_recovers(
+    kind: str, tmp_path: Path
+) -> None:
+    (tmp_path / "share").mkdir()
+    path = make_video(tmp_path / "share", kind)
+    content = path.read_bytes()
+    other = make_video(tmp_path, KINDS[kind], rows=48, cols=48).read_bytes()
+    reader, frames = video(path, cache_bytes=SMALL)
+    numbers = random.Random(3).sample(range(len(frames)), 12)
+
+    def read(*, recovered: bool = False) -> None:
+        for number in numbers:
+            try:
+                np.testing.assert_array_equal(reader.pixels(number), frames[number].pixels)
+            except FileError:
+                assert not recovered
+
+    def store(data: bytes) -> None:
+        new = path.with_name("new")
+        new.write_bytes(data)
+        new.replace(path)
+
+    with reader:
+        read(recovered=True)
+        for damage in (other, b"", content[: len(content) // 2], bytes(len(content)), b"text" * 99):
+            store(damage)
+            read()
+            store(content)
+            read(recovered=True)
+            path.write_bytes(damage)  # in the open file
+            read()
+            path.write_bytes(content)
+            read(recovered=True)
+        path.parent.rename(tmp_path / "unmounted")
+        read()
+        (tmp_path / "unmounted").rename(path.parent)
+        read(recovered=True)
+        path.unlink()
+        path.mkdir()
+        read()
+        path.rmdir()
+        path.write_bytes(content)
+        read(recovered=True)

@@ -13,7 +13,7 @@ from capsieve.sources import video_segments
 from capsieve.sources.base import NO_STAMP, PacketTable, Place, Segment
 from capsieve.sources.video_segments import cut_into_segments, segment_packets
 from capsieve.sources.video_source import VideoSource
-from support.videos import make_video
+from support.videos import VideoKind, make_video
 
 Sample = Callable[[str], Path]
 
@@ -140,3 +140,27 @@ def test_a_change_after_the_check_is_an_error(
         path.write_bytes(content)
         with pytest.raises(FileError, match="has changed"):
             list(packets)
+
+
+@pytest.mark.parametrize("name", ["a.h264", "a.avi"])
+def test_h264_without_time_stamps_is_cut_where_decoding_starts_anew(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # x264 marks the key pictures of open groups in the same way, but pictures after them may be
+    # shown before them.
+    for group, count in (("open-gop=0", 6), ("open-gop=1", 1)):
+        coding = {"preset": "veryfast", "x264-params": f"keyint=10:scenecut=0:bframes=3:{group}"}
+        container = name.removeprefix("a.")
+        kind = VideoKind(name, "libx264", coding, 3, container, rate=25)
+        source = VideoSource(Place("video", str(make_video(tmp_path, kind))))
+        monkeypatch.setattr(video_segments, "LEAST_FRAMES", 1000)
+        (whole,) = source.survey().segments
+        expected = [frame.pixels for frame in source.frames(whole)]
+        monkeypatch.setattr(video_segments, "LEAST_FRAMES", 10)
+        segments = source.survey().segments
+        assert len(segments) == count
+        frames = [frame for segment in segments for frame in source.frames(segment)]
+        assert len(frames) == 60
+        for frame, pixels in zip(frames, expected, strict=True):
+            assert not frame.problem
+            np.testing.assert_array_equal(frame.pixels, pixels)

@@ -1,6 +1,7 @@
 """Reading screened exams: columns, rows, folders, and frames of a source that may have moved."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from PIL import Image
 from capsieve import Parameters
 from capsieve.errors import FileError
 from capsieve.sources.base import PacketTable, Place
+from capsieve.sources.video_source import VideoSource
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.schema import FRAMES, SCHEMA
 from support.results import exam_record, frame_counts, frame_hash, write_results, write_table
@@ -119,20 +121,22 @@ def test_parameters_and_fields_of_view_are_those_of_the_record(exam):
     assert exam.field_of_view(1, 128, 128) is None
 
 
+@dataclass
 class Reader:
     """Keeps what it was made with."""
 
-    def __init__(self, place, *, frames, packets, description):
-        self.place = place
-        self.frames = frames
-        self.packets = packets
-        self.description = description
+    source: VideoSource
+    frames: pa.Table
+    packets: PacketTable
+    description: dict[str, str]
+
+
+def kept(source, frames, *, packets, description):
+    return Reader(source, frames, packets, description)
 
 
 def test_a_reader_gets_the_frames_and_packets_of_its_head(tmp_path, monkeypatch):
-    import capsieve.sources.reader
-
-    monkeypatch.setattr(capsieve.sources.reader, "FrameReader", Reader)
+    monkeypatch.setattr(VideoSource, "reader", kept)
     folder = two_heads(tmp_path / "exam")
     (tmp_path / "video").touch()
     packets = [{"head": head, "dts": dts, "size": 1} for head, dts in [(0, 7), (1, 8), (1, 9)]]
@@ -141,7 +145,7 @@ def test_a_reader_gets_the_frames_and_packets_of_its_head(tmp_path, monkeypatch)
     set_sources(folder, path=str(tmp_path / "video"), stream=2, names="-head-1")
     reader = Exam(folder).reader(1)
     assert isinstance(reader, Reader)
-    assert reader.place == Place("video", str(tmp_path / "video"), 1, 2, "-head-1")
+    assert reader.source.place == Place("video", str(tmp_path / "video"), 1, 2, "-head-1")
     assert reader.frames["pixel_hash"].to_pylist() == ["d", "e"]
     assert reader.frames["packet"].to_pylist() == [1, 0]
     assert isinstance(reader.packets, PacketTable)

@@ -35,6 +35,7 @@ from capsieve.frame_table import (
 )
 from capsieve.frames import FieldOfView, pixel_hash
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
+from capsieve.names import natural_key
 from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
 from capsieve.screening.executors import Executor, choose_executor
@@ -47,7 +48,7 @@ from capsieve.screening.plan import (
 )
 from capsieve.screening.segment import SegmentTask, map_frames
 from capsieve.screening.settings import Progress
-from capsieve.sources.base import SourceFrame, natural_key, open_source
+from capsieve.sources.base import SourceFrame, open_source
 from capsieve.sources.discovery import find_exams
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked

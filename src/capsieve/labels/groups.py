@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from capsieve.frame_table import Coded
 from capsieve.labels.label_set import Codes, LabelSet, coded, compute, joint_codes
-from capsieve.sources.base import natural_key
+from capsieve.names import natural_key
 from capsieve.statistics.splitting import cut_blocks
 
 __all__ = ["BLOCK_SIZE", "KINDS", "RowGroups", "Sequence", "group_rows", "sequences", "sources"]

@@ -18,7 +18,7 @@ from capsieve.errors import FileError
 from capsieve.labels.label_set import LabelProblem, LabelSet, Problems, clean_text
 from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable
-from capsieve.sources.base import natural_key
+from capsieve.names import natural_key
 
 __all__ = [
     "METADATA",

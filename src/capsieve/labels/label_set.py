@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.frame_table import Coded
-from capsieve.sources.base import natural_key
+from capsieve.names import natural_key
 
 __all__ = [
     "EXAMPLES",

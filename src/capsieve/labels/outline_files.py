@@ -21,7 +21,8 @@ from capsieve.labels.outlines import (
     Size,
 )
 from capsieve.labels.tables import RawTable, read_table
-from capsieve.sources.base import MAX_PIXELS, natural_key
+from capsieve.names import natural_key
+from capsieve.sources.base import MAX_PIXELS
 from capsieve.user_files import open_file, read_text
 
 __all__ = ["read_outlines"]

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capsieve.errors import FileError
+from capsieve.names import natural_key
 from capsieve.report.text import count, plain, plural
 from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.decisions.signing import hash_json
-from capsieve.sources.base import natural_key
 from capsieve.store.record import RECORD, Record, read_record
 from capsieve.store.segments import unfinished
 

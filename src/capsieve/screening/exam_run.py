@@ -33,7 +33,6 @@ from capsieve.screening.settings import ScreenSettings
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.sources.base import open_source
 from capsieve.sources.discovery import ExamInput
-from capsieve.sources.reader import FrameReader
 from capsieve.store.choice import Choice
 from capsieve.store.record import Record
 from capsieve.store.segments import (
@@ -222,9 +221,8 @@ def _thumbnails(
         frames = flagged.frames.filter(pc.field("head") == head.place.head)
         columns = frames.select(["file", "packet", "pixel_hash"])
         reader = partial(
-            FrameReader,
-            head.place,
-            frames=columns,
+            open_source(head.place).reader,
+            columns,
             packets=survey.packets,
             description=survey.description,
             cache_bytes=_CACHE_BYTES,

@@ -10,12 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
+from capsieve.names import split_head
 from capsieve.screening.flags import FlaggedExam, rejections
 from capsieve.screening.plan import Head, field_of_view_records, versions
 from capsieve.screening.range_check import MEASURED, compare, measures, range_warnings
 from capsieve.screening.settings import FieldChoice
 from capsieve.screening.thumbnails import Thumbnails
-from capsieve.sources.base import split_head
 from capsieve.sources.discovery import ExamInput
 from capsieve.store.choice import Choice, store_choice
 from capsieve.store.record import (

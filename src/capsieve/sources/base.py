@@ -5,16 +5,19 @@ segments, which any process can decode without the others.
 """
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import file_errors
+
+if TYPE_CHECKING:
+    from capsieve.sources.reader import FrameReader
 
 __all__ = [
     "MAX_PIXELS",
@@ -28,9 +31,7 @@ __all__ = [
     "SourceFrame",
     "Survey",
     "file_stamp",
-    "natural_key",
     "open_source",
-    "split_head",
 ]
 
 Kind = Literal["video", "folder", "zip"]
@@ -41,8 +42,12 @@ MAX_PIXELS = 4096 * 4096
 NO_STAMP = -(2**63)
 """Value of a time stamp that a packet does not have."""
 
-_DIGITS = re.compile(r"([0-9]+)")
-_HEAD = re.compile(r"(?:(?P<rest>.*)[-_ .])?head[-_ ]?(?P<head>[01])", re.IGNORECASE | re.DOTALL)
+# Module and class of each kind; imported late, because PyAV is slow to import.
+_SOURCES: dict[Kind, tuple[str, str]] = {
+    "video": ("video_source", "VideoSource"),
+    "folder": ("image_source", "ImageSource"),
+    "zip": ("image_source", "ImageSource"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +167,33 @@ class Source(Protocol):
         """Return pixels of about `count` frames that are spread evenly over the source."""
         ...
 
+    def reader(
+        self,
+        frames: pa.Table,
+        *,
+        packets: PacketTable | None,
+        description: Mapping[str, Any],
+        cache_bytes: int = ...,
+    ) -> "FrameReader":
+        """Return a reader of the frames that were screened.
+
+        Parameters
+        ----------
+        frames
+            One row per frame, in order, with the columns file (images), packet (videos) and
+            pixel_hash (null if the frame could not be decoded).
+        packets, description
+            As in :class:`Survey`.
+        cache_bytes
+            Size of the cache of decoded pictures.
+        """
+        ...
+
 
 def open_source(place: Place) -> Source:
     """Return the source at a place; nothing is read yet."""
-    if place.kind == "video":
-        from capsieve.sources.video_source import VideoSource
-
-        return VideoSource(place)
-    from capsieve.sources.image_source import ImageSource
-
-    return ImageSource(place)
+    module, name = _SOURCES[place.kind]
+    return getattr(import_module(f"capsieve.sources.{module}"), name)(place)
 
 
 def file_stamp(path: str | os.PathLike[str]) -> str:
@@ -179,43 +201,3 @@ def file_stamp(path: str | os.PathLike[str]) -> str:
     with file_errors("read", path, "check the name"):
         status = os.stat(path)
     return f"{status.st_size} {status.st_mtime_ns}"
-
-
-def natural_key(name: str) -> tuple[tuple[str | tuple[int, str], ...], str]:
-    """Return a key that sorts numbers inside names by value and letters without regard to case.
-
-    Names that are then equal (``frame1`` and ``frame01``) are sorted by their characters.
-
-    Examples
-    --------
-    >>> sorted(["frame10.png", "frame2.png", "Frame1.png"], key=natural_key)
-    ['Frame1.png', 'frame2.png', 'frame10.png']
-    """
-    # natsort fails with a TypeError on numbers of more than 4300 digits, which Python does not
-    # convert. Texts are at even positions and numbers at odd ones, so the types never mix.
-    parts = _DIGITS.split(name)
-    return tuple(
-        (len(part.lstrip("0")), part.lstrip("0")) if position % 2 else part.casefold()
-        for position, part in enumerate(parts)
-    ), name
-
-
-def split_head(stem: str) -> tuple[str, int | None]:
-    """Split the head off a name without its ending.
-
-    Returns
-    -------
-    rest
-        The name without the head; "" if it contains nothing else.
-    head
-        0 or 1, or None if the name contains no head.
-
-    Examples
-    --------
-    >>> split_head("exam-head-1"), split_head("overhead0")
-    (('exam', 1), ('overhead0', None))
-    """
-    match = _HEAD.fullmatch(stem)
-    if match is None:
-        return stem, None
-    return match["rest"] or "", int(match["head"])

@@ -12,7 +12,8 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 
 from capsieve.errors import CapsieveError, FileError, file_errors
-from capsieve.sources.base import Kind, Place, natural_key, split_head
+from capsieve.names import natural_key, split_head
+from capsieve.sources.base import Kind, Place
 from capsieve.sources.image_source import ImageSource, is_image_name, list_images
 from capsieve.sources.video_container import is_video_name, video_streams
 from capsieve.user_files import open_file

@@ -6,28 +6,24 @@ Archives are never unpacked to disk.
 import hashlib
 import io
 import os
+import re
 import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError, file_errors, printable
-from capsieve.sources.base import (
-    Place,
-    Segment,
-    SourceFrame,
-    Survey,
-    file_stamp,
-    natural_key,
-    split_head,
-)
+from capsieve.names import natural_key, split_head
+from capsieve.sources.base import PacketTable, Place, Segment, SourceFrame, Survey, file_stamp
 from capsieve.sources.image_file import (
     LARGEST_FILE,
     decode_image,
@@ -35,6 +31,7 @@ from capsieve.sources.image_file import (
     image_size,
     read_file,
 )
+from capsieve.sources.reader import FrameReader
 from capsieve.user_files import open_file
 
 __all__ = ["ImageSource", "is_image_name", "list_images"]
@@ -43,6 +40,7 @@ _KINDS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG", ".bmp": "BMP"} | dict.
     (".tif", ".tiff"), "TIFF"
 )
 _SEGMENT_IMAGES = 240
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _UNREADABLE = -1  # instead of the CRC-32 of an image that cannot be read
 _SAMPLED_BYTES = 500_000_000
 _TRIES = 8
@@ -173,6 +171,18 @@ class ImageSource:
                 break
         return sampled
 
+    def reader(
+        self,
+        frames: pa.Table,
+        *,
+        packets: PacketTable | None = None,
+        description: Mapping[str, Any] | None = None,
+        cache_bytes: int = 0,
+    ) -> FrameReader:
+        """Return a reader of frames that were screened."""
+        files = frames["file"].to_pylist()
+        return FrameReader(self.place.path, frames["pixel_hash"], _Images(self, files))
+
     def _frame(self, name: str, crc: int) -> SourceFrame:
         label = os.path.join(self.place.path, name)
         found, pixels = _UNREADABLE, None
@@ -190,6 +200,36 @@ class ImageSource:
         return SourceFrame(pixels, file=name, problem=problem)
 
 
+class _Images:
+    """Images of a source by frame."""
+
+    has_files = True
+
+    def __init__(self, source: ImageSource, files: Sequence[str | None]) -> None:
+        self._source = source
+        self._files = files
+
+    def candidates(self, frame: int) -> Iterator[tuple[NDArray[Any], bytes]]:
+        """Yield the pixels of an image and the content of its file; nothing if it is damaged."""
+        name = self._files[frame]
+        if name is None:
+            return
+        content = self._source.read(name)
+        with suppress(FileError):
+            yield decode_image(content, name=name), content
+
+    def stored_order(self, frame: int) -> int:
+        """Return the number of the frame."""
+        return frame
+
+    def starts(self) -> NDArray[np.bool_]:
+        """Return that every frame is decoded without any other."""
+        return np.ones(len(self._files), np.bool_)
+
+    def close(self) -> None:
+        """Do nothing: the archives of a process stay open."""
+
+
 def is_image_name(name: str) -> bool:
     """Return whether a file is a frame by its name: the ending of an image, and not hidden.
 
@@ -202,24 +242,21 @@ def is_image_name(name: str) -> bool:
 
 
 def list_images(folder: str | os.PathLike[str]) -> list[str]:
-    r"""Return the names of the images directly in a folder, in natural order.
-
-    Bytes of names that are not UTF-8 are escaped (``\xe4``), because tables contain text.
+    """Return the names of the images directly in a folder, in natural order.
 
     Raises
     ------
     FileError
-        The folder cannot be listed.
+        The folder cannot be listed, or a name is not UTF-8 text.
     """
     with file_errors("list", folder), os.scandir(folder) as entries:
         # DirEntry.is_dir fails for a link to itself; os.path.isdir does not.
         found = [entry for entry in entries if is_image_name(entry.name)]
-        names = [_as_text(entry.name) for entry in found if not os.path.isdir(entry.path)]
+        names = [entry.name for entry in found if not os.path.isdir(entry.path)]
+    for name in names:
+        if _SURROGATES.search(name):  # of bytes that are not UTF-8
+            raise FileError(f"{folder} contains {name!r}, which is not UTF-8 text; rename it")
     return sorted(names, key=natural_key)
-
-
-def _as_text(name: str) -> str:
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _belongs(name: str, names: str) -> bool:
@@ -244,26 +281,16 @@ class _Folder:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not is_image_name(name):
             raise FileError(f"{self._path} contains no image {name}")
-        return read_file(self._stored(name))
+        return read_file(os.path.join(self._path, name))
 
     def stamp(self) -> str:
         listing = hashlib.sha256()
         for name in self.names():
             status = None
             with suppress(FileError):
-                status = file_stamp(self._stored(name))
+                status = file_stamp(os.path.join(self._path, name))
             listing.update(f"{name}\0{status}\n".encode())
         return listing.hexdigest()
-
-    def _stored(self, name: str) -> str:
-        """Return the path of a file by its name from :func:`list_images`."""
-        path = os.path.join(self._path, name)
-        if "\\x" in name and not os.path.lexists(path):
-            folder, last = os.path.split(path)
-            for stored in os.listdir(folder):
-                if _as_text(stored) == last:
-                    return os.path.join(folder, stored)
-        return path
 
 
 class _Archive:

@@ -47,8 +47,9 @@ __all__ = [
     "video_streams",
 ]
 
-Order = Literal["time", "packets", "decoder"]
-"""Order of presentation: by time stamp, as stored, or known only to the decoder."""
+Order = Literal["time", "packets", "groups", "decoder"]
+"""Order of presentation: by time stamp, as stored, or known only to the decoder. In the order
+"groups", everything stored before a key frame is shown before everything stored after it."""
 
 _ENDINGS = (
     *(".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".m2v", ".vob", ".ts"),
@@ -72,6 +73,9 @@ _BY_CODEC = {
     # The MJPEG decoder does not mark damaged pictures, but it can fail on them.
     "mjpeg": {"err_detect": "explode"},
 }
+
+_COLUMNS = 8
+_START_CODE, _IDR = b"\0\0\1", 5
 
 _VOP = b"\0\0\1\xb6"  # start code of an MPEG-4 picture
 _PREDICTED = 1  # the two bits after it
@@ -203,6 +207,7 @@ def scan_packets(path: str, index: int) -> Survey:
     """
     values = array("q")
     packed = False
+    refreshes: list[int] = []  # packets with an IDR picture
     problems: list[Problem] = []
     with open_video(path, index) as (container, stream):
         context = stream.codec_context
@@ -213,8 +218,10 @@ def scan_packets(path: str, index: int) -> Survey:
             values.extend((packet.size, zlib.crc32(packet), packet.is_keyframe))
             values.append(-1 if packet.pos is None else packet.pos)
             values.extend((packet.is_discard, mpeg4 and _is_not_coded(packet, context)))
+            if packet.is_keyframe and context.name == "h264" and _is_refresh(packet, context):
+                refreshes.append(len(values) // _COLUMNS - 1)
             packed = packed or (mpeg4 and bytes(packet).count(_VOP) > 1)
-        columns = np.array(values, np.int64).reshape(-1, 8).T.copy()
+        columns = np.array(values, np.int64).reshape(-1, _COLUMNS).T.copy()
         pts, dts, size, crc32, key, positions, discarded, not_coded = columns
         # In packed streams, the second picture of the previous packet is shown instead.
         hidden = discarded if packed else discarded | not_coded
@@ -226,6 +233,10 @@ def scan_packets(path: str, index: int) -> Survey:
             file.seek(0)
             sha256, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
         order = _order(container, stream, packets, packed=packed)
+        if order == "decoder" and refreshes and refreshes[0] == 0:
+            order = "groups"
+            packets.key[:] = False
+            packets.key[refreshes] = True
         description = _describe(container, stream, packets, order)
         if warning:
             description["warning"] = warning
@@ -270,6 +281,17 @@ def read_packets(
             errors += 1
     time = seconds(stamp, stream_time_base(stream))
     problems.append(Problem("after too many errors, the rest of the file was not read", time))
+
+
+def _is_refresh(packet: "Packet", context: "VideoCodecContext") -> bool:
+    """Return whether a packet of H.264 has an IDR picture (Rec. ITU-T H.264, 7.4.1.2.4).
+
+    Pictures before and after it depend on each other neither in decoding nor in their order.
+    """
+    if (context.extradata or b"")[:1] == b"\1":  # no start codes; such containers have time stamps
+        return False
+    units = bytes(packet).split(_START_CODE)[1:]
+    return any(unit[:1] and unit[0] & 0x1F == _IDR for unit in units)
 
 
 def _is_not_coded(packet: "Packet", context: "VideoCodecContext") -> bool:

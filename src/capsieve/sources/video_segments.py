@@ -76,6 +76,11 @@ class Span:
     time_base: str
     size: int  # bytes of all packets
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the pictures is known before they are decoded."""
+        return self.order in ("time", "packets")
+
 
 def cut_into_segments(packets: PacketTable, description: Mapping[str, Any]) -> tuple[Segment, ...]:
     """Cut a stream into segments; they depend only on the stream.
@@ -91,6 +96,8 @@ def cut_into_segments(packets: PacketTable, description: Mapping[str, Any]) -> t
     clean, leads = np.zeros(0, np.int64), np.zeros(count + 1, np.int64)
     if description["order"] == "packets":
         clean = np.arange(1, count)
+    elif description["order"] == "groups":
+        clean = np.flatnonzero(packets.key)[1:]
     elif description["order"] == "time":
         clean, leads = _clean_cuts(packets)
     cuts = [0]

@@ -8,30 +8,29 @@ decodes without an error cannot be detected.
 
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.sources.base import Place, Segment, SourceFrame, Survey, file_stamp
-from capsieve.sources.ffv1_checks import is_damaged_ffv1
-from capsieve.sources.video_container import LIMITS, scan_packets, seconds
+from capsieve.sources.base import PacketTable, Place, Segment, SourceFrame, Survey, file_stamp
+from capsieve.sources.reader import CACHE_BYTES, FrameReader
+from capsieve.sources.video_container import scan_packets, seconds
+from capsieve.sources.video_decoder import DAMAGED, MOST_DELAYED, PacketDecoder, ToRGB
+from capsieve.sources.video_pictures import VideoPictures
 from capsieve.sources.video_segments import Span, cut_into_segments, segment_packets
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame
     from av.video.codeccontext import VideoCodecContext
 
-__all__ = ["MOST_DELAYED", "PacketDecoder", "ToRGB", "VideoSource"]
-
-MOST_DELAYED = 32
-"""Longest delay of a picture in packets. H.264 and HEVC reorder at most 16 frames, and a frame may
-have two packets."""
+__all__ = ["VideoSource"]
 
 # If key frames are fewer than samples, this many packets per sample are decoded after each of them,
 # so that the samples differ.
@@ -39,9 +38,6 @@ _PACKETS_PER_SAMPLE = 8
 
 _NO_PICTURE = "the decoder returned no frame"
 _NOT_RGB = "the frame cannot be converted to RGB"
-_DAMAGED = "the frame is damaged: the decoder replaced lost parts"
-_MARKED = "the container marks the data as damaged"
-_CUT_JPEG = "the frame may be damaged: its data lack the start or the end of a JPEG"
 # H.264 decodes almost any bytes, so the decoder often misses the start of the damage.
 _NEXT_DAMAGED = "the frame may be damaged: the one stored after it is"
 _PREDICTED = "the frame may be damaged: it is predicted from one that is"
@@ -84,7 +80,7 @@ class VideoSource:
         span: Span = segment.span
         rgb, damage = ToRGB(), _Damage(span)
         base = Fraction(span.time_base)
-        unsorted = span.order == "decoder" and None in [span.stamps[n] for n in span.owned]
+        unsorted = not span.ordered and None in [span.stamps[n] for n in span.owned]
         with segment_packets(self.place, segment) as (stream, packets):
             rows = _decode_span(stream.codec_context, packets, span, damage)
             for (_, time), (number, picture) in zip(_rows(span), rows, strict=True):
@@ -124,6 +120,19 @@ class VideoSource:
                 samples += self._segment_samples(segment, wanted, each)
         return _evenly(samples, count)
 
+    def reader(
+        self,
+        frames: pa.Table,
+        *,
+        packets: PacketTable | None,
+        description: Mapping[str, Any],
+        cache_bytes: int = CACHE_BYTES,
+    ) -> FrameReader:
+        """Return a reader of frames that were screened; `cache_bytes` is for decoded pictures."""
+        assert packets is not None
+        pictures = VideoPictures(self, frames["packet"], packets, description, cache_bytes)
+        return FrameReader(self.place.path, frames["pixel_hash"], pictures)
+
     def _segment_samples(
         self, segment: Segment, keys: list[int], each: int
     ) -> Iterator[NDArray[Any]]:
@@ -144,116 +153,6 @@ class VideoSource:
                 sound = [picture for picture in pictures if not picture.is_corrupt]
                 converted = [rgb(picture) for picture in _evenly(sound, each)]
                 yield from (pixels for pixels in converted if pixels is not None)
-
-
-class PacketDecoder:
-    """Decodes packets; returns every picture with the number of its packet.
-
-    Errors of the decoder never end decoding.
-
-    Parameters
-    ----------
-    context
-        The decoder, as made by :func:`~capsieve.sources.video_container.open_video`.
-
-    Attributes
-    ----------
-    problems
-        Faults of packets by number.
-    """
-
-    def __init__(self, context: "VideoCodecContext") -> None:
-        self._context = context
-        self.problems: dict[int, str] = {}
-
-    def decode(self, number: int, packet: "Packet") -> list[tuple[int, "VideoFrame"]]:
-        """Decode a packet; return finished pictures, which may be of earlier packets."""
-        from av.error import FFmpegError
-
-        # PyAV recognises an opaque by its identity, in all threads of a process together. Small
-        # integers are shared: if one thread freed them, another one would lose them.
-        packet.opaque = _Number(number)
-        if packet.is_corrupt:
-            self.problems[number] = _MARKED
-        try:
-            pictures = self._context.decode(packet)
-        except FFmpegError as error:
-            pictures = self._rest_of_jpeg(packet)
-            failed = _DAMAGED if pictures else f"the decoder failed ({error.strerror})"
-            self.problems.setdefault(number, failed)
-        if self._context.name == "mjpeg" and _is_cut_jpeg(bytes(packet)):
-            self.problems.setdefault(number, _CUT_JPEG)
-        if self._context.name == "ffv1" and is_damaged_ffv1(
-            bytes(packet), self._context.extradata or b""
-        ):
-            self.problems.setdefault(number, _DAMAGED)
-        return [(_number(picture), picture) for picture in pictures]
-
-    def flush(self) -> list[tuple[int, "VideoFrame"]]:
-        """Return the remaining pictures."""
-        from av.error import FFmpegError
-
-        try:
-            return [(_number(picture), picture) for picture in self._context.decode(None)]
-        except FFmpegError:
-            return []
-
-    def _rest_of_jpeg(self, packet: "Packet") -> list["VideoFrame"]:
-        """Decode a damaged JPEG with a decoder that ignores errors."""
-        from av import VideoCodecContext
-        from av.error import FFmpegError
-
-        if self._context.name != "mjpeg":
-            return []
-        other = VideoCodecContext.create(self._context.codec, "r")
-        assert isinstance(other, VideoCodecContext)
-        other.codec_tag, other.extradata = self._context.codec_tag, self._context.extradata
-        other.width, other.height = self._context.width, self._context.height
-        other.thread_count = 1
-        other.copy_opaque = True
-        other.options = LIMITS
-        try:
-            return other.decode(packet)
-        except FFmpegError:
-            return []
-
-
-class _Number:
-    """The number of a packet; a new object for each, because its identity matters."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-
-def _number(picture: "VideoFrame") -> int:
-    carried = picture.opaque
-    return carried.value if isinstance(carried, _Number) else -1
-
-
-def _is_cut_jpeg(data: bytes) -> bool:
-    return not (data.startswith(b"\xff\xd8") and data.rstrip(b"\0\xff").endswith(b"\xff\xd9"))
-
-
-class ToRGB:
-    """Converts pictures to RGB; one per decoder, because it keeps the tables of the conversion."""
-
-    def __init__(self) -> None:
-        from av.video.reformatter import VideoReformatter
-
-        self._reformatter = VideoReformatter()
-
-    def __call__(self, picture: "VideoFrame") -> NDArray[np.uint8] | None:
-        """Return rows x columns x 3, as stored, not rotated; None if FFmpeg cannot convert it."""
-        from av.error import FFmpegError
-
-        try:
-            # By default, PyAV starts a thread per processor, which takes longer than converting.
-            image = self._reformatter.reformat(picture, format="rgb24", threads=1)
-            return np.ascontiguousarray(image.to_ndarray(), np.uint8)
-        except (FFmpegError, ValueError, MemoryError):
-            return None
 
 
 class _Damage:
@@ -312,7 +211,7 @@ def _decode_span(
     decoder = PacketDecoder(context)
     owned = frozenset(span.owned)
     # If only the decoder knows the order, rows are added as it returns pictures, or does not.
-    known = span.order != "decoder"
+    known = span.ordered
     rows = deque(span.owned if known else ())
     pictures: dict[int, VideoFrame] = {}
     arrived: set[int] = set()
@@ -322,7 +221,7 @@ def _decode_span(
             return  # the first picture of a packet counts
         arrived.add(number)
         if picture is not None and picture.is_corrupt:
-            damage.note(number, _DAMAGED)
+            damage.note(number, DAMAGED)
         if number in owned:
             if picture is None:
                 damage.note(number, _NO_PICTURE)
@@ -352,7 +251,7 @@ def _decode_span(
 def _rows(span: Span) -> Iterator[tuple[int, float | None]]:
     """Yield packet and time of each picture in the expected order."""
     stamps = [span.stamps[number] for number in span.owned]
-    if span.order == "decoder" and None not in stamps:
+    if not span.ordered and None not in stamps:
         # Times ascend, whichever picture each was stored with.
         stamps.sort(key=lambda stamp: stamp or 0)
     base = Fraction(span.time_base)

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from capsieve.errors import FileError, file_errors
 from capsieve.frame_table import FlagRule
 from capsieve.frames import FieldOfView
+from capsieve.names import natural_key
 from capsieve.parameters import Parameters
-from capsieve.sources.base import PacketTable, Place, natural_key
+from capsieve.sources.base import PacketTable, Place, open_source
 from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.schema import NEVER_NULL, SCHEMA, TABLES
 from capsieve.store.segments import recover_results, unfinished
@@ -126,17 +127,13 @@ class Exam:
         FileError
             There is no such head, or the source is missing.
         """
-        from capsieve.sources.reader import FrameReader  # here, because PyAV is slow to import
-
         self._check_head(head)
         source = next(one for one in self.record["sources"] if one["head"] == head)
         of_head = [("head", "==", head)]
         frames = self._read("frames", ("file", "packet", "pixel_hash"), of_head)
-        packets = None
-        if source["kind"] == "video":
-            packets = PacketTable.from_arrow(self._read("packets", (), of_head))
-        place, description = self._place(source), source["description"]
-        return FrameReader(place, frames=frames, packets=packets, description=description)
+        packets = PacketTable.from_arrow(self._read("packets", (), of_head))
+        opened = open_source(self._place(source))
+        return opened.reader(frames, packets=packets, description=source["description"])
 
     def _place(self, source: SourceRecord) -> Place:
         """Return where the source is; the relative path finds a study that was moved."""
