@@ -107,10 +107,12 @@ def say_evaluation(evaluation: "Evaluation") -> None:
     from capsieve.cli.output import say_cautions
     from capsieve.report import tables
     from capsieve.report.evaluation import summary, title
-    from capsieve.report.evaluation_tables import baseline_warnings, compared
+    from capsieve.report.evaluation_tables import baseline_warnings, compared, missing_intervals
 
     warnings = (*evaluation.warnings, *baseline_warnings(evaluation))
     say_cautions(evaluation.leaks, warnings, evaluation.problems)
     click.echo(f"{title(evaluation)}\n\n{tables.terminal(summary(evaluation))}")
+    if missing := missing_intervals(evaluation):
+        click.echo(missing)
     if evaluation.comparison is not None:
         click.echo(f"\n{tables.terminal(compared(evaluation.comparison))}")

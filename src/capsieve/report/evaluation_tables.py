@@ -24,6 +24,7 @@ __all__ = [
     "baseline_warnings",
     "compared",
     "group_table",
+    "missing_intervals",
     "point_line",
     "point_text",
     "source_subsets",
@@ -63,7 +64,8 @@ def summary(evaluation: Evaluation) -> Table:
 
     Each with counts and 95 % interval at the operating point that was used; by source first if
     there are several. If it was chosen on a training part, the figures of all frames are next to
-    those of the test part. The caption gives the reasons of missing or too narrow intervals.
+    those of the test part. The caption gives the reasons of too narrow intervals, and
+    :func:`missing_intervals` those of missing ones.
     """
     title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
     sources = source_subsets(evaluation)
@@ -169,17 +171,14 @@ def _metrics_table(
     rows, notes, before = [], {}, ""
     for metric, shown_name, counts in lines:
         shown = _shown_interval(metric)
-        bounds = text.interval(shown, metric.unit) or metric.note
+        bounds = _bounds(metric) or metric.note
         method = _method(shown, metric.denominator)
         name = _subset_name(metric.subset) if by_subset else ""
         first = "" if name == before else name
         rows.append((first, shown_name, text.metric(metric), counts, bounds + method))
         before = name
-        for each in metric.intervals:
-            if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
-                notes[f"{each.method[:1].upper()}{each.method[1:]}: {each.why}."] = True
-            if each is shown:
-                break
+        if shown is not None and shown.low is not None and shown.why:
+            notes[f"{shown.method[:1].upper()}{shown.method[1:]}: {shown.why}."] = True
         if metric.note and metric.note not in bounds:
             notes[f"{metric.name}: {metric.note}"] = True
     columns = (
@@ -237,7 +236,7 @@ def compared(both: Comparison) -> Table:
         unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
         values = (text.metric(side[each.key]) for side in sides)
         difference = text.difference(each.value, each.unit)
-        interval = text.interval(_shown_interval(each), each.unit, signed=True)
+        interval = _bounds(each, signed=True)
         counts = (both.gained.get(unit), both.lost.get(unit), both.p_value.get(unit))
         rows.append((each.name, *values, difference, interval, *counts))
     columns = (
@@ -250,6 +249,15 @@ def compared(both: Comparison) -> Table:
         Column("p", "p", "number", 3),
     )
     return Table("compared", "Comparison", columns, tuple(rows), both.values.caption)
+
+
+def missing_intervals(evaluation: Evaluation) -> str:
+    """Return why tables have a dash instead of an interval, or ""."""
+    quoted = map(_shown_interval, evaluation.metrics)
+    reasons = dict.fromkeys(
+        each.why for each in quoted if each is not None and each.low is None and each.why
+    )
+    return f"No interval ({text.DASH}): {'; '.join(map(text.plain, reasons))}." if reasons else ""
 
 
 def baseline_warnings(evaluation: Evaluation) -> list[str]:
@@ -265,11 +273,11 @@ def baseline_warnings(evaluation: Evaluation) -> list[str]:
             if best is not None and best >= area.value:
                 name = other.name.removeprefix("AUC of ")
                 name += " with the opposite sign" if best != other.value else ""
-                as_good.append(f"{name} ({text.decimals(best, 3)})")
+                as_good.append(f"{name} alone {text.decimals(best, 3)}")
         if as_good:
             warnings.append(
-                f"The AUC of the detector, {text.metric(area)}{subset}, is also reached by "
-                f"{', '.join(as_good)} alone."
+                f"A trivial score is as good as the detector{subset}. AUC: detector "
+                f"{text.metric(area)}, {', '.join(as_good)}."
             )
     return warnings
 
@@ -310,6 +318,14 @@ def _shown_interval(metric: Metric) -> Interval | None:
     """The interval to quote if it has bounds, else the first that has."""
     bounded = (each for each in metric.intervals if each.low is not None)
     return next(bounded, metric.interval)
+
+
+def _bounds(metric: Metric, *, signed: bool = False) -> str:
+    """The bounds to quote; a dash if there are none, of which the page gives the reasons once."""
+    shown = _shown_interval(metric)
+    if shown is not None and shown.low is None and shown.why:
+        return text.DASH
+    return text.interval(shown, metric.unit, signed=signed)
 
 
 def _method(interval: Interval | None, counted: int | None) -> str:

@@ -17,7 +17,7 @@ from capsieve.atomic_write import atomic_write
 from capsieve.report.text import DASH, cells, is_symbol, plain, plain_value, symbols, tex_symbols
 from capsieve.statistics.results import Column, Table
 
-__all__ = ["csv", "html", "latex", "terminal", "write"]
+__all__ = ["anchor", "csv", "html", "latex", "terminal", "write"]
 
 _MOST_HTML_ROWS = 60
 _MOST_LATEX_ROWS = 200
@@ -59,7 +59,7 @@ def html(table: Table, *, title: bool = True) -> Markup:
     heads = [_tag("th", column, symbols(column.label), scope="col") for column in table.columns]
     body = [_html_row(table, row) for row in rows[:_MOST_HTML_ROWS]]
     parts = [
-        Markup('<h3 id="table-{}">{}</h3>').format(key, name) if title else "",
+        Markup('<h3 id="{}">{}</h3>').format(anchor(table), name) if title else "",
         Markup(_HTML_START).format(key=key, name=name, label=plain(table.title)),
         Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads)),
         Markup("<tbody>{}</tbody>").format(Markup("\n").join(body)),
@@ -68,6 +68,11 @@ def html(table: Table, *, title: bool = True) -> Markup:
         Markup('<p class="note">{}</p>').format(caption) if caption else "",
     ]
     return Markup("").join(parts)
+
+
+def anchor(table: Table) -> str:
+    """Return the identifier of the heading of the table on a page."""
+    return f"table-{_key(table)}"
 
 
 def csv(table: Table) -> str:

@@ -142,8 +142,13 @@ def share(numerator: int, denominator: int) -> str:
     if denominator == 0:
         return DASH
     value = Fraction(numerator, denominator)
-    exact = denominator <= _SMALL_COUNT and (value * 10_000).denominator == 1
-    return percent(value, 2 if exact and (value * 1000).denominator > 1 else 1)
+    return percent(value, _share_digits(value) if denominator <= _SMALL_COUNT else 1)
+
+
+def _share_digits(value: float | Fraction) -> int:
+    """Two digits if these make the percentage exact and one does not, else one."""
+    hundredths = _exact(value) * 10_000
+    return 2 if hundredths == hundredths.to_integral_value() and hundredths % 10 else 1
 
 
 def clock(seconds: float | None, *, fraction: bool = False) -> str:
@@ -253,7 +258,8 @@ def cell(value: Any, column: "Column") -> str:
     if column.kind == "text" or not isinstance(value, int | float):
         return plain(value)
     if column.kind == "share":
-        return percent(value, column.digits)
+        # Two digits as in share(): 13 of 16 is 81.25 %, and 12 of 16 is 75.0 %.
+        return percent(value, min(column.digits, _share_digits(value)))
     if column.kind == "count" and float(value).is_integer():
         return count(int(value))
     least = 10.0**-column.digits
