@@ -23,7 +23,9 @@ def test_the_label_and_the_best_radius_are_printed(run, frame_file):
     result = run("explain", frame_file)
     assert result.exit_code == 0
     expected = capsieve.explain(read_image(frame_file))
-    assert expected.label in result.stdout.splitlines()[0].lower()
+    assert expected.label == "polyp"
+    assert result.stdout.startswith("Flagged: ")
+    assert f"R_max = {expected.radius_max}" in result.stdout.splitlines()[0]
 
 
 def test_writes_nothing_unless_asked(run, frame_file, tmp_path, monkeypatch):

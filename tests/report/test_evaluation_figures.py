@@ -82,5 +82,5 @@ def test_the_curve_of_reading_effort_ends_with_the_longest_list(evaluation):
     axes, caption = drawn(drawings(evaluation)["reading-effort"])
     found, frames, _ = axes.lines[:3]
     for line in (found, frames):
-        assert line.get_xdata()[-1] == pytest.approx(longest, abs=0.01)
+        assert np.asarray(line.get_xdata())[-1] == pytest.approx(longest, abs=0.01)
     assert "The curves end at" in caption

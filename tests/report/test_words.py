@@ -4,7 +4,7 @@ import re
 import pytest
 
 from capsieve import Parameters
-from capsieve.report.words import feature_words, step_words, verdict, why
+from capsieve.report.words import decision, feature_words, step_words, why
 
 PAPER = Parameters()
 
@@ -14,36 +14,36 @@ PAPER = Parameters()
     [
         (
             {"reason": "texture-low", "label": "normal", "texture_max": 2.9},
-            "Normal: the texture is too weak. T_max = 2.90, below T_L = 3.",
+            "Not flagged: the texture is too weak. T_max = 2.90, below T_L = 3.",
         ),
         (
             {"reason": "texture-high", "label": "normal", "texture_max": 11.015},
-            "Normal: the texture is too strong. T_max = 11.02, above T_U = 8.",
+            "Not flagged: the texture is too strong. T_max = 11.02, above T_U = 8.",
         ),
         (
             {"reason": "radius-low", "label": "normal", "radius_max": 35},
-            "Normal: the best-fit ball is too small. R_max = 35, below R_P = 37.",
+            "Not flagged: the bulge is too small. R_max = 35, below R_P = 37.",
         ),
         (
             {"reason": "no-feature", "label": "normal", "features": (), "midpass_max": 0.1099},
-            "Normal: nothing stands out. max u = 0.110, below Theta = 0.125.",
+            "Not flagged: nothing stands out. max u = 0.110, below Theta = 0.125.",
         ),
-        ({}, "Polyp: the best-fit ball is large enough. R_max = 54, at least R_P = 37."),
+        ({}, "Flagged: a round bulge was found. R_max = 54, at least R_P = 37."),
     ],
 )
-def test_verdict_names_the_rule_the_value_and_the_bound(make_result, changes, sentence):
-    assert verdict(make_result(**changes), PAPER) == sentence
+def test_decision_names_the_rule_the_value_and_the_bound(make_result, changes, sentence):
+    assert decision(make_result(**changes), PAPER) == sentence
 
 
-def test_verdict_of_a_single_rejected_feature_tells_its_rule(make_result, make_feature):
+def test_decision_of_a_single_rejected_feature_tells_its_rule(make_result, make_feature):
     feature = make_feature(size=112, rejected="size-low", radius=0)
     result = make_result(reason="no-feature", label="normal", features=(feature,))
-    assert verdict(result, PAPER).endswith("Feature 1: size 112 is below S_L = 292.")
+    assert decision(result, PAPER).endswith("Feature 1: size 112 is below S_L = 292.")
 
 
-def test_verdict_of_several_rejected_features_tells_all_bounds(make_result, make_feature):
+def test_decision_of_several_rejected_features_tells_all_bounds(make_result, make_feature):
     features = tuple(make_feature(number=n, rejected="size-low", radius=0) for n in (1, 2))
-    text = verdict(make_result(reason="no-feature", label="normal", features=features), PAPER)
+    text = decision(make_result(reason="no-feature", label="normal", features=features), PAPER)
     for bound in ("None of 2", "S_L = 292", "S_U = 3237", "E_max = 6.5"):
         assert bound in text
 
@@ -92,7 +92,7 @@ def test_ball_is_named_by_its_shape(make_result):
 
 @pytest.mark.parametrize(
     ("radius", "says"),
-    [(54, "would have flagged it: R_max would be 54, at least"), (30, "also say normal: R_max")],
+    [(54, "would flag it: R_max would be 54, at least"), (30, "would not flag it: R_max")],
 )
 def test_preselected_frame_tells_what_geometry_would_have_said(
     make_result, make_feature, radius, says

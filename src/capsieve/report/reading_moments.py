@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from capsieve.report.bins import Scale, positions
 from capsieve.report.exam_tables import HeadFrames
 from capsieve.report.text import clock, count
+from capsieve.report.timeline_scale import Scale, positions
 
 __all__ = ["Moments", "when"]
 

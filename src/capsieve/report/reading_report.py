@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from capsieve.report import page, provenance
-from capsieve.report.bins import scale_of
 from capsieve.report.exam_tables import HEAD_COLUMNS, event_list, head_frames
 from capsieve.report.reading_bar import colour_bar
 from capsieve.report.reading_facts import ReadingFacts
@@ -37,6 +36,7 @@ from capsieve.report.reading_words import (
     whose_words,
 )
 from capsieve.report.text import bytes_text, clock, plain
+from capsieve.report.timeline_scale import scale_of
 from capsieve.review.decisions.vocabulary import VERDICTS
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
