@@ -29,7 +29,7 @@ Example:
 @click.argument("results", type=PathType(), metavar="OUT")
 @click.option(
     "--read",
-    metavar="10%|300",
+    metavar="SHARE|NUMBER",
     help="Flag the frames with the highest scores: a share of the frames, or a number.",
 )
 @click.option(

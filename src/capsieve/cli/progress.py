@@ -76,17 +76,17 @@ def progress_bar(stages: Mapping[str, float], *, quiet: bool = False) -> Iterato
 def _lines() -> Show:
     from capsieve.report.text import plain
 
-    last = {"stage": "", "time": 0.0}
+    last = time.monotonic()
 
     def show(stage: str, fraction: float, words: str) -> None:
+        nonlocal last
         now = time.monotonic()
-        if stage == last["stage"] and now - last["time"] < EVERY_S:
+        if now - last < EVERY_S:
             return
-        start = stage != last["stage"]
-        last.update(stage=stage, time=now)
-        line = f"{stage} ..." if start else f"{stage}: {100 * fraction:.0f} %"
+        last = now
         with suppress(OSError):  # a full disk or a closed pipe does not stop the work
-            click.echo(plain(f"{line}{f', {words}' if words and not start else ''}"), err=True)
+            line = f"{stage}: {100 * fraction:.0f} %{f', {words}' if words else ''}"
+            click.echo(plain(line), err=True)
 
     return show
 
