@@ -32,7 +32,7 @@ Example:
 
 @dataclass(frozen=True)
 class ExplainSettings:
-    """Which frame is explained, and by which detector."""
+    """The frame to explain, and the detector."""
 
     frame: int | None = field(
         default=None,
@@ -228,7 +228,7 @@ def _detector(
 ) -> "tuple[Detector, bool]":
     """Return the named detector, or the one that scored the exam; and whether it scored the exam.
 
-    A named detector may be another one; a note says so.
+    A named detector may be another one; then a note is printed.
     """
     import capsieve
     from capsieve.detectors import same_detector

@@ -30,7 +30,7 @@ Example:
 @click.option(
     "--read",
     metavar="SHARE|NUMBER",
-    help="Flag the frames with the highest scores: a share of the frames, or a number.",
+    help="Flag the frames with the highest scores: a percentage of the frames, or a number.",
 )
 @click.option(
     "--threshold", type=float, metavar="SCORE", help="Flag the frames with at least this score."

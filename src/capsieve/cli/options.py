@@ -30,7 +30,7 @@ class ParametersFile(PathType):
     ) -> "Parameters":
         """Return the parameters; fail if the file cannot be read.
 
-        The name of a preset wins over a file of that name, whose path is then ``./inferred``.
+        The name of a preset wins over a file of that name, which is then given as ``./inferred``.
         """
         from capsieve.parameters import PRESETS, Parameters
 

@@ -85,7 +85,7 @@ def command(
 
 
 def say_found(exams: "Sequence[ScreenedExam]", out: Path) -> None:
-    """Print the detector, the frames to read of each exam, and what is incomplete or failed."""
+    """Print the detector, the frames to read of each exam, and the incomplete and failed ones."""
     from capsieve.cli.output import say
     from capsieve.report.words import detector_words
 

@@ -213,7 +213,7 @@ def _page_tables(e: Evaluation) -> list[Table]:
 
 
 def title(evaluation: Evaluation) -> str:
-    """Return what was evaluated."""
+    """Return the title: the evaluated detector."""
     name = str(evaluation.detector.get("name", "")).rpartition("/")[2]
     if name == "paper":
         preset = words.preset_words(evaluation.detector.get("preset"))

@@ -137,8 +137,8 @@ def _side_by_side(key: str, title: str, whole: list[_Line], test: list[_Line]) -
         Column("interval", f"{100 * LEVEL:g} % interval of the test part"),
     )
     caption = (
-        "All frames include the training part, as in the paper; the test part has no frame on "
-        f"which the threshold was chosen. {with_bounds.caption}"
+        "All frames include the training part, as in the paper; the threshold was chosen on other "
+        f"frames than the test part. {with_bounds.caption}"
     )
     return Table(key, title, columns, tuple(rows), caption.strip())
 
@@ -321,7 +321,7 @@ def _shown_interval(metric: Metric) -> Interval | None:
 
 
 def _bounds(metric: Metric, *, signed: bool = False) -> str:
-    """The bounds to quote; a dash if there are none, of which the page gives the reasons once."""
+    """The bounds to quote; a dash if there are none; the page gives the reasons once."""
     shown = _shown_interval(metric)
     if shown is not None and shown.low is None and shown.why:
         return text.DASH

@@ -41,7 +41,7 @@ SCHEMA = 2
 """Version of the JSON object."""
 
 OVERLAY = (0, 229, 255)
-"""Colour of maps: tissue never has it, and every kind of colour vision tells it from yellow."""
+"""Colour of maps: not a colour of tissue, and distinct from yellow for everyone."""
 
 _STRONGEST = 0.5  # opacity at the highest value of a map: the tissue remains visible
 
@@ -240,7 +240,7 @@ def frame_evidence(
 
 
 def map_address(png: bytes) -> str:
-    """Return a stored evidence map as a data URL that lies over the frame."""
+    """Return a stored evidence map as a data URL that covers the frame."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png)) as image:

@@ -33,13 +33,13 @@ LONGEST_STRIP = 24
 """How many thumbnails an event has besides its best frame; of more frames, evenly spread ones."""
 
 _MOST_BYTES = 3_500_000  # of images: with them the page stays below 6 MB
-_MOST_NAMED = 16  # numbers or runs of numbers in one sentence
+_MOST_NAMED = 16  # numbers or ranges of numbers in a text
 _ELLIPSE_POINTS = 49
 
 
 @dataclass(frozen=True, slots=True)
 class _Shot:
-    """A frame with its image and what is drawn over it.
+    """A frame with its image and the shapes over it.
 
     Attributes
     ----------
@@ -185,8 +185,8 @@ def _cards(
 ) -> list[_Card]:
     """Return the events with images, best first.
 
-    Images are bounded: best frames come first, then the other frames of the first events. A frame
-    without an image is named by its number.
+    The size of images is bounded: best frames have priority over other frames, and events by rank.
+    A frame without an image is named by its number.
     """
     first, left = _pictured(events, thumbnails)
     best = {(event.head, event.best_frame) for event in first}

@@ -36,7 +36,7 @@ class HeadFrames:
     time
         Seconds; NaN where unknown.
     score
-        NaN where the frame was not scored.
+        NaN if the frame was not scored.
     undecodable, flagged, smooth, busy
         The result of each frame; smooth and busy are those that pre-selection rejected because of
         too little or too much texture.

@@ -185,7 +185,7 @@ def _draw_footer(below: "SubFigure", result: FrameResult) -> None:
     if result.place is not None:
         row, col, radius = result.place
         legend = (
-            f"circle: where the detector points, row {row:.0f}, column {col:.0f}, radius "
+            f"circle: place found by the detector, row {row:.0f}, column {col:.0f}, radius "
             f"{radius:.0f}; solid: flagged, dashed: not"
         )
         below.text(1 - _LEFT, 0.22, legend, ha="right", **small)

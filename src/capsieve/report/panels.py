@@ -63,8 +63,7 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     gray = {"cmap": "gray", "vmin": 0, "vmax": 255}
     axes[0].imshow(e.frame)
     axes[1].imshow(e.gray, **gray)
-    # The correction ends at the mask: what is outside was not corrected, and the next step
-    # replaces it.
+    # The correction ends at the mask: the rest was not corrected, and the next step replaces it.
     axes[2].set_facecolor(_OUTSIDE)
     axes[2].imshow(np.ma.masked_array(e.corrected, ~e.mask), **gray)
     axes[3].imshow(e.extended, **gray)
@@ -97,8 +96,8 @@ def draw_texture(axis: "Axes", e: Explanation) -> None:
 
 def draw_energy(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     """Draw the texture energy T with T_max and the bounds of pre-selection."""
-    # The same scale for every frame that passes: weak texture looks weak. But a bound that was
-    # moved out of the way must not turn the panel black.
+    # The same scale for every frame that passes: weak texture is dark. But a very high bound
+    # must not turn the panel black.
     top = max(e.texture_max, parameters.texture_high, 1e-3)
     if top > 10 * max(e.texture_max, parameters.texture_low, 1.0):
         top = max(e.texture_max, parameters.texture_low, 1.0)
@@ -205,7 +204,7 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
     assert figure is not None
     per_point = e.mask.shape[1] / (axis.get_window_extent().width / figure.dpi * 72)
     size = _LABEL_SIZE + 0.5
-    # What passed, then what is large, gets the better place.
+    # Features that passed, then large ones, get the better places.
     order = sorted(e.features, key=lambda feature: (bool(feature.rejected), -feature.size))
     texts = [f"{one.number} {notes[one.number]}".strip() for one in order]
     anchors = [(one.row, one.col) for one in order]
@@ -381,7 +380,7 @@ def label_places(
 
 
 def _candidates(anchor: tuple[float, float], box: tuple[float, float]) -> list[tuple[float, float]]:
-    """Rings around the anchor; never on it, where the centre of mass is marked."""
+    """Rings around the anchor; never on it, because the centre of mass is marked."""
     found = []
     for step in range(1, _RINGS + 1):
         for k in range(_DIRECTIONS):

@@ -96,7 +96,7 @@ def _findings(
             tip=(x, top - 1),
             centre=centre,
             half=half,
-            looks=(
+            attributes=(
                 f'fill="{_ALERT}"',
                 f'fill="{ground}" stroke="{_ALERT}" stroke-width="1.2"{dashes}',
                 f'font-size="13" font-weight="bold" text-anchor="middle" fill="{ink}"',

@@ -58,7 +58,7 @@ _SMALL_COUNT = 400  # up to here two digits of a percentage can be exact
 def plain(text: object) -> str:
     """Return a text of unknown origin with control and bidirectional characters replaced.
 
-    They can make a file name look like another one. Escaping is the task of the template.
+    They can disguise a file name as another one. Escaping is the task of the template.
     """
     return "".join(
         "\N{REPLACEMENT CHARACTER}"
@@ -116,7 +116,7 @@ def signed(value: float) -> str:
 
 
 def percent(value: float | Fraction | None, digits: int | None = None) -> str:
-    """Return a share of 1 in percent.
+    """Return a proportion in percent.
 
     Without `digits`, one digit near both ends (below 10 %, above 99 %) and none between.
     """
@@ -135,7 +135,7 @@ def percent(value: float | Fraction | None, digits: int | None = None) -> str:
 
 
 def share(numerator: int, denominator: int) -> str:
-    """Return a share of counts in percent: one digit, or two if these make it exact.
+    """Return a proportion of counts in percent: one digit, or two if these make it exact.
 
     13 of 16 is 81.25 %, 109 of 230 is 47.4 %.
     """

@@ -1,7 +1,7 @@
 """The timeline of an exam as SVG: scores, rejected frames, events, colours; and its parts.
 
 Frames are gathered into a fixed number of columns, so the drawing of an exam is small however long
-the exam is. Colours come from the style sheet of the page by class: the same drawing serves light,
+the exam is. The style sheet of the page gives the colours by class: the same drawing serves light,
 dark and print. The reading report draws its bar from the same parts: scale, columns, colour strip,
 marks and ticks.
 """
@@ -78,7 +78,7 @@ def timeline(
     events
         Those that get a mark, best first. A mark links to ``#event-<rank>``.
     threshold
-        The score from which a frame is flagged, or the last score of a reading list; None if there
+        The lowest score of a flagged frame, or the last score of a reading list; None if there
         is neither.
     by_list
         Whether it is that of a reading list.
@@ -86,7 +86,7 @@ def timeline(
     Returns
     -------
     Markup
-        An ``svg`` element; empty where there are no frames.
+        An ``svg`` element; empty if there are no frames.
     """
     heads = [head for head in heads if head.frame.size]
     if not heads:
@@ -162,7 +162,7 @@ def _shading(bins: Bins, lane: _Lane) -> Iterator[Markup]:
 def _scores(bins: Bins, lane: _Lane, threshold: float | None, by_list: bool) -> Iterator[Markup]:
     known = np.isfinite(bins.score)
     yield _area(bins.score, known, lane, "score")
-    # In a long exam every column holds some frame with a ball: the shading must lie above those.
+    # In a long exam every column has a frame with a ball: the shading is drawn over them.
     yield from _shading(bins, lane)
     yield _area(bins.score, known & bins.flagged, lane, "score flagged")
     yield Markup('<path class="base" d="M{} {}H{}"/>').format(
@@ -220,7 +220,7 @@ def _strip(bins: Bins, top: float) -> Markup:
 def _marks(
     events: Sequence[Event], head: HeadFrames, scale: Scale, lane: _Lane
 ) -> Iterator[Markup]:
-    """A mark for every event; its rank where there is lane, the best ones first."""
+    """A mark for every event; its rank if there is space, the best ones first."""
     where = positions(head, scale)
     index = np.searchsorted(head.frame, [event.best_frame for event in events])
     taken: list[tuple[float, float]] = []
@@ -239,7 +239,7 @@ def _marks(
                 tip=(x, lane.top - 2),
                 centre=centre,
                 half=half,
-                looks=('class="mark"', 'class="rank"', 'class="rank-text"'),
+                attributes=('class="mark"', 'class="rank"', 'class="rank-text"'),
             )
             link = Markup('<a href="#event-{}"><title>{}</title>{}</a>')
             labelled.append(link.format(event.event, title, shape))
@@ -248,7 +248,7 @@ def _marks(
                 '<a href="#event-{}"><title>{}</title>'
                 '<path class="mark small" d="M{} {}l-2.5 -6h5z"/></a>'
             ).format(event.event, title, _r(x), _r(lane.top - 2))
-    yield from reversed(labelled)  # the best ones lie on top
+    yield from reversed(labelled)  # the best ones on top
 
 
 def _axis(scale: Scale, top: float) -> Iterator[Markup]:
@@ -307,7 +307,7 @@ def mark(
     tip: tuple[float, float],
     centre: float,
     half: float,
-    looks: tuple[str, str, str],
+    attributes: tuple[str, str, str],
 ) -> Markup:
     """Return a box with a text and a small triangle below it.
 
@@ -319,10 +319,10 @@ def mark(
         The point that the triangle points at.
     centre, half
         Centre and half the width of the box, which may be moved away from the tip.
-    looks
+    attributes
         Attributes of the triangle, the box and the text.
     """
-    triangle, box, label = map(Markup, looks)
+    triangle, box, label = map(Markup, attributes)
     x, y = tip
     return Markup(
         '<rect {} x="{}" y="{}" width="{}" height="18" rx="3"/>'

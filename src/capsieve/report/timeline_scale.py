@@ -83,7 +83,7 @@ class Bins:
     colour: NDArray[np.float64]
 
     def at(self, columns: NDArray[np.int64]) -> "Bins":
-        """Return other columns, each of which may be taken several times."""
+        """Return the given columns, in this order and with repetitions."""
         return Bins(*(getattr(self, name)[columns] for name in self.__slots__))
 
 

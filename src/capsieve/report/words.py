@@ -183,7 +183,7 @@ def decision(result: FrameResult, parameters: Parameters, flag: FrameFlag | None
 def step_words(
     result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None
 ) -> list[str]:
-    """Return one sentence or two for each step of the algorithm that has something to say."""
+    """Return a text for each step of the algorithm that decided or measured something."""
     threshold = rule_parameters(parameters, flag).radius_threshold
     if flag is not None and flag.by_list:
         threshold = None  # a radius alone does not decide
@@ -206,7 +206,7 @@ def step_words(
 
 
 def feature_words(feature: Feature, parameters: Parameters) -> str:
-    """Return the rule at which the feature fell, or that it passed and with which ball."""
+    """Return the rule that rejected the feature, or that it passed and the radius of its ball."""
     bounds = parameters.derived
     eccentricity = digits(feature.eccentricity, parameters.eccentricity_max)
     match feature.rejected:
@@ -293,7 +293,7 @@ def _ball_words(
 
 
 def _theta(result: FrameResult) -> str:
-    # Theta is a working threshold, not a rule of the table: four digits tell it well enough.
+    # Theta is a working threshold, not a rule of the table: four digits are enough.
     return f"Theta = {result.segmentation_threshold:.4g}"
 
 
