@@ -1,7 +1,7 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
 import os
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -152,10 +152,9 @@ def evaluate(
         from capsieve.evaluation.gallery_images import gallery_images
         from capsieve.report.evaluation import write_evaluation
 
-        with ExitStack() as stack:
-            images = None
-            if galleries and read.folders:
-                images = gallery_images(read, evaluation.points[0].flagged, stack)
+        shown = galleries and bool(read.folders)
+        flagged = evaluation.points[0].flagged
+        with gallery_images(read, flagged) if shown else nullcontext() as images:
             write_evaluation(evaluation, out, images=images)
     return evaluation
 
