@@ -17,7 +17,7 @@ from capsieve.evaluation.leaks import (
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, frame_keys, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, frame_keys, read_scores
 from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, FlagRule, LabelledFrames
 from capsieve.labels import (
     LabelProblem,
@@ -28,7 +28,7 @@ from capsieve.labels import (
     read_splits,
 )
 from capsieve.labels.formats import read_own
-from capsieve.labels.tables import RawTable
+from capsieve.labels.tables import RawTable, as_table
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients

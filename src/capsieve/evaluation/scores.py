@@ -5,7 +5,6 @@ score; and if known head, time_s, source, row and col. Any finite number is a sc
 means polyp; an empty cell is a frame that was not scored.
 """
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,24 +13,28 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
 from capsieve.frame_table import Coded, FlagRule, FrameColumns
-from capsieve.labels.tables import RawTable, read_table
+from capsieve.labels.columns import (
+    Codes,
+    compute,
+    number_column,
+    text_column,
+    tidy_paths,
+    whole_column,
+    whole_numbers,
+)
+from capsieve.labels.tables import RawTable, as_table, read_table
 from capsieve.phash import BITS
 from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
 
-__all__ = ["ScoredFrames", "Scores", "as_table", "frame_keys", "read_scores"]
-
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
-
-pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,20 +101,6 @@ def read_scores(results: Scores) -> ScoredFrames:
     return _read_table(raw)
 
 
-def as_table(values: Any, what: str) -> pa.Table:
-    """Return a data frame or a dict of arrays as a table."""
-    try:
-        table = pa.table(values).replace_schema_metadata(None)
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise FileError(
-            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
-            "a dict of arrays of equal length"
-        ) from error
-    # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
-    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-    return table.select(kept).rename_columns([name.lower() for name in kept])
-
-
 def frame_keys(frames: FrameColumns, path: pa.Array) -> pa.Table:
     """Return keys, paths and sizes (if known) of frames, to match them with labels and outlines."""
     sizes = {"rows": frames.rows, "cols": frames.cols}
@@ -140,7 +129,7 @@ def _read_exams(out: Path) -> ScoredFrames:
     _check_exams(exams, out)
     tables = [exam.columns(*COLUMNS, "pixel_hash", "phash") for exam in exams]
     table = pa.concat_tables(tables)
-    pixel_hash, phash = _joined(table["pixel_hash"]), _joined(table["phash"])
+    pixel_hash, phash = whole_column(table["pixel_hash"]), whole_column(table["phash"])
     names = [exam.record["exam"] for exam in exams]
     record = exams[0].record
     return ScoredFrames(
@@ -188,11 +177,7 @@ def _paths(exam: Exam, table: pa.Table) -> pa.Array:
     }
     root = pa.array([roots[head] for head in sorted(roots)])
     of_head = root.take(pa.array(np.searchsorted(sorted(roots), table["head"].to_numpy())))
-    return pc.binary_join_element_wise(of_head, _joined(table["file"]), "/")
-
-
-def _joined(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    return compute.binary_join_element_wise(of_head, whole_column(table["file"]), "/")
 
 
 def _hashes(pixel_hash: pa.Array, phash: pa.Array) -> PixelHashes:
@@ -250,31 +235,35 @@ def _read_table(raw: RawTable) -> ScoredFrames:
             raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
 
     def text(column: str) -> pa.Array:
-        return _texts(table[column]) if column in names else pa.nulls(count, pa.string())
+        if column not in names:
+            return pa.nulls(count, pa.string())
+        return text_column(table[column], name=column)
 
-    def number(column: str, *, whole: bool = False) -> NDArray[np.float64]:
+    def number(column: str) -> NDArray[np.float64]:
         if column not in names:
             return np.full(count, np.nan)
-        values = _numbers(table[column])
+        values = number_column(table[column], name=column)
         wrong(np.isinf(values), f"{column} must be a finite number")
-        if whole:
-            outside = (values < 0) | (values > _LARGEST[column]) | (values % 1 > 0)
-            wrong(outside, f"{column} must be a whole number from 0 to {_LARGEST[column]:,}")
         return values
 
-    file = pc.replace_substring(text("file"), "\\", "/")
+    def whole(column: str) -> Codes:
+        values, other = whole_numbers(text(column), largest=_LARGEST[column])
+        wrong(other, f"{column} must be a whole number from 0 to {_LARGEST[column]:,}")
+        return values
+
+    file = tidy_paths(text("file"))
     exam = text("exam") if "exam" in names else _folders(file)
-    head, frame = np.nan_to_num(number("head", whole=True)), number("frame", whole=True)
+    head, frame = np.maximum(whole("head"), 0), whole("frame")
     wrong(_nulls(exam), "the exam is missing")
-    wrong(np.isnan(frame) & _nulls(file), "the frame or file is missing")
+    wrong((frame < 0) & _nulls(file), "the frame or file is missing")
     encoded = exam.dictionary_encode()
     code = encoded.indices.to_numpy().astype(np.int32)
     wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
     given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
-    path = pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file
+    path = compute.binary_join_element_wise(exam, file, "/") if "exam" in names else file
 
-    def place(column: str) -> NDArray[np.float64] | None:
+    def position(column: str) -> NDArray[np.float64] | None:
         return number(column)[order] if column in names else None
 
     return ScoredFrames(
@@ -291,9 +280,9 @@ def _read_table(raw: RawTable) -> ScoredFrames:
             flagged=np.zeros(count, bool),
             event=np.full(count, -1, np.int32),
             duplicate_of=np.full(count, -1, np.int64),
-            row=place("row"),
-            col=place("col"),
-            radius=place("radius"),
+            row=position("row"),
+            col=position("col"),
+            radius=position("radius"),
         ),
         path=path.take(pa.array(order)),
         source=text("source").take(pa.array(order)) if "source" in names else None,
@@ -308,7 +297,7 @@ def _folders(file: pa.Array) -> pa.Array:
 
 
 def _repeated(
-    code: NDArray[np.int32], head: NDArray[Any], frame: NDArray[Any], file: pa.Array
+    code: NDArray[np.int32], head: Codes, frame: Codes, file: pa.Array
 ) -> NDArray[np.bool_]:
     """Return rows that name the same frame as an earlier one: by its file if there is one."""
     key = file.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -319,49 +308,19 @@ def _repeated(
     return repeated
 
 
-def _numbered(
-    code: NDArray[np.int32], head: NDArray[np.float64], frame: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _numbered(code: NDArray[np.int32], head: Codes, frame: Codes) -> Codes:
     """Return frame numbers; if files lack some, all are numbered in the order of the table."""
     given = np.unique(np.stack([code, head, frame]), axis=1).shape[1]
-    if not np.isnan(frame).any() and given == len(code):
-        return frame.astype(np.int64)
-    order = np.lexsort((frame, head, code))  # stable, NaN last
+    if (frame >= 0).all() and given == len(code):
+        return frame
+    last = np.where(frame < 0, np.iinfo(np.int64).max, frame)
+    order = np.lexsort((last, head, code))  # stable
     new = np.ones(len(order), bool)
     new[1:] = (np.diff(code[order]) != 0) | (np.diff(head[order]) != 0)
     start = np.flatnonzero(new)[np.cumsum(new) - 1]
     numbers = np.empty(len(order), np.int64)
     numbers[order] = np.arange(len(order)) - start
     return numbers
-
-
-def _texts(column: pa.ChunkedArray) -> pa.Array:
-    """Return texts; an empty one is null, and whole floats (integers with gaps) are integers."""
-    values = _joined(column)
-    if pa.types.is_floating(values.type):
-        values = pc.if_else(pc.is_nan(values), None, values)
-        if pc.all(pc.equal(values, pc.floor(values))).as_py():
-            values = values.cast(pa.int64())
-    texts = pc.utf8_trim_whitespace(values.cast(pa.string()))
-    return pc.if_else(pc.equal(texts, ""), None, texts)
-
-
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Return numbers: NaN if a cell is empty, infinity if it is not a number."""
-    values = _joined(column)
-    if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
-        return values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
-    return np.array([_number(text) for text in _texts(column).to_pylist()])
-
-
-def _number(text: str | None) -> float:
-    if text is None:
-        return math.nan
-    try:
-        value = float(text.replace("_", "?"))  # Python takes 1_000 for a number
-    except ValueError:
-        return math.inf
-    return math.inf if math.isnan(value) else value
 
 
 def _objects(values: pa.Array) -> NDArray[np.object_]:

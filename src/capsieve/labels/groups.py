@@ -10,7 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.frame_table import Coded
-from capsieve.labels.label_set import Codes, LabelSet, coded, compute, joint_codes
+from capsieve.labels.columns import Codes, coded, compute, joint_codes
+from capsieve.labels.label_set import LabelSet
 from capsieve.names import natural_key
 from capsieve.statistics.splitting import cut_blocks
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.labels.label_set import (
+from capsieve.labels.columns import (
     Codes,
     compute,
     joint_codes,

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from capsieve.errors import FileError
-from capsieve.labels.label_set import LabelProblem, LabelSet, Problems, clean_text
+from capsieve.labels.columns import text_column
+from capsieve.labels.label_set import LabelProblem, LabelSet, Problems
 from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable
 from capsieve.names import natural_key
@@ -258,4 +259,4 @@ def _top(path: Path) -> Path:
 
 
 def _cells(raw: RawTable, column: str) -> list[str]:
-    return clean_text(raw.table[column], name=column).fill_null("").to_pylist()
+    return text_column(raw.table[column], name=column).fill_null("").to_pylist()

@@ -10,17 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelColumns
+from capsieve.labels.columns import Codes, coded, compute
 from capsieve.labels.groups import KINDS, group_rows
 from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Places, Why, find_frames
-from capsieve.labels.label_set import (
-    EXAMPLES,
-    Codes,
-    LabelProblem,
-    LabelSet,
-    Problems,
-    coded,
-    compute,
-)
+from capsieve.labels.label_set import EXAMPLES, LabelProblem, LabelSet, Problems
 from capsieve.labels.splits import Splits
 
 __all__ = ["LabelRows", "Matched", "match"]

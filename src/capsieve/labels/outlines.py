@@ -12,8 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.labels.columns import compute
 from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, find_frames
-from capsieve.labels.label_set import LabelProblem, Problems, compute
+from capsieve.labels.label_set import LabelProblem, Problems
 
 __all__ = [
     "EDGE",

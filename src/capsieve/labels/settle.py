@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from capsieve.errors import FileError
+from capsieve.labels.columns import text_column, tidy_paths, whole_numbers
 from capsieve.labels.label_set import (
     EXAMPLES,
     LABELS,
@@ -16,9 +17,6 @@ from capsieve.labels.label_set import (
     LabelSet,
     NameRows,
     Problems,
-    clean_text,
-    tidy_paths,
-    whole_numbers,
 )
 from capsieve.statistics.frames import split_findings
 
@@ -79,7 +77,7 @@ class _Rows:
 
     def __init__(self, columns: Mapping[str, Any], name_rows: NameRows) -> None:
         count = len(next(iter(columns.values())))
-        self.text = {name: clean_text(column, name=name) for name, column in columns.items()}
+        self.text = {name: text_column(column, name=name) for name, column in columns.items()}
         if "file" in self.text:
             self.text["file"] = tidy_paths(self.text["file"])
         self.cells: dict[str, list[Any]] = {

@@ -9,20 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError
+from capsieve.labels.columns import Codes, coded, compute, text_column, tidy_paths, whole_numbers
 from capsieve.labels.groups import BLOCK_SIZE, KINDS, RowGroups, group_rows, sequences, sources
 from capsieve.labels.keys import KEYS
-from capsieve.labels.label_set import (
-    WORDS,
-    Codes,
-    LabelProblem,
-    LabelSet,
-    Problems,
-    clean_text,
-    coded,
-    compute,
-    tidy_paths,
-    whole_numbers,
-)
+from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
 from capsieve.labels.tables import read_table, write_table
 from capsieve.statistics.results import Column, Table
 from capsieve.statistics.splitting import assign_in_order, assign_stratified
@@ -209,7 +199,7 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
         if entry.name not in raw.columns:
             columns[entry.name] = pa.nulls(len(raw.table), entry.type)
             continue
-        text = clean_text(raw.table[entry.name], name=entry.name)
+        text = text_column(raw.table[entry.name], name=entry.name)
         if not pa.types.is_string(entry.type):
             values, wrong = whole_numbers(text, largest=32_767 if entry.name == "head" else 10**18)
             refuse(wrong, f"the {entry.name} is not a whole number from 0")

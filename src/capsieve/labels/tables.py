@@ -9,18 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, file_errors
-from capsieve.labels.label_set import LabelProblem, Problems, compute
+from capsieve.labels.columns import compute
+from capsieve.labels.label_set import LabelProblem, Problems
 from capsieve.store.schema import SCHEMA
 from capsieve.user_files import open_file
-
-__all__ = ["RawTable", "read_table", "write_table"]
 
 _DELIMITERS = (",", ";", "\t")
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
@@ -110,6 +109,20 @@ def read_table(path: str | os.PathLike[str]) -> RawTable:
     if not len(raw.table) and not raw.ragged:
         raise FileError(f"{path} has no rows")
     return raw
+
+
+def as_table(values: Any, what: str) -> pa.Table:
+    """Return a data frame or a dict of arrays as a table."""
+    try:
+        table = pa.table(values).replace_schema_metadata(None)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise FileError(
+            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
+            "a dict of arrays of equal length"
+        ) from error
+    # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
+    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return table.select(kept).rename_columns([name.lower() for name in kept])
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> None:
