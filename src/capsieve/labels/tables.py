@@ -224,8 +224,7 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
         text = "\0"
     if "\0" in text:
         raise FileError(
-            f"cannot read {path}: it is neither a text table in UTF-8 nor a Parquet file; save it "
-            "as CSV in UTF-8"
+            f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
         )
     found: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
@@ -236,7 +235,8 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     names, _, last = header
     if len(beginning) > _LONGEST_HEADER and last >= len(text.splitlines()):
         raise FileError(
-            f"cannot read {path}: its header has more than {_LONGEST_HEADER:,} bytes; is it a table?"
+            f"cannot read {path}: its header has more than {_LONGEST_HEADER:,} bytes; is it a "
+            "table?"
         )
     if len(names) > _MOST_COLUMNS:
         raise FileError(
