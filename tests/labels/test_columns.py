@@ -1,6 +1,8 @@
 """Columns of users' tables: the same rules for labels, splits and scores."""
 
+import datetime
 import math
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +41,58 @@ def test_whole_numbers_may_end_with_a_point_and_zeros():
     assert wrong.tolist() == [False, False, False, True, True, True]
 
 
-def test_a_column_of_lists_is_refused_by_its_name():
-    with pytest.raises(FileError, match="exam"):
-        text_column(pa.array([[1], [2]]), name="exam")
+def odd(values, kind=None):
+    return pa.array([values, values], kind)
+
+
+NEITHER = {
+    "list": odd([1]),
+    "fixed list": odd([1, 2], pa.list_(pa.int64(), 2)),
+    "struct": odd({"a": 1}),
+    "map": odd([("a", 1)], pa.map_(pa.string(), pa.int64())),
+    "binary": odd(b"\xff"),
+    "duration": odd(datetime.timedelta(seconds=1)),
+}
+NO_NUMBERS = NEITHER | {
+    "boolean": odd(True),
+    "date": odd(datetime.date(2026, 1, 1)),
+    "time": odd(datetime.datetime(2026, 1, 1)),
+    "uint64": odd(2**63, pa.uint64()),
+    "int64": odd(-(2**53) - 1),
+}
+
+
+@pytest.mark.parametrize("kind", NEITHER)
+def test_a_column_of_neither_texts_nor_numbers_is_refused_by_name_and_type(kind):
+    column = NEITHER[kind]
+    with pytest.raises(FileError, match="'exam'") as caught:
+        text_column(pa.chunked_array([column]), name="exam")
+    assert str(column.type) in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_a_column_of_other_values_or_inexact_numbers_is_refused_by_name_and_type(kind):
+    column = NO_NUMBERS[kind]
+    with pytest.raises(FileError, match="'score'") as caught:
+        number_column(pa.chunked_array([column]), name="score")
+    assert str(column.type) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([np.float16(3), None]),
+        pa.array([3.0, None], pa.float32()),
+        pa.array([Decimal("3.00"), None]),
+        pa.array([3, None], pa.uint64()),
+        pa.array(["3", None]).dictionary_encode(),
+    ],
+)
+def test_exact_numbers_of_any_type_are_numbers(column):
+    np.testing.assert_array_equal(number_column(column, name="score"), [3, math.nan])
+    assert text_column(column, name="exam").to_pylist()[0] in ("3", "3.00")
+
+
+def test_numbers_that_are_not_finite_are_names():
+    values = pa.array([math.inf, 1e300, 20200101123.0, 0.5])
+    assert text_column(values, name="exam").to_pylist() == ["inf", "1e+300", "20200101123", "0.5"]

@@ -1,6 +1,7 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
 import os
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -139,7 +140,7 @@ def evaluate(
 
         check_folder(out)
     read = read_results(results, labels, options)
-    others = None if baseline is None else read_scores(baseline)
+    others = None if baseline is None else read_scores(baseline, first_frame=options.first_frame)
     outlines = None if regions is None else read_outlines(regions, polyp_class=polyp_class)
     settings = {
         "label_format": read.labels.label_format,
@@ -221,6 +222,7 @@ def _evaluation(
         tables=tuple(table for table in tables if table is not None and table.rows),
         problems=problems,
         warnings=(
+            *_reversed_warnings(roc_frames.metrics),
             *read.warnings,
             *(f"Baseline: {warning}" for warning in of_baseline),
             *source_warnings(frames),
@@ -238,6 +240,18 @@ def _evaluation(
         comparison=None if others is None else _compared(read, others, flagged, options),
         on_polyp=None if located is None else located.on_polyp,
     )
+
+
+def _reversed_warnings(metrics: Sequence[Metric]) -> list[str]:
+    """Return a warning if normal frames have clearly higher scores than polyp frames."""
+    area = next(metric for metric in metrics if metric.key == "frames.auc")
+    high = None if area.interval is None else area.interval.high
+    if area.value is None or (area.value >= 0.4 if high is None else high >= 0.5):
+        return []
+    return [
+        f"The AUC per frame is {area.value:.3f}, well below 0.5: normal frames have higher scores "
+        "than polyp frames. The scores may be reversed (higher must mean polyp), or the labels."
+    ]
 
 
 def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:

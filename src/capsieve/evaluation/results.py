@@ -10,14 +10,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from capsieve.errors import FileError
+from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
     check_leaks,
     find_leaks,
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, frame_keys, read_scores
+from capsieve.evaluation.scores import (
+    ScoredFrames,
+    Scores,
+    frame_keys,
+    numbering_warnings,
+    read_scores,
+)
 from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, FlagRule, LabelledFrames
 from capsieve.labels import (
     LabelProblem,
@@ -122,7 +128,11 @@ def read_results(
     """
     labels = as_labels(labels, options.label_format)
     splits = None if options.splits is None else read_splits(options.splits)
-    scored = read_scores(results)
+    scored = read_scores(results, first_frame=options.first_frame)
+    if options.first_frame and scored.folders:
+        raise ParameterError(
+            "first_frame", "is for tables of scores; capsieve screen numbers frames from 0"
+        )
     matched = match(frame_keys(scored.frames, scored.path), labels, splits)
     if not matched.labels.labelled.any():
         raise FileError(
@@ -145,6 +155,7 @@ def read_results(
     chose = scored.choice if check_model else None
     seen, optimistic = calibration_frames(frames, scored, chose)
     warnings = (
+        *numbering_warnings(scored, labels),
         *optimistic,
         *_few_labels(matched),
         *scored.warnings,

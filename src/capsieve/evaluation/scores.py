@@ -6,7 +6,7 @@ means polyp; an empty cell is a frame that was not scored.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,6 +20,7 @@ from capsieve.evaluation.leaks import PixelHashes
 from capsieve.frame_table import Coded, FlagRule, FrameColumns
 from capsieve.labels.columns import (
     Codes,
+    column_names,
     compute,
     number_column,
     text_column,
@@ -27,6 +28,7 @@ from capsieve.labels.columns import (
     whole_column,
     whole_numbers,
 )
+from capsieve.labels.label_set import LabelSet
 from capsieve.labels.tables import RawTable, as_table, read_table
 from capsieve.phash import BITS
 from capsieve.store.choice import Choice, stored_choice
@@ -86,10 +88,23 @@ class ScoredFrames:
     warnings: tuple[str, ...] = ()
 
 
-def read_scores(results: Scores) -> ScoredFrames:
-    """Read scores without labels."""
+def read_scores(results: Scores, *, first_frame: int = 0) -> ScoredFrames:
+    """Read scores without labels.
+
+    Parameters
+    ----------
+    results
+        Results of ``capsieve screen``, or a table of scores.
+    first_frame
+        Number of the first frame of an exam in a table; it is subtracted.
+
+    Raises
+    ------
+    FileError
+        The results are missing, damaged or unfinished, or a cell of the table is wrong or missing.
+    """
     if not isinstance(results, str | os.PathLike):
-        return _read_table(RawTable(as_table(results, "scores"), "the scores"))
+        return _read_table(RawTable(as_table(results, "scores"), "the scores"), first_frame)
     path = Path(results)
     if path.is_dir():
         return _read_exams(path)
@@ -98,7 +113,7 @@ def read_scores(results: Scores) -> ScoredFrames:
         problem = raw.problems[0]
         example = f" ({problem.examples[0]})" if problem.examples else ""
         raise FileError(f"{path}: {problem.what}{example}; correct the table")
-    return _read_table(raw)
+    return _read_table(raw, first_frame)
 
 
 def frame_keys(frames: FrameColumns, path: pa.Array) -> pa.Table:
@@ -115,6 +130,54 @@ def frame_keys(frames: FrameColumns, path: pa.Array) -> pa.Table:
             },
         }
     )
+
+
+def numbering_warnings(scored: ScoredFrames, labels: LabelSet) -> tuple[str, ...]:
+    """Return a warning if scores and labels seem to number the first frame differently.
+
+    Each score would be compared with the label of the next frame. In every exam the first number is
+    1 on one side, and the other side has one that is lower, or ends before.
+    """
+    if not scored.numbered:
+        return ()
+    frames, names = scored.frames, pa.array(scored.frames.exam.names, pa.string())
+    exam = compute.fill_null(compute.index_in(labels.table["exam"], value_set=names), -1).to_numpy()
+    number = compute.fill_null(labels.table["frame"], -1).to_numpy()
+    if len(names) == 1:
+        exam = np.where(labels.table["exam"].is_null().to_numpy(), 0, exam)
+    named = (exam >= 0) & (number >= 0) & labels.table["file"].is_null().to_numpy()
+    low, high = _range(frames.exam.code, frames.frame, len(names))
+    label_low, label_high = _range(exam[named], number[named], len(names))
+    both = (high >= 0) & (label_high >= 0)
+    if not both.any():
+        return ()
+    low, high, label_low, label_high = (v[both] for v in (low, high, label_low, label_high))
+    scores_from_1 = (low == 1) & (label_high < high)
+    labels_from_1 = (low == 0) & (label_low >= 1) & (label_high <= high + 1)
+    shown = (
+        f"exam {np.array(scored.frames.exam.names)[both][0]}: scores {low[0]} to {high[0]}, labels "
+        f"{label_low[0]} to {label_high[0]}"
+    )
+    if scores_from_1.all() and (label_low != 1).any():
+        advice = "If so, give --first-frame 1 (first_frame=1)."
+        one, other = "scores", "labels"
+    elif labels_from_1.all() and (label_high == high + 1).any():
+        advice = "If so, subtract 1 from the column frame of the labels."
+        one, other = "labels", "scores"
+    else:
+        return ()
+    return (
+        f"The {one} seem to number frames from 1, and the {other} from 0 ({shown}): each score is "
+        f"compared with the label of another frame. {advice}",
+    )
+
+
+def _range(exam: NDArray[Any], number: NDArray[Any], count: int) -> tuple[Codes, Codes]:
+    """Return the lowest and the highest number of each exam; the highest is -1 without any."""
+    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    np.minimum.at(low, exam, number)
+    np.maximum.at(high, exam, number)
+    return low, high
 
 
 # Results of capsieve screen.
@@ -219,10 +282,16 @@ def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
 # Scores of any program.
 
 
-def _read_table(raw: RawTable) -> ScoredFrames:
+_COLUMNS = (
+    *("exam", "head", "frame", "file", "score"),
+    *("time_s", "source", "row", "col", "radius"),
+)
+
+
+def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     table, name = raw.table, raw.path
-    names, count = set(table.column_names), table.num_rows
-    if "score" not in names or not ({"exam", "frame"} <= names or "file" in names):
+    names, count = column_names(table.column_names, _COLUMNS), table.num_rows
+    if "score" not in names or not ({"exam", "frame"} <= names.keys() or "file" in names):
         raise FileError(
             f"{name} is not a table of scores: it needs the columns exam and frame (or file) and "
             f"score, and has {', '.join(table.column_names[:10]) or 'none'}"
@@ -234,15 +303,19 @@ def _read_table(raw: RawTable) -> ScoredFrames:
         if rows.any():
             raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
 
+    def cells(column: str, read: Callable[..., Any]) -> Any:
+        try:
+            return read(table[names[column]], name=names[column])
+        except FileError as error:
+            raise FileError(f"{name}: {error}") from None
+
     def text(column: str) -> pa.Array:
-        if column not in names:
-            return pa.nulls(count, pa.string())
-        return text_column(table[column], name=column)
+        return cells(column, text_column) if column in names else pa.nulls(count, pa.string())
 
     def number(column: str) -> NDArray[np.float64]:
         if column not in names:
             return np.full(count, np.nan)
-        values = number_column(table[column], name=column)
+        values = cells(column, number_column)
         wrong(np.isinf(values), f"{column} must be a finite number")
         return values
 
@@ -254,6 +327,8 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     file = tidy_paths(text("file"))
     exam = text("exam") if "exam" in names else _folders(file)
     head, frame = np.maximum(whole("head"), 0), whole("frame")
+    wrong((frame >= 0) & (frame < first_frame), f"frames are numbered from {first_frame}")
+    frame = np.where(frame < 0, frame, frame - first_frame)
     wrong(_nulls(exam), "the exam is missing")
     wrong((frame < 0) & _nulls(file), "the frame or file is missing")
     encoded = exam.dictionary_encode()

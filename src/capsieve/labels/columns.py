@@ -5,6 +5,7 @@ the same in all of them.
 """
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,16 @@ Codes = NDArray[np.int64]
 
 _WHOLE = r"^[0-9]{1,18}(\.0*)?$"  # spreadsheets and data frames write 12.0 beside empty cells
 _LARGEST_EXACT = 2**53  # larger floats are not exact integers
+_OTHER_NAMES = {"video": "exam", "run": "polyp", "findings": "finding", "filename": "file"}
+
+
+def column_names(there: Collection[str], wanted: Collection[str]) -> dict[str, str]:
+    """Return which columns of a table are the wanted ones, which may have another name."""
+    names = {name: name for name in wanted if name in there}
+    for other, name in _OTHER_NAMES.items():
+        if other in there and name in wanted:
+            names.setdefault(name, other)
+    return names
 
 
 def text_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> pa.StringArray:
@@ -35,27 +46,39 @@ def text_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> pa.StringAr
     FileError
         The column contains neither texts nor numbers; the message has its name.
     """
-    values: Any = whole_column(column)
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if pa.types.is_floating(values.type):
-        values = compute.if_else(compute.is_nan(values), None, values)
-        if _all_whole(values):  # else 1e10 is "1e+10"
-            values = values.cast(pa.int64())
+    if pa.types.is_duration(column.type):  # Arrow would write a number without its unit
+        raise FileError(f"the column {name!r} contains {column.type}, not texts or numbers")
     try:
+        values: Any = _plain(column)
+        if pa.types.is_floating(values.type):
+            values = _float_texts(values)
         values = compute.utf8_trim_whitespace(values.cast(pa.string()))
     except pa.ArrowException as error:
-        what = f"the column {name!r} contains {values.type}, not texts or numbers"
+        what = f"the column {name!r} contains {column.type}, not texts or numbers"
         raise FileError(what) from error
     return compute.if_else(compute.equal(values, ""), None, values)
 
 
 def number_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers: NaN if a cell is empty, infinity if it is not a number."""
-    values: Any = whole_column(column)
-    if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
-        return values.cast(pa.float64()).fill_null(math.nan).to_numpy(zero_copy_only=False)
-    return np.array([_number(text) for text in text_column(values, name=name).to_pylist()], float)
+    """Return a column as numbers: NaN if a cell is empty, infinity if it is not a number.
+
+    Raises
+    ------
+    FileError
+        The column contains neither texts nor numbers, or whole numbers over 2^53: two different
+        ones could be equal as floating-point numbers. The message has its name and type.
+    """
+    if pa.types.is_temporal(column.type) or pa.types.is_boolean(column.type):
+        raise FileError(f"the column {name!r} contains {column.type}, not numbers")
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        texts = text_column(column, name=name).to_pylist()
+        return np.array([_number(text) for text in texts], float)
+    try:
+        values = whole_column(column).cast(pa.float64())
+    except pa.ArrowException as error:
+        what = f"the column {name!r} contains {column.type} over 2^53, which is not exact"
+        raise FileError(f"{what}; give smaller numbers") from error
+    return values.fill_null(math.nan).to_numpy(zero_copy_only=False)
 
 
 def whole_numbers(
@@ -107,12 +130,21 @@ def joint_codes(*columns: NDArray[np.integer]) -> Codes:
     return joint
 
 
-def _all_whole(values: Any) -> bool:
+def _plain(column: pa.Array | pa.ChunkedArray) -> Any:
+    values: Any = whole_column(column)
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def _float_texts(values: Any) -> pa.StringArray:
+    """Return numbers as texts; Arrow would write 20200101123.0 as 2.0200101123e+10."""
+    values = values.cast(pa.float64())
+    values = compute.if_else(compute.is_nan(values), None, values)
     whole = compute.and_(
         compute.equal(values, compute.floor(values)),
         compute.less_equal(compute.abs(values), _LARGEST_EXACT),
     )
-    return compute.all(whole).as_py() is not False
+    integers = compute.if_else(whole, values, None).cast(pa.int64())
+    return compute.coalesce(integers.cast(pa.string()), values.cast(pa.string()))
 
 
 def _number(text: str | None) -> float:

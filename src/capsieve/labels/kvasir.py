@@ -193,6 +193,7 @@ def picture_labels(
         "patient": columns["exam"],
         "label": [label for _, label, _ in rows],
         "finding": [word for word, _, _ in rows],
+        "reader": [about["label_format"]] * len(rows),  # contradictions are slips of one source
     }
     return settle(
         {name: pa.array(values) for name, values in columns.items()},

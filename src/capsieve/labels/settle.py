@@ -43,8 +43,8 @@ def settle(
     Raises
     ------
     FileError
-        An exam, a frame or a polyp has two patients, two readers disagree on a frame, or a column
-        contains neither texts nor numbers.
+        An exam, a frame or a polyp has two patients, a frame has two labels that are not from the
+        same reader, or a column contains neither texts nor numbers.
     """
     try:
         rows = _Rows(columns, name_rows)
@@ -159,10 +159,10 @@ def _check_cells(rows: _Rows) -> None:
 
 
 def _check_labels(rows: _Rows) -> None:
-    """Drop frames with two labels, and polyps named on other frames; readers must agree.
+    """Drop polyps named on other frames; stop if two rows of a frame have different labels.
 
     Leaving out frames on which readers disagree would leave out the difficult ones, and every
-    figure would be too good. One reader with two labels for a frame made a slip.
+    figure would be too good. One reader with two labels for a frame made a slip: it is dropped.
     """
     label, reader, polyp = (rows.cells[name] for name in ("label", "reader", "polyp"))
     several: list[int] = []
@@ -170,12 +170,19 @@ def _check_labels(rows: _Rows) -> None:
     for frame in rows.repeated_frames():
         if len({label[row] for row in frame}) > 1:
             several += frame
-            pairs = combinations([row for row in frame if reader[row] is not None], 2)
-            apart = ((a, b) for a, b in pairs if label[a] != label[b] and reader[a] != reader[b])
+            distinct = {(label[row], reader[row]): row for row in reversed(frame)}.values()
+            apart = (
+                (a, b)
+                for a, b in combinations(sorted(distinct), 2)
+                if label[a] != label[b] and (reader[a] is None or reader[a] != reader[b])
+            )
             disagree += [pair] if (pair := next(apart, None)) else []
     if disagree:
         named = zip(disagree[0], rows.name_rows(disagree[0]), strict=True)
-        first, second = (f"{reader[row]} says {label[row]} ({where})" for row, where in named)
+        first, second = (
+            f"{reader[row] or 'a row without a reader'} says {label[row]} ({where})"
+            for row, where in named
+        )
         count = "a frame" if len(disagree) == 1 else f"{len(disagree):,} frames"
         raise FileError(
             f"readers disagree on {count}: for {rows.frame_name(disagree[0][0])}, {first} and "

@@ -22,8 +22,9 @@ from capsieve.store.schema import SCHEMA
 from capsieve.user_files import open_file
 
 _DELIMITERS = (",", ";", "\t")
-_HEADER_BYTES = 65_536
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
+_LONGEST_HEADER = 8_000_000  # bytes
+_MOST_COLUMNS = 100_000
 _BATCH_ROWS = 65_536
 _LARGEST = 2**32  # bytes
 _PARQUET = b"PAR1"
@@ -103,7 +104,7 @@ def read_table(path: str | os.PathLike[str]) -> RawTable:
     """
     path = Path(path)
     with file_errors("read", path), open_file(path, largest=_LARGEST) as file:
-        beginning = file.read(_HEADER_BYTES)
+        beginning = file.read(_LONGEST_HEADER + 1)
     raw = _read_parquet(path) if beginning.startswith(_PARQUET) else _read_csv(path, beginning)
     if not len(raw.table) and not raw.ragged:
         raise FileError(f"{path} has no rows")
@@ -179,16 +180,17 @@ def _refuse_repeated(names: Sequence[str], path: Path) -> None:
 
 
 def _read_csv(path: Path, beginning: bytes) -> RawTable:
-    header, delimiter, last = _header(path, beginning)
-    _refuse_repeated(header, path)
-    # Columns without a name are numbered; nobody asks for them.
-    names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    if not beginning.strip():
+        raise FileError(f"cannot read {path}: the file is empty")
+    csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     parts: list[pa.Table] = []
     rows: list[list[str]] = []
     lines: list[int] = []
     ragged: list[_Ragged] = []
-    csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     try:
+        header, delimiter, last = _header(path, beginning)
+        # Columns without a name are numbered; nobody asks for them.
+        names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
         with file_errors("read", path), open_file(path) as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             reader = csv.reader(text, delimiter=delimiter)
@@ -215,8 +217,6 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
 
 def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     """Return the names of the columns, the delimiter that makes most of them, and their line."""
-    if not beginning.strip():
-        raise FileError(f"cannot read {path}: the file is empty")
     try:
         # The last character may be incomplete: the decoder expects more.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(beginning)
@@ -224,15 +224,27 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
         text = "\0"
     if "\0" in text:
         raise FileError(
-            f"cannot read {path}: it is neither a text table in UTF-8 nor a Parquet file; save it "
-            "as CSV in UTF-8"
+            f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
         )
     found: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         names = [cell.strip().lower() for cell in next(filter(None, reader), [])]
         found.append((names, delimiter, reader.line_num))
-    return max(found, key=lambda header: len(header[0]))
+    header = max(found, key=lambda header: len(header[0]))
+    names, _, last = header
+    if len(beginning) > _LONGEST_HEADER and last >= len(text.splitlines()):
+        raise FileError(
+            f"cannot read {path}: its header has more than {_LONGEST_HEADER:,} bytes; is it a "
+            "table?"
+        )
+    if len(names) > _MOST_COLUMNS:
+        raise FileError(
+            f"{path} has {len(names):,} columns, more than the {_MOST_COLUMNS:,} that are read; "
+            "keep those that are needed"
+        )
+    _refuse_repeated(names, path)
+    return header
 
 
 def _texts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:
