@@ -84,12 +84,13 @@ def two_exams(seed):
 
 def stored(frames, flags):
     """The table of a screened exam, before its frames are flagged."""
+    rejected = frames.score == -np.inf  # by a rule, before it was scored
     known = {
         "head": frames.head,
         "frame": frames.frame,
         "flagged": flags,
         "time_s": frames.time,
-        "score": frames.score,
+        "score": np.where(rejected, 0.0, frames.score),
         "row": frames.row,
         "col": frames.col,
         "radius": frames.radius,
@@ -105,7 +106,7 @@ def stored(frames, flags):
     number = np.where(frames.duplicate_of < 0, 0, frames.frame[frames.duplicate_of])
     columns["duplicate_of"] = pa.array(number, pa.int64(), mask=frames.duplicate_of < 0)
     columns["status"] = pa.array(["decoded"] * len(frames))
-    columns["reason"] = pa.array(["polyp"] * len(frames))
+    columns["reason"] = pa.array(np.where(rejected, "no-feature", "polyp"))
     return pa.table(columns, schema=FRAMES)
 
 

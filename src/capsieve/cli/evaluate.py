@@ -17,7 +17,6 @@ from capsieve.statistics.options import EvaluationOptions
 if TYPE_CHECKING:
     from capsieve.statistics.results import Evaluation
 
-__all__ = ["command", "say_evaluation"]
 
 _EXAMPLE = """\b
 Example:

@@ -20,7 +20,7 @@ from capsieve.evaluation.results import (
     read_results,
 )
 from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
-from capsieve.frame_table import POLYP, LabelledFrames
+from capsieve.frame_table import POLYP, Integers, LabelledFrames, Mask
 from capsieve.labels import Outlines, read_outlines
 from capsieve.statistics.breakdown import (
     baseline_metrics,
@@ -60,8 +60,6 @@ from capsieve.statistics.reading_effort import (
 )
 from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint, Table
 from capsieve.statistics.roc import frame_roc, polyp_roc
-
-__all__ = ["evaluate", "operating_points", "step_of"]
 
 PathLike = str | os.PathLike[str]
 
@@ -371,7 +369,7 @@ def _cross_fitted(
 def _compared(
     read: LabelledResults,
     others: ScoredFrames,
-    flagged: NDArray[np.bool_],
+    flagged: Mask,
     options: EvaluationOptions,
 ) -> Comparison:
     """Compare both on the frames that both scored, at the same share of frames to read."""
@@ -395,13 +393,13 @@ def _compared(
     )
 
 
-def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]:
+def _same_frames(first: ScoredFrames, second: ScoredFrames) -> Integers:
     """Return for each frame of the first its row in the second, or -1.
 
     Files are compared if there are any, because images in a table may have no numbers.
     """
 
-    def rows(column: Literal["file", "frame"]) -> NDArray[np.int64]:
+    def rows(column: Literal["file", "frame"]) -> Integers:
         keys: list[list[tuple[Any, ...]]] = []
         for scored in (first, second):
             exam, heads = scored.frames.exam, scored.frames.head.tolist()

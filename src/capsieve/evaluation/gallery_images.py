@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import CapsieveError
 from capsieve.evaluation.results import LabelledResults
-from capsieve.frame_table import LabelledFrames
+from capsieve.frame_table import Integers, LabelledFrames, Mask
 from capsieve.paper.algorithm import explain
 from capsieve.report.galleries import FrameImages
 from capsieve.results import Explanation
@@ -19,7 +19,7 @@ from capsieve.store.exam import Exam
 
 
 @contextmanager
-def gallery_images(read: LabelledResults, flagged: NDArray[np.bool_]) -> Iterator[FrameImages]:
+def gallery_images(read: LabelledResults, flagged: Mask) -> Iterator[FrameImages]:
     """Yield functions that read and explain the labelled frames of screened exams.
 
     One source is open at a time, because each may keep many decoded pictures. Frames that are asked
@@ -86,9 +86,7 @@ class _Sources:
         self._reader = self._opened = None
 
 
-def _count_components(
-    read: LabelledResults, exams: list[Exam]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count_components(read: LabelledResults, exams: list[Exam]) -> tuple[Integers, Integers]:
     """Return the number of components of each frame, and the size of its largest stretched one."""
     frames = read.frames
     number, largest = np.zeros((2, len(frames)), np.int64)

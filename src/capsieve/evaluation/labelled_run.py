@@ -33,6 +33,7 @@ from capsieve.frame_table import (
     Coded,
     FrameColumns,
     LabelledFrames,
+    Mask,
 )
 from capsieve.frames import pixel_hash
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
@@ -211,7 +212,7 @@ def _frame_table(surveys: Mapping[str, Sequence[Head]]) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def draw_normals(normal: NDArray[np.bool_], *, count: int, seed: int) -> NDArray[np.bool_]:
+def draw_normals(normal: Mask, *, count: int, seed: int) -> Mask:
     """Return which normal frames are drawn: `count` of all, each with the same chance."""
     rows = np.flatnonzero(normal)
     drawn = np.zeros(len(normal), np.bool_)

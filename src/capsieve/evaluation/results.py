@@ -43,15 +43,6 @@ from capsieve.statistics.rates import class_warnings
 from capsieve.statistics.results import Column, Table
 from capsieve.store.choice import Choice
 
-__all__ = [
-    "LabelledResults",
-    "accounts_table",
-    "as_labels",
-    "calibration_frames",
-    "radius_warnings",
-    "read_results",
-]
-
 _MOST_AT_CAP = 0.05
 
 

@@ -30,17 +30,6 @@ from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
 from capsieve.store.record import RECORD
 
-__all__ = [
-    "METRICS",
-    "REPORT",
-    "SCHEMA",
-    "check_folder",
-    "metrics_json",
-    "summary",
-    "title",
-    "write_evaluation",
-]
-
 REPORT = "report.html"
 METRICS = "metrics.json"
 SCHEMA = 2

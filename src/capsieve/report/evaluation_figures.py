@@ -24,7 +24,6 @@ from capsieve.statistics.results import Evaluation, Histogram, Metric, Operating
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["drawings", "histogram_drawing", "roc_drawing"]
 
 _LOW_END = 0.2  # the part of the curve that matters: flagged frames have to be read
 _MARKS = ("X", "P", "D", "^")

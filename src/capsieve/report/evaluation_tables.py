@@ -19,18 +19,6 @@ from capsieve.statistics.results import (
     Table,
 )
 
-__all__ = [
-    "areas",
-    "baseline_warnings",
-    "compared",
-    "group_table",
-    "point_line",
-    "point_text",
-    "source_subsets",
-    "summary",
-    "without_zeros",
-]
-
 _FALSE = "frames.false_positives_per_exam"
 _HEADLINE = (
     "polyps.sensitivity",

@@ -5,28 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, LabelledFrames
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, Floats, Integers, LabelledFrames, Mask
+from capsieve.plurals import number_of
 from capsieve.statistics.delong import delong_auc
-from capsieve.statistics.frames import number_of, split_findings
+from capsieve.statistics.frames import split_findings
 from capsieve.statistics.intervals import proportion, share_cells
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Column, Histogram, Metric, Table, make_metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
-
-__all__ = [
-    "baseline_metrics",
-    "causes_table",
-    "histograms",
-    "preselection_metrics",
-    "reasons_table",
-    "source_metrics",
-    "source_warnings",
-]
-
-Mask = NDArray[np.bool_]
 
 _STOPPED = ("texture-low", "texture-high")
 _RULES = (*_STOPPED, "no-feature", "radius-low")
@@ -150,7 +138,7 @@ def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
     masks = (other, np.ones(len(code), np.bool_), hit)
     counted = [np.bincount(code[mask], minlength=len(texts)) for mask in masks]
     by_text = np.stack(counted, axis=1)
-    counts: dict[str, NDArray[np.int64]] = {}
+    counts: dict[str, Integers] = {}
     for words, line in zip(texts, by_text, strict=True):
         for word in {word for word in words if word.lower() != "normal"} or (_UNNAMED,):
             counts[word] = counts.get(word, 0) + line
@@ -223,7 +211,7 @@ def baseline_metrics(
     A detector that is not clearly better uses no more than that. () if the columns are not known.
     """
     red, green, blue, sharpness = frames.red, frames.green, frames.blue, frames.sharpness
-    scores: dict[str, NDArray[np.float64]] = {}
+    scores: dict[str, Floats] = {}
     if red is not None and green is not None and blue is not None:
         total = np.sum(np.asarray([red, green, blue], np.float64), axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -281,7 +269,7 @@ def _bounds(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     }
 
 
-def _texture_edges(values: NDArray[np.float64], bounds: Mapping[str, float]) -> NDArray[np.float64]:
+def _texture_edges(values: Floats, bounds: Mapping[str, float]) -> Floats:
     """Return edges from 0 that meet T_L and T_U if those are whole multiples of a bin."""
     high = max(float(np.quantile(values, 0.995)), *(1.25 * bound for bound in bounds.values()), 0.0)
     step = 0.25
@@ -290,9 +278,7 @@ def _texture_edges(values: NDArray[np.float64], bounds: Mapping[str, float]) -> 
     return step * np.arange(int(np.ceil(high / step)) + 2, dtype=np.float64)
 
 
-def _radius_edges(
-    values: NDArray[np.float64], parameters: Mapping[str, Any]
-) -> NDArray[np.float64]:
+def _radius_edges(values: Floats, parameters: Mapping[str, Any]) -> Floats:
     """Return edges at whole radii from 1: a bin then has the frames of one R_max."""
     width = parameters.get("width")
     largest = float(values.max(initial=1.0))
@@ -304,10 +290,10 @@ def _radius_edges(
 
 def _histogram(
     frames: LabelledFrames,
-    values: NDArray[np.float64],
+    values: Floats,
     key: str,
     label: str,
-    edges: NDArray[np.float64],
+    edges: Floats,
     bounds: Mapping[str, float],
     left_out: Mapping[str, Mask],
 ) -> Histogram:
@@ -344,6 +330,6 @@ def _histogram(
     )
 
 
-def _flag_cells(line: NDArray[np.int64]) -> tuple[Any, ...]:
+def _flag_cells(line: Integers) -> tuple[Any, ...]:
     other, total, hits = line.tolist()
     return other, *share_cells(hits, total)

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.frame_table import NORMAL, OTHER, POLYP, LabelledFrames
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Floats, LabelledFrames, Mask
+from capsieve.plurals import number_of
 from capsieve.statistics.delong import AucEstimate, delong
-from capsieve.statistics.frames import number_of, polyp_scores
+from capsieve.statistics.frames import polyp_scores
 from capsieve.statistics.intervals import group_counts, ratio_interval
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import LONG, rate_metrics
@@ -23,16 +23,12 @@ from capsieve.statistics.results import (
 )
 from capsieve.statistics.roc import frame_roc, polyp_roc, roc_curve
 
-__all__ = ["compare", "mcnemar"]
-
-Mask = NDArray[np.bool_]
-
 _WORDS = {POLYP: "polyp", NORMAL: "normal", OTHER: "other"}
 
 
 def compare(
     frames: LabelledFrames,
-    other_score: NDArray[np.float64],
+    other_score: Floats,
     *,
     flags: tuple[Mask, Mask],
     names: tuple[str, str],

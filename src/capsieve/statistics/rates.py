@@ -1,31 +1,17 @@
 """Rates at an operating point: metrics, and the tables by polyp, by patient and by point."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
-from capsieve.statistics.frames import number_of, polyp_scores, unscored_note
+from capsieve.frame_table import NORMAL, POLYP, LabelledFrames, Mask
+from capsieve.plurals import number_of
+from capsieve.statistics.frames import polyp_scores, unscored_note
 from capsieve.statistics.intervals import mean_per_exam, proportion, share_cells
 from capsieve.statistics.operating_point import TEST, TRAIN, CrossFit
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.results import Column, Metric, OperatingPoint, Table
-from capsieve.statistics.robustness import rates
-
-__all__ = [
-    "LONG",
-    "class_warnings",
-    "cross_fit_table",
-    "false_positives_table",
-    "points_table",
-    "rate_metrics",
-    "sequences_table",
-    "subsets",
-]
-
-Mask = NDArray[np.bool_]
 
 LONG = 5
 """Frames of a long sequence: a reader, too, has time to see such a polyp."""
@@ -37,6 +23,37 @@ _POINTS = {
     "cross-fitted": "Each fold by the other folds",
     "fitted": "Fitted to these frames (optimistic)",
 }
+
+
+RATES = ("frames.specificity", "frames.sensitivity", "polyps.sensitivity")
+"""Keys of the rates that a study compares."""
+
+
+class Rate(NamedTuple):
+    """A count and its total."""
+
+    hits: int
+    total: int
+
+    @property
+    def value(self) -> float | None:
+        """The proportion; None if the total is 0."""
+        return self.hits / self.total if self.total else None
+
+
+def rates(frames: LabelledFrames, flagged: Mask) -> dict[str, Rate]:
+    """Return specificity, sensitivity per frame and sensitivity per polyp as counts.
+
+    A polyp frame without a score is missed, a normal frame without a score is left out.
+    """
+    normal, polyp = frames.normal_frames, frames.polyp_frames
+    found = polyp_scores(frames).found(flagged)
+    values = (
+        Rate(int((normal & ~flagged).sum()), int(normal.sum())),
+        Rate(int((polyp & flagged).sum()), int(polyp.sum())),
+        Rate(int(found.sum()), len(found)),
+    )
+    return dict(zip(RATES, values, strict=True))
 
 
 def subsets(frames: LabelledFrames) -> dict[str, Mask]:

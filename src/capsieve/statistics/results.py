@@ -4,29 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from capsieve.frame_table import FlagRule, LabelledFrames
+from capsieve.frame_table import FlagRule, Floats, Integers, LabelledFrames, Mask
 from capsieve.statistics.definitions import DEFINITIONS, Definition, Unit
 from capsieve.statistics.options import EvaluationOptions
-
-__all__ = [
-    "LEVEL",
-    "Column",
-    "Comparison",
-    "EffortCurve",
-    "Evaluation",
-    "FrocCurve",
-    "Histogram",
-    "Interval",
-    "Metric",
-    "OperatingPoint",
-    "RocCurve",
-    "Table",
-    "define",
-    "make_metric",
-]
 
 LEVEL = 0.95
 """Confidence level of every interval."""
@@ -166,15 +146,15 @@ class RocCurve:
         Bounds of the sensitivity at fixed false positive rates, or None.
     """
 
-    thresholds: NDArray[np.float64]
-    false_positive_rate: NDArray[np.float64]
-    true_positive_rate: NDArray[np.float64]
+    thresholds: Floats
+    false_positive_rate: Floats
+    true_positive_rate: Floats
     positives: int
     negatives: int
     unit: str = "frame"
-    band_rate: NDArray[np.float64] | None = None
-    band_low: NDArray[np.float64] | None = None
-    band_high: NDArray[np.float64] | None = None
+    band_rate: Floats | None = None
+    band_low: Floats | None = None
+    band_high: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,10 +164,10 @@ class EffortCurve:
     `frames` is the mean number of flagged frames per exam, `unit` is "polyp" or "run".
     """
 
-    share: NDArray[np.float64]
-    frames: NDArray[np.float64]
-    polyps_found: NDArray[np.float64]
-    frames_found: NDArray[np.float64]
+    share: Floats
+    frames: Floats
+    polyps_found: Floats
+    frames_found: Floats
     exams: int
     polyps: int
     unit: str = "polyp"
@@ -200,9 +180,9 @@ class FrocCurve:
     The frames are the scored normal frames and the polyp frames with outlines.
     """
 
-    thresholds: NDArray[np.float64]
-    false_marks_per_frame: NDArray[np.float64]
-    sensitivity: NDArray[np.float64]
+    thresholds: Floats
+    false_marks_per_frame: Floats
+    sensitivity: Floats
     outlines: int
     frames: int
 
@@ -218,9 +198,9 @@ class Histogram:
 
     key: str
     label: str
-    edges: NDArray[np.float64]
-    polyp: NDArray[np.int64]
-    normal: NDArray[np.int64]
+    edges: Floats
+    polyp: Integers
+    normal: Integers
     polyp_frames: int
     normal_frames: int
     bounds: Mapping[str, float]
@@ -249,7 +229,7 @@ class OperatingPoint:
 
     key: Literal["screened", "given", "chosen", "cross-fitted", "fitted"]
     rule: FlagRule | None
-    flagged: NDArray[np.bool_]
+    flagged: Mask
     text: str
     optimistic: bool = False
 
@@ -330,7 +310,7 @@ class Evaluation:
     froc: FrocCurve | None = None
     histograms: tuple[Histogram, ...] = ()
     comparison: Comparison | None = None
-    on_polyp: NDArray[np.bool_] | None = None
+    on_polyp: Mask | None = None
 
     def metric(self, key: str, subset: str = "all") -> Metric:
         """Return a metric.
