@@ -24,12 +24,13 @@ from capsieve.frame_table import FlagRule, LabelledFrames, Mask, flagged_at
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
 from capsieve.report import text
+from capsieve.result_table import Column, Table
 from capsieve.statistics.frames import reading_units, whole_exams
 from capsieve.statistics.operating_point import TEST, TRAIN, cross_fit, has_folds, short_threshold
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.reading_effort import effort_metrics, reading_share
-from capsieve.statistics.results import Column, Interval, Metric, Table
+from capsieve.statistics.results import Interval, Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
 from capsieve.store.record import RECORD
 

@@ -14,7 +14,6 @@ from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
     LabelledResults,
-    accounts_table,
     calibration_frames,
     radius_warnings,
     read_results,
@@ -22,12 +21,20 @@ from capsieve.evaluation.results import (
 from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
 from capsieve.frame_table import POLYP, Integers, LabelledFrames, Mask
 from capsieve.labels import Outlines, read_outlines
+from capsieve.report.count_tables import (
+    causes_table,
+    effort_table,
+    false_positives_table,
+    frame_counts_table,
+    reasons_table,
+    sequences_table,
+)
+from capsieve.report.point_tables import cross_fit_table, points_table
+from capsieve.result_table import Table
 from capsieve.statistics.breakdown import (
     baseline_metrics,
-    causes_table,
     histograms,
     preselection_metrics,
-    reasons_table,
     source_metrics,
     source_warnings,
 )
@@ -43,22 +50,17 @@ from capsieve.statistics.operating_point import (
 )
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import (
-    cross_fit_table,
-    false_positives_table,
-    points_table,
     rate_metrics,
-    sequences_table,
     subsets,
 )
 from capsieve.statistics.reading_effort import (
     effort_curve,
     effort_metrics,
-    effort_table,
     event_codes,
     flagged_alike,
     flagged_by,
 )
-from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint, Table
+from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
 PathLike = str | os.PathLike[str]
@@ -186,7 +188,7 @@ def _evaluation(
     metrics += baseline_metrics(labelled, options)
     metrics += source_metrics(frames, flagged, options)
     tables = [
-        accounts_table(read),
+        frame_counts_table(frames, read.matched.rows, read.matched.contradicted),
         points_table(frames, points),
         crossed_table,
         sequences_table(frames, flagged),

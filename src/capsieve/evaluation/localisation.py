@@ -16,9 +16,10 @@ from capsieve.evaluation.scores import frame_keys
 from capsieve.frame_table import NORMAL, POLYP, Floats, Integers, LabelledFrames, Mask
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
 from capsieve.plurals import number_of
+from capsieve.result_table import Column, Table
 from capsieve.statistics.intervals import proportion
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.results import Column, FrocCurve, Metric, Table, make_metric
+from capsieve.statistics.results import FrocCurve, Metric, make_metric
 from capsieve.store.exam import Exam
 
 

@@ -25,9 +25,10 @@ from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
 from capsieve.report import figures, page, tables, text
 from capsieve.report.robustness_figure import RateChanges, robustness_drawing
+from capsieve.result_table import Column, Table
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import RATES, rate_metrics
-from capsieve.statistics.results import Column, Metric, Table
+from capsieve.statistics.results import Metric
 from capsieve.statistics.robustness import Effect, effect
 
 if TYPE_CHECKING:

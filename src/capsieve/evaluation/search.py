@@ -25,11 +25,12 @@ from capsieve.frame_table import NORMAL, POLYP, Floats, LabelledFrames, Mask, fl
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
 from capsieve.report import page, tables, text
+from capsieve.result_table import Column, Table
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.operating_point import cross_fit, has_folds, smallest_threshold
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import RATES, rate_metrics, rates
-from capsieve.statistics.results import Column, Metric, Table
+from capsieve.statistics.results import Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from capsieve.labels.keys import KEYS
 from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
 from capsieve.labels.splitting import assign_in_order, assign_stratified
 from capsieve.labels.tables import read_table, write_table
-from capsieve.statistics.results import Column, Table
+from capsieve.result_table import Column, Table
 
 _SCHEMA = 1
 SPLITS = pa.schema(

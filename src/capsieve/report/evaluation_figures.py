@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capsieve.report import text
-from capsieve.report.evaluation_tables import point_text, source_subsets
+from capsieve.report.evaluation_tables import source_subsets
 from capsieve.report.figures import (
     BLUE,
     GREY,
@@ -18,6 +18,7 @@ from capsieve.report.figures import (
     figure,
     percent_axis,
 )
+from capsieve.report.point_tables import point_text
 from capsieve.report.text import math_symbols
 from capsieve.statistics.results import Evaluation, Histogram, Metric, OperatingPoint, RocCurve
 

@@ -115,6 +115,13 @@ def unscored_note(frames: LabelledFrames, truth: int) -> str:
     return f"{number_of(count, f'{what} frame')} not scored: {fate}."
 
 
+def unnamed_note(frames: LabelledFrames) -> str:
+    """Return a note about polyp frames that name no polyp, or ""."""
+    count = int(np.count_nonzero(frames.polyp_frames & (frames.polyp.code < 0)))
+    name = frames.polyp_word
+    return f"{number_of(count, 'polyp frame')} of no named {name} left out." if count else ""
+
+
 def split_findings(text: str | None) -> tuple[str, ...]:
     """Return the findings of a frame, which a semicolon separates; () for None.
 

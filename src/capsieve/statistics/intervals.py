@@ -75,11 +75,6 @@ def wilson(k: int, n: int, level: float = LEVEL) -> tuple[float, float] | None:
     return low, high
 
 
-def share_cells(hits: int, total: int) -> tuple[int | float | None, ...]:
-    """Return cells of a table: the total, the hits, their share and its Wilson interval."""
-    return total, hits, hits / total if total else None, *(wilson(hits, total) or (None, None))
-
-
 def least_count(share: float, n: int) -> int:
     """Return the smallest k with k / n >= share, for the share with its decimals.
 

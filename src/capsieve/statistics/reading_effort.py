@@ -25,7 +25,7 @@ from capsieve.plurals import number_of
 from capsieve.statistics.frames import dense_units, exam_units, polyp_scores, reading_units
 from capsieve.statistics.intervals import mean_per_exam
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.results import Column, EffortCurve, Metric, Table
+from capsieve.statistics.results import EffortCurve, Metric
 
 _SHARES = np.unique(np.concatenate([np.linspace(0, 0.2, 201), np.linspace(0.2, 1, 161)]).round(6))
 
@@ -127,50 +127,13 @@ def effort_metrics(
     unscored = int(np.count_nonzero(~frames.scored))
     note = f"{number_of(unscored, 'frame')} not scored: never flagged." if unscored else ""
     both = f"{_range(frames, read)} {note}".strip()
-    first, false = _events(frames, event)
+    first, false = first_of_events(frames, event)
     return (
         mean_per_exam("effort.frames_per_exam", counted=read, note=both, **common),
         mean_per_exam("effort.frames_whole_exam", counted=every, **common),
         mean_per_exam("effort.share_of_frames", counted=read, among=every, note=note, **common),
         mean_per_exam("effort.events_per_exam", counted=first, **common),
         mean_per_exam("effort.false_events_per_exam", counted=false, **common),
-    )
-
-
-def effort_table(frames: LabelledFrames, flags: Mask, *, event: Integers | None = None) -> Table:
-    """Return frames and events to read of each exam; arguments as for :func:`effort_metrics`."""
-    event = event_codes(frames, flags) if event is None else event
-    every = np.ones(len(frames), np.bool_)
-    read = to_read(event, frames.score, frames.duplicate_of)
-    masks = (every, read, *_events(frames, event))
-    exams = exam_units(frames)
-    names = [*exams.names, "(unknown)"]
-    code = np.where(exams.code < 0, len(exams.names), exams.code)
-    counts = np.stack([np.bincount(code[mask], minlength=len(names)) for mask in masks], axis=1)
-
-    def row(name: str, values: list[int]) -> tuple[Any, ...]:
-        every, read, events, wrong = values
-        return name, every, read, read / every if every else None, events, wrong
-
-    return Table(
-        "reading-effort",
-        "Frames to read",
-        (
-            Column("exam", "Exam"),
-            Column("frames", "Frames", "count"),
-            Column("to_read", "To read", "count"),
-            Column("share", "Share", "share"),
-            Column("events", "Events", "count"),
-            Column("false_events", "False events", "count"),
-        ),
-        tuple(
-            row(name, values)
-            for name, values in zip(names, counts.tolist(), strict=True)
-            if values[0]
-        ),
-        "Flagged frames, labelled or not, without near-duplicates of a flagged frame of the same "
-        "event. A false event has a normal frame and no polyp frame.",
-        row("Total", counts.sum(axis=0).tolist()),
     )
 
 
@@ -190,11 +153,7 @@ def event_codes(frames: LabelledFrames, flags: Mask) -> Integers:
     return group_events(frames, flags)
 
 
-def _listing(frames: LabelledFrames) -> ReadingList:
-    return reading_list(frames.score, frames.duplicate_of, reading_units(frames).code)
-
-
-def _events(frames: LabelledFrames, event: Integers) -> tuple[Mask, Mask]:
+def first_of_events(frames: LabelledFrames, event: Integers) -> tuple[Mask, Mask]:
     """Return one frame of each event, and one of each false event."""
     rows = np.flatnonzero(event >= 0)
     code, count, start = dense_units(event[rows])
@@ -206,6 +165,10 @@ def _events(frames: LabelledFrames, event: Integers) -> tuple[Mask, Mask]:
     first[rows[start]] = True
     false[rows[start[normal & ~polyp]]] = True
     return first, false
+
+
+def _listing(frames: LabelledFrames) -> ReadingList:
+    return reading_list(frames.score, frames.duplicate_of, reading_units(frames).code)
 
 
 def _range(frames: LabelledFrames, counted: Mask) -> str:

@@ -1,17 +1,16 @@
-"""Types of the results: metrics, tables, curves, operating points, comparisons and evaluations."""
+"""Types of the results: metrics, curves, operating points, comparisons and evaluations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from capsieve.frame_table import FlagRule, Floats, Integers, LabelledFrames, Mask
+from capsieve.result_table import Table
 from capsieve.statistics.definitions import DEFINITIONS, Definition, Unit
 from capsieve.statistics.options import EvaluationOptions
 
 LEVEL = 0.95
 """Confidence level of every interval."""
-
-Kind = Literal["text", "count", "share", "number", "seconds", "flag"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +96,6 @@ def define(key: str, frames: LabelledFrames, options: EvaluationOptions) -> Defi
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
     name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
     return Definition(name, cast(Unit, unit), text[:1].upper() + text[1:], among)
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: its name in files, its heading, and how its cells are shown."""
-
-    key: str
-    label: str
-    kind: Kind = "text"
-    digits: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of plain values, None for an empty cell; `total` is a last row.
-
-    `key` is the name of its file without the ending, `caption` has one or two sentences about what
-    is counted.
-    """
-
-    key: str
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    caption: str = ""
-    total: tuple[Any, ...] | None = None
-
-    def column(self, key: str) -> list[Any]:
-        """Return the cells of a column."""
-        place = [column.key for column in self.columns].index(key)
-        return [row[place] for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,33 +202,49 @@ class OperatingPoint:
     optimistic: bool = False
 
 
+class Changes(NamedTuple):
+    """Frames or polyps on which only one of two detectors is correct.
+
+    `gained` and `lost` count those of the first and of the second, `p_value` is that of McNemar's
+    test.
+    """
+
+    gained: int
+    lost: int
+    p_value: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """Two detectors on the same frames: the evaluated results first, then the baseline.
 
     Attributes
     ----------
+    names
+        Names of both for people.
     first, second, differences
         The metrics of both and their differences (first minus second), by the same keys.
-    values, changed
-        Tables of both values with their differences, and of the frames that only one flags.
-    gained, lost, p_value
-        Polyp frames and polyps that only the first or only the second flags, by unit ("frame",
-        "polyp"), and McNemar's p.
+    changes
+        By the keys of metrics that are proportions: the frames or polyps that changed.
     rocs
-        Per frame.
+        The ROC curves per frame.
+    frames, second_score, flags
+        The labelled frames that both scored, with the scores of the first; the scores of the
+        second; and the frames that each flags.
+    left_out
+        Number of labelled frames that one of them did not score.
     """
 
     names: tuple[str, str]
     first: tuple[Metric, ...]
     second: tuple[Metric, ...]
     differences: tuple[Metric, ...]
-    values: Table
-    changed: Table
-    gained: Mapping[str, int]
-    lost: Mapping[str, int]
-    p_value: Mapping[str, float]
+    changes: Mapping[str, Changes]
     rocs: tuple[RocCurve, RocCurve]
+    frames: LabelledFrames
+    second_score: Floats
+    flags: tuple[Mask, Mask]
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
