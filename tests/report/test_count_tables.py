@@ -30,7 +30,6 @@ from support.labelled_frames import (
     paper_frames,
 )
 
-P, N = POLYP, NORMAL
 LOW, NAN = -np.inf, np.nan
 OPTIONS = EvaluationOptions(bootstrap_samples=500)
 P, N, U = POLYP, NORMAL, UNLABELLED
