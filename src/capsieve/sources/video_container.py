@@ -238,6 +238,9 @@ def scan_packets(path: str, index: int) -> Survey:
             packets.key[:] = False
             packets.key[refreshes] = True
         description = _describe(container, stream, packets, order)
+        if discarded.any():
+            what = f"the file hides {int(discarded.sum())} frames by its edit list"
+            warning = "; ".join(filter(None, (warning, f"{what}, and they are not screened")))
         if warning:
             description["warning"] = warning
         found = (*problems, *losses)
