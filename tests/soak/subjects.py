@@ -218,7 +218,7 @@ def _read_study(
     ]
     items += [f"{each.key} {each.subset} {each.value}" for each in evaluation.metrics]
     problems = [f"{one.rows} {one.what}" for one in evaluation.problems]
-    return Reading(items, [*problems, *evaluation.warnings, *evaluation.leaks])
+    return Reading(items, [*evaluation.warnings, *evaluation.leaks, *problems])
 
 
 def _make_coco(folder: Path) -> None:
@@ -352,9 +352,7 @@ SUBJECTS: dict[str, Subject] = {
         for name in ("scores", "labels", "splits")
     },
     "outlines-coco": _text("coco.json", _make_coco, partial(_read_outlines, "coco.json")),
-    "outlines-boxes": _text(
-        "boxes/e1/000005.txt", _make_boxes, _read_boxes
-    ),
+    "outlines-boxes": _text("boxes/e1/000005.txt", _make_boxes, _read_boxes),
     "outlines-masks": Subject(
         "masks/e1/000005.png", _make_masks, partial(_read_outlines, "masks"), shows_losses=False
     ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from soak.subjects import SUBJECTS
-from soak.trials import FAULTS, Class, damaged, intact_reading, run_trial
+from soak.trials import CLASSES, FAULTS, Class, damaged, intact_reading, run_trial
 
 _SHOWN = 40
 
@@ -48,11 +48,10 @@ def test_damaged_inputs(
 
 def table(counts: dict[str, Counter[Class]]) -> str:
     """Return counts by subject and class."""
-    classes = [one for one in Class.__args__ if one]
-    lines = [f"{'':20}" + "".join(f"{one:>15}" for one in classes)]
+    lines = [f"{'':20}" + "".join(f"{one:>15}" for one in CLASSES)]
     totals: Counter[Class] = Counter()
     for name in sorted(counts):
         totals += counts[name]
-        lines.append(f"{name:20}" + "".join(f"{counts[name][one]:>15,}" for one in classes))
-    lines.append(f"{'all':20}" + "".join(f"{totals[one]:>15,}" for one in classes))
+        lines.append(f"{name:20}" + "".join(f"{counts[name][one]:>15,}" for one in CLASSES))
+    lines.append(f"{'all':20}" + "".join(f"{totals[one]:>15,}" for one in CLASSES))
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Every long command that is killed at random moments and started again ends with the same files."""
+"""Long commands that are killed at random moments and started again write the same files."""
 
 import hashlib
 import random

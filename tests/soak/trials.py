@@ -10,15 +10,24 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from capsieve.errors import CapsieveError
 from soak.subjects import SUBJECTS, Reading, Subject
 
-__all__ = ["FAULTS", "Class", "Outcome", "damaged", "intact_reading", "run_trial", "tried"]
+__all__ = [
+    "CLASSES",
+    "FAULTS",
+    "Class",
+    "Outcome",
+    "damaged",
+    "intact_reading",
+    "run_trial",
+    "tried",
+]
 
 Class = Literal[
-    *("equal", "reported", "refused", "silent change", "silent loss", "traceback", "hang", "crash")
+    "equal", "reported", "refused", "silent change", "silent loss", "traceback", "hang", "crash"
 ]
 """What became of an input, from best to worst.
 
@@ -28,6 +37,7 @@ format has no checksum. silent loss: something is missing or added and nothing w
 the format shows it. The others are faults wherever they occur.
 """
 
+CLASSES: tuple[Class, ...] = get_args(Class)
 FAULTS: tuple[Class, ...] = ("silent loss", "traceback", "hang", "crash")
 
 SECONDS = 30
@@ -114,7 +124,9 @@ def tried(function: Callable[[], Any], *, seconds: int = SECONDS) -> tuple[str, 
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return ("hang", f"after {seconds} s") if number == signal.SIGALRM else ("crash", str(number))
+        return (
+            ("hang", f"after {seconds} s") if number == signal.SIGALRM else ("crash", str(number))
+        )
     if not answer:
         return "crash", f"exit code {os.waitstatus_to_exitcode(status)}"
     found, value = json.loads(answer)

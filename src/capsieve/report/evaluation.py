@@ -29,6 +29,7 @@ from capsieve.report.galleries import FrameImages, choose, draw
 from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
 from capsieve.store.record import RECORD
+from capsieve.user_files import read_text
 
 __all__ = [
     "METRICS",
@@ -280,8 +281,8 @@ def _write_list(folder: Path, names: Iterable[str]) -> None:
 def _earlier(folder: Path) -> set[str] | None:
     """The files of an earlier evaluation in this folder; None if there was none."""
     try:
-        head, *names = (folder / _FILES).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
+        head, *names = read_text(folder / _FILES).splitlines()
+    except (FileError, ValueError):
         return None
     if head != _HEAD:
         return None

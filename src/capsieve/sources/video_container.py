@@ -238,9 +238,9 @@ def scan_packets(path: str, index: int) -> Survey:
             packets.key[:] = False
             packets.key[refreshes] = True
         description = _describe(container, stream, packets, order)
-        if discarded.any():
-            what = f"the file hides {int(discarded.sum())} frames by its edit list"
-            warning = "; ".join(filter(None, (warning, f"{what}, and they are not screened")))
+        if count := int(discarded.sum()):
+            what = f"its edit list hides {count} frame{'s' * (count != 1)}, not screened"
+            warning = "; ".join(filter(None, (warning, what)))
         if warning:
             description["warning"] = warning
         found = (*problems, *losses)
