@@ -16,8 +16,9 @@ from capsieve.cli.settings_options import PathType, settings_options
 
 if TYPE_CHECKING:
     from capsieve.cli.progress import Bar
+    from capsieve.result_table import Table
     from capsieve.screening.screen import ScreenedExam
-    from capsieve.statistics.results import Evaluation, Table
+    from capsieve.statistics.results import Evaluation
 
 __all__ = ["DemoSettings", "best_polyp_frame", "command"]
 
@@ -167,7 +168,7 @@ def _exam_table(
     paper: "Sequence[ScreenedExam]", learned: "Sequence[ScreenedExam] | None"
 ) -> "Table":
     """Frames, frames to read and events of each exam by detector."""
-    from capsieve.statistics.results import Column, Table
+    from capsieve.result_table import Column, Table
 
     columns = [Column("exam", "Exam"), Column("frames", "Frames", "count")]
     rows = [[exam.name, *_counts(exam, "found")] for exam in paper]
@@ -188,7 +189,7 @@ def _counts(exam: "ScreenedExam", *names: str) -> list[int | None]:
 def _result_table(evaluation: "Evaluation") -> "Table":
     """The main results of the paper's detector and, at the same share read, of the learned one."""
     from capsieve.report import text
-    from capsieve.statistics.results import Column, Table
+    from capsieve.result_table import Column, Table
 
     both = evaluation.comparison
     sides = [evaluation.metrics] if both is None else [both.first, both.second]

@@ -15,32 +15,23 @@ from capsieve._version import __version__
 from capsieve.atomic_write import remove_leftovers
 from capsieve.errors import FileError, file_errors
 from capsieve.report import figures, page, provenance, tables, text, words
+from capsieve.report.comparison_tables import changed_table, compared, comparison_table
 from capsieve.report.evaluation_figures import drawings
 from capsieve.report.evaluation_tables import (
     areas,
     baseline_warnings,
-    compared,
     group_table,
     missing_intervals,
-    point_line,
     summary,
     without_zeros,
 )
 from capsieve.report.galleries import FrameImages, choose, draw
+from capsieve.report.point_tables import point_line
+from capsieve.result_table import Table
 from capsieve.statistics.frames import exam_units
-from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
+from capsieve.statistics.results import LEVEL, Evaluation, Metric
 from capsieve.store.record import RECORD
-
-__all__ = [
-    "METRICS",
-    "REPORT",
-    "SCHEMA",
-    "check_folder",
-    "metrics_json",
-    "summary",
-    "title",
-    "write_evaluation",
-]
+from capsieve.user_files import read_text
 
 REPORT = "report.html"
 METRICS = "metrics.json"
@@ -50,7 +41,7 @@ SCHEMA = 2
 _FILES = "files.txt"
 _HEAD = "files of this evaluation, written by capsieve"
 _PAPER_TABLES = ("sequences", "false-positives-per-patient", "causes", "reasons")
-_OWN_PLACE = ("accounts", "operating-points", "comparison", "changed-sides")
+_OWN_PLACE = ("frame-counts", "operating-points", "comparison", "changed-sides")
 
 
 def write_evaluation(
@@ -143,7 +134,7 @@ def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
         "metrics": e.metrics,
         "curves": {name: curve for name, curve in curves.items() if curve is not None},
         "histograms": e.histograms,
-        "comparison": e.comparison and _fields(e.comparison, "values", "changed"),
+        "comparison": e.comparison and _fields(e.comparison, "frames", "second_score", "flags"),
         "tables": {
             table.key: {
                 "title": table.title,
@@ -181,10 +172,11 @@ def _values(e: Evaluation) -> dict[str, Any]:
         "summary": summary(e),
         "missing": missing_intervals(e),
         "compared": e.comparison and compared(e.comparison),
+        "changed": e.comparison and changed_table(e.comparison),
         "histograms": [f"histogram-{each.key}" for each in e.histograms],
         "tables": shown,
         "table_parts": [(tables.anchor(each), each.title) for each in shown],
-        "accounts": without_zeros(by_key["accounts"]) if "accounts" in by_key else None,
+        "frame_counts": without_zeros(by_key["frame-counts"]) if "frame-counts" in by_key else None,
         "points": [(point_line(e, point), point) for point in e.points],
         # The list of points has the texts of the caption.
         "rates": [replace(each, caption="") for each in e.tables if each.key == "operating-points"],
@@ -223,8 +215,8 @@ def title(evaluation: Evaluation) -> str:
 
 def _all_tables(evaluation: Evaluation) -> list[Table]:
     both = evaluation.comparison
-    more = () if both is None else (both.values, both.changed)
-    return list({table.key: table for table in (*evaluation.tables, *more)}.values())
+    more = () if both is None else (comparison_table(both), changed_table(both))
+    return [*evaluation.tables, *more]
 
 
 def _fields(value: Any, *without: str) -> dict[str, Any]:
@@ -293,8 +285,8 @@ def _write_list(folder: Path, names: Iterable[str]) -> None:
 def _earlier(folder: Path) -> set[str] | None:
     """The files of an earlier evaluation in this folder; None if there was none."""
     try:
-        head, *names = (folder / _FILES).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
+        head, *names = read_text(folder / _FILES).splitlines()
+    except (FileError, ValueError):
         return None
     if head != _HEAD:
         return None
