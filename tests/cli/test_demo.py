@@ -1,7 +1,9 @@
 """``capsieve demo``: render, screen and evaluate a synthetic study."""
 
 import json
+import os
 import shlex
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +26,17 @@ def test_a_folder_that_cannot_be_made_is_exit_code_1(run, tmp_path):
     result = run("demo", "-o", tmp_path / "file" / "demo", "--quiet")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1].startswith("capsieve: cannot ")
+
+
+@pytest.mark.parametrize("command", [("demo",), ("phantom", "--study", "demo")])
+def test_sigterm_ends_it_with_advice(run, tmp_path, monkeypatch, command):
+    def terminated(*_, **__):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("capsieve.phantom.write_study", terminated)
+    result = run(*command, "-o", tmp_path / "out")
+    assert result.exit_code != 0
+    assert "the same command continues the work" in result.stderr
 
 
 def test_the_explained_frame_is_the_best_with_the_ball_on_the_polyp():

@@ -271,6 +271,15 @@ def test_a_video_is_to_be_screened_first(run, tmp_path):
     assert_failed(run("explain", tmp_path / "exam.mp4"), "capsieve screen", code=2)
 
 
+@pytest.mark.parametrize("command", [("explain",), ("screen", "-o", "out")])
+def test_a_url_is_wrong_usage(run, command):
+    assert_failed(run(*command, "https://example.org/frame.png"), "download", code=2)
+
+
+def test_an_unknown_detector_names_its_option(run, frame_file):
+    assert_failed(run("explain", frame_file, "--detector", "none"), "--detector", code=2)
+
+
 def test_a_study_that_moved_as_a_whole_is_explained(run, mine, tmp_path):
     mine.rename(tmp_path / "elsewhere")
     result = run("explain", tmp_path / "elsewhere" / "out" / "exam", "--frame", "0")

@@ -40,14 +40,16 @@ def say_cautions(
     leaks: Iterable[str], warnings: Iterable[str], problems: "Iterable[LabelProblem]"
 ) -> None:
     """Print leaks, warnings and problems of the labels on stderr, one line each."""
+    from capsieve.plurals import number_of
+
     for leak in leaks:
         say(f"capsieve: leak, allowed: {leak}", err=True)
     for warning in warnings:
         say(f"capsieve: {warning[:1].upper()}{warning[1:]}", err=True)
     for problem in problems:
         examples = f" ({'; '.join(problem.examples[:3])})" if problem.examples else ""
-        used = "used" if problem.used else "not used"
-        say(f"capsieve: {problem.rows:,} {used}: {problem.what}{examples}", err=True)
+        rows, used = number_of(problem.rows, "row"), "used" if problem.used else "not used"
+        say(f"capsieve: {rows} of the labels {used}: {problem.what}{examples}", err=True)
 
 
 def say_why(why: Sequence[str]) -> None:

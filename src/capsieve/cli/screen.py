@@ -70,8 +70,10 @@ def command(
     from capsieve.cli.progress import exam_progress
     from capsieve.screening.screen import screen
 
-    if not all(inputs):
-        raise click.BadParameter("the path is empty", param_hint="INPUT")
+    for path in inputs:
+        if not path or "://" in path:
+            what = f"{path} is a URL; download it first" if path else "the path is empty"
+            raise click.BadParameter(what, param_hint="INPUT")
     protected = exams_with_entries(out, database) if settings.overwrite else frozenset()
     announce_compilation()
     with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:

@@ -29,6 +29,8 @@ class PathType(click.Path):
         """Return the path; fail if the text is empty."""
         if value == "":
             self.fail("the path is empty", param, ctx)
+        if "://" in str(value):
+            self.fail(f"{value} is a URL; download it and give the path of the file", param, ctx)
         return super().convert(value, param, ctx)
 
 
