@@ -1,10 +1,13 @@
 import math
 import re
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 from capsieve import Parameters
-from capsieve.report.words import decision, feature_words, step_words, why
+from capsieve.report.words import decision, feature_words, frame_flag, step_words, why
 
 PAPER = Parameters()
 
@@ -139,3 +142,41 @@ def test_words_are_plain_sentences(make_result, make_feature):
     features = (make_feature(), make_feature(number=2, rejected="size-high", radius=0))
     for line in why(make_result(features=features), PAPER).splitlines():
         assert re.fullmatch(r"[A-Z][ -~]*\.", line), line
+
+
+LISTED = [
+    # head, frame, score, reason, duplicate_of
+    (0, 0, 5.0, "polyp", None),
+    (0, 1, 9.0, "polyp", 0),
+    (0, 2, 0.0, "texture-low", None),
+    (0, 3, None, None, None),
+    (0, 4, 9.0, "radius-low", None),
+    (1, 0, 9.0, "polyp", None),
+    (1, 1, 7.0, "polyp", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "position", "duplicate_of"),
+    [(0, 1, 1), (1, 1, None), (2, None, None), (4, 2, None), (5, 3, None), (6, 4, None)],
+)
+def test_position_on_the_list_counts_near_duplicates_once(row, position, duplicate_of):
+    names = ("head", "frame", "score", "reason", "duplicate_of")
+    table = pa.table(dict(zip(names, map(list, zip(*LISTED, strict=True)), strict=True)))
+    flagging = {"rule": "count", "value": 2.0, "frames": 2, "last_score": 9.0}
+    exam: Any = SimpleNamespace(
+        record={"flagging": flagging}, columns=lambda *chosen: table.select(chosen)
+    )
+    values = table.slice(row, 1).to_pylist()[0] | {"flagged": True}
+    flag = frame_flag(exam, values)
+    assert flag is not None
+    assert (flag.position, flag.duplicate_of) == (position, duplicate_of)
+
+
+def test_a_threshold_reads_no_other_frame():
+    flagging = {"rule": "threshold", "value": 37.0, "last_score": None}
+    exam = cast("Any", SimpleNamespace(record={"flagging": flagging}))
+    row = dict(zip(("head", "frame", "score", "reason", "duplicate_of"), LISTED[0], strict=True))
+    flag = frame_flag(exam, row | {"flagged": True})
+    assert flag is not None
+    assert (flag.position, flag.bound) == (None, 37.0)
