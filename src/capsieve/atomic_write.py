@@ -12,8 +12,6 @@ from typing import Any
 
 from capsieve.errors import FileError, file_errors
 
-__all__ = ["atomic_write", "check_replaceable", "remove_leftovers", "sync", "write_json"]
-
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part(\.[^.]*)?")
 _ABANDONED_S = 24 * 3600.0
 

@@ -12,8 +12,6 @@ from capsieve.frames import FieldOfView, FrameLike
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
-__all__ = ["MEASURES", "Detector", "ReferenceRange", "demo_range", "score_each"]
-
 MEASURES = {
     "texture": "T_max",
     "brightness": "mean of red, green and blue inside the field of view, 0..255",

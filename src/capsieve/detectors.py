@@ -13,14 +13,6 @@ from capsieve.frames import FieldOfView, FrameLike, Placement, checked_array
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
-__all__ = [
-    "ENTRY_POINTS",
-    "NO_IDENTITY",
-    "as_detector",
-    "load_detector",
-    "same_detector",
-]
-
 ENTRY_POINTS = "capsieve.detectors"
 """Group of entry points by which other packages offer detectors."""
 

@@ -12,8 +12,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
-__all__ = ["ignored_warnings", "interrupt_blocked", "prepare_worker", "silence_output"]
-
 
 def prepare_worker(parent: int) -> None:
     """Prepare this process to work for the process with the id `parent`.

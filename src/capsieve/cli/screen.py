@@ -18,8 +18,6 @@ from capsieve.screening.settings import ScreenSettings
 if TYPE_CHECKING:
     from capsieve.screening.screen import ScreenedExam
 
-__all__ = ["command", "exams_json", "say_found"]
-
 _EXAMPLE = """\b
 Example:
   capsieve screen exam.mp4 -o results

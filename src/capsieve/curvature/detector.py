@@ -22,8 +22,6 @@ from capsieve.paper.algorithm import preprocess
 from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult, Spot
 
-__all__ = ["CurvatureDetector"]
-
 _PREPROCESSING = ("width", "mask_radius", "channel", "vignetting", "extension_slope")
 _SMALLEST_SIDE = 16  # working pixels
 

@@ -39,11 +39,6 @@ from numpy.typing import NDArray
 
 from capsieve.curvature.kernels import domes as kernels
 
-__all__ = [
-    "Constants", "Curvatures", "Dome", "Domes", "curvatures", "curvedness", "find_domes",
-    "shape_index", "surfaces",
-]  # fmt: skip
-
 _WHITE = 255.0
 _REACH = 4.0  # standard deviations; a shorter kernel would be visible in second derivatives
 

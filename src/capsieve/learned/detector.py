@@ -19,8 +19,6 @@ from capsieve.learned.spec import ModelSpec
 from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult, Property, Spot
 
-__all__ = ["SHIPPED", "LearnedDetector", "model_detector", "shipped_detector"]
-
 SHIPPED = Path(__file__).with_name("shipped.onnx")
 """The model of ``--detector learned``."""
 

@@ -11,8 +11,6 @@ from capsieve.paper.algorithm import analyze
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
-__all__ = ["PaperDetector"]
-
 
 @dataclass(frozen=True, slots=True)
 class PaperDetector:

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from capsieve.results import Feature
 
-__all__ = ["inertia_ellipse"]
-
 
 def inertia_ellipse(
     feature: Feature, *, points: int = 129

@@ -31,8 +31,6 @@ from capsieve.paper.kernels.components import component_moments
 from capsieve.parameters import BallFit
 from capsieve.results import Feature, Label, Reason, Rejection
 
-__all__ = ["best_ball", "classify", "component_labels", "components", "eccentricity", "features"]
-
 _DEGENERATE = 1e-9
 
 

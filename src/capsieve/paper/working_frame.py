@@ -18,8 +18,6 @@ from capsieve.frames import FieldOfView, Placement
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.parameters import Channel
 
-__all__ = ["gray", "resample", "resampling_weights", "working_grid"]
-
 _SMALLEST_SOURCE = 21  # pixels, the width of the texture kernel
 _TALLEST = 4  # times the width; the working frame would become too large
 _CIRCLE_SLACK = 2.0  # a field of view may exceed the frame by this number of pixels

@@ -36,8 +36,6 @@ from capsieve.screening.executors import (
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Dask", "check_address", "dask_setup"]
-
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 

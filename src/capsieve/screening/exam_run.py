@@ -43,8 +43,6 @@ from capsieve.store.segments import (
 )
 from capsieve.store.tables import number_frames, packet_table
 
-__all__ = ["ExamSteps", "Job", "Request", "screen_exam"]
-
 _NOT_WRITABLE = "check its permissions, or choose another output folder with -o"
 _CACHE_BYTES = 1 << 25  # of decoded frames, which are read in stored order and needed once
 

@@ -19,19 +19,6 @@ from capsieve.compiling import is_compiled, mark_compiled
 from capsieve.errors import CapsieveError, MissingExtraError, ParameterError, WorkerError
 from capsieve.processes import interrupt_blocked, prepare_worker, silence_output
 
-__all__ = [
-    "ATTEMPTS",
-    "Executor",
-    "Outcome",
-    "Processes",
-    "Serial",
-    "attempt",
-    "choose_executor",
-    "failed_outcome",
-    "read_answer",
-    "run_tasks",
-]
-
 ATTEMPTS = 3
 """How often a task is started if its worker dies; after that the task has failed."""
 

@@ -33,13 +33,6 @@ from capsieve.store.tables import (
     write_tables,
 )
 
-__all__ = [
-    "base_record",
-    "measured_columns",
-    "usual_diameters",
-    "write_results",
-]
-
 _MOST_IN_REPORT = 1200  # thumbnails, which are inside the HTML file
 
 

@@ -23,8 +23,6 @@ from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import check_results_replaceable, locked
 
-__all__ = ["flag"]
-
 PathLike = str | os.PathLike[str]
 _Chosen: TypeAlias = tuple[Parameters, Choice]  # of one file
 

@@ -28,14 +28,6 @@ from capsieve.store.choice import Choice
 from capsieve.store.frame_columns import event_table, frame_columns, with_flags
 from capsieve.store.record import Flagging
 
-__all__ = [
-    "FlaggedExam",
-    "chosen_rule",
-    "default_rule",
-    "flag_exam",
-    "rejections",
-]
-
 _DEFAULT_READ = "10%"  # detectors without a threshold
 _MOST_EVIDENCE = 200  # best frames of events
 

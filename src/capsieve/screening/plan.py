@@ -35,24 +35,6 @@ from capsieve.store.record import (
 from capsieve.store.segments import Segments
 from capsieve.store.tables import intact
 
-__all__ = [
-    "SAMPLES",
-    "Head",
-    "SurveyTask",
-    "check_choice",
-    "check_folder",
-    "check_rule",
-    "differences",
-    "field_of_view_records",
-    "find_fields",
-    "finished_exam",
-    "identity",
-    "segment_tasks",
-    "stored_fields",
-    "survey_exam",
-    "versions",
-]
-
 SAMPLES = 30
 """Number of frames for the search of a field of view."""
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from capsieve.detector import ReferenceRange
 from capsieve.store.record import RangeMeasure, RangeRecord
 
-__all__ = ["MEASURED", "MOST_OUTSIDE", "compare", "measures", "range_warnings"]
-
 MEASURED = ("texture_max", "red", "green", "blue")
 """Columns of the scored frames that the measures are computed from."""
 

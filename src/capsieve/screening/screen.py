@@ -20,8 +20,6 @@ from capsieve.sources.discovery import ExamInput, find_exams
 from capsieve.store.choice import read_choice
 from capsieve.store.record import Record
 
-__all__ = ["ScreenedExam", "screen"]
-
 PathLike = str | os.PathLike[str]
 
 

@@ -26,16 +26,6 @@ from capsieve.results import FrameResult
 from capsieve.sources.base import Place, Segment, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
 
-__all__ = [
-    "FieldsOfView",
-    "FrameFunction",
-    "SegmentTask",
-    "map_frames",
-    "score_frames",
-    "score_segment",
-    "unscreened_rows",
-]
-
 T = TypeVar("T")
 
 FieldsOfView: TypeAlias = Mapping[tuple[int, int], FieldOfView]

@@ -18,8 +18,6 @@ from capsieve.sources.image_source import ImageSource, is_image_name, list_image
 from capsieve.sources.video_container import is_video_name, video_streams
 from capsieve.user_files import open_file
 
-__all__ = ["ExamInput", "find_exams"]
-
 _ACCEPTED = "a video, a ZIP archive of images, a folder of images, or a folder of such exams"
 _MOST_HEADS = 2
 _PATTERN = re.compile(r"[*?\[]")

@@ -34,8 +34,6 @@ from capsieve.sources.image_file import (
 from capsieve.sources.reader import FrameReader
 from capsieve.user_files import open_file
 
-__all__ = ["ImageSource", "is_image_name", "list_images"]
-
 _KINDS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG", ".bmp": "BMP"} | dict.fromkeys(
     (".tif", ".tiff"), "TIFF"
 )

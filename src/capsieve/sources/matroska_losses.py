@@ -8,8 +8,6 @@ from typing import BinaryIO, NamedTuple
 
 from capsieve.sources.file_gaps import CUT_OFF, Gap, find_bytes
 
-__all__ = ["matroska_gaps"]
-
 _SEGMENT, _CLUSTER, _CUES = 0x18538067, 0x1F43B675, 0x1C53BB6B
 _CLUSTER_ID = _CLUSTER.to_bytes(4)
 _BLOCKS = {0xA3, 0xA0}  # SimpleBlock, BlockGroup

@@ -12,8 +12,6 @@ from capsieve.errors import FileError
 from capsieve.sources.file_gaps import CUT_OFF, Gap
 from capsieve.user_files import open_file
 
-__all__ = ["fragment_gaps", "is_fragmented", "lacks_index"]
-
 _MOST_BOXES = 2_000_000
 _HEAD = 8  # bytes: length and kind
 _SEQUENCE = 20  # of a fragment: heads of moof and mfhd, then version and flags

@@ -35,18 +35,6 @@ if TYPE_CHECKING:
     from av.video.codeccontext import VideoCodecContext
     from av.video.stream import VideoStream
 
-__all__ = [
-    "LIMITS",
-    "Order",
-    "is_video_name",
-    "open_video",
-    "read_packets",
-    "scan_packets",
-    "seconds",
-    "stream_time_base",
-    "video_streams",
-]
-
 Order = Literal["time", "packets", "groups", "decoder"]
 """Order of presentation: by time stamp, as stored, or known only to the decoder. In the order
 "groups", everything stored before a key frame is shown before everything stored after it."""

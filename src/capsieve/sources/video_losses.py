@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-__all__ = ["find_losses"]
-
 _MOST_NAMED = 20
 _TOLERANCE_S = 2.0
 _PERIODS = 1.75  # a repeated field makes 1.5

@@ -33,16 +33,6 @@ from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
 from capsieve.user_files import open_file, read_text
 
-__all__ = [
-    "STORED_HASHES",
-    "Choice",
-    "hashes_file",
-    "read_choice",
-    "store_choice",
-    "stored_choice",
-    "write_choice",
-]
-
 STORED_HASHES = "calibration.frames.txt"
 """The file of the hashes in the folder of an exam."""
 

@@ -24,8 +24,6 @@ from capsieve.user_files import open_file
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
 
-__all__ = ["Exam", "exam_folders", "unfinished_exams"]
-
 _ADVICE = "screen the exam again with --overwrite"
 _NAMED = 5  # exams that a message names
 

@@ -13,8 +13,6 @@ from capsieve.frame_table import Coded, FrameColumns, best_of_events
 from capsieve.results import REJECTED
 from capsieve.store.schema import EVENTS
 
-__all__ = ["COLUMNS", "event_table", "frame_columns", "with_flags"]
-
 _ADVICE = "screen the exam again with --overwrite"
 
 COLUMNS = (

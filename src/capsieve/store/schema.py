@@ -6,18 +6,6 @@ import pyarrow as pa
 
 from capsieve.results import Feature
 
-__all__ = [
-    "EVENTS",
-    "FEATURES",
-    "FRAMES",
-    "NEVER_NULL",
-    "PACKETS",
-    "SCHEMA",
-    "SEGMENT",
-    "TABLES",
-    "THUMBNAILS",
-]
-
 SCHEMA = 2
 """Version of the tables and of exam.json. It grows when a name or its meaning changes."""
 

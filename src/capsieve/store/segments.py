@@ -25,17 +25,6 @@ from capsieve.store.choice import STORED_HASHES
 from capsieve.store.record import RECORD
 from capsieve.store.schema import SCHEMA, SEGMENT, TABLES
 
-__all__ = [
-    "LOCK",
-    "Segments",
-    "check_results_replaceable",
-    "locked",
-    "recover_results",
-    "remove_results",
-    "replace_results",
-    "unfinished",
-]
-
 LOCK = ".lock"
 
 REPORT = "report.html"

@@ -20,15 +20,6 @@ from capsieve.store.record import FrameCounts, ProblemRecord
 from capsieve.store.schema import FEATURES, FRAMES, PACKETS, SCHEMA, SEGMENT, TABLES
 from capsieve.user_files import open_file
 
-__all__ = [
-    "frame_counts",
-    "intact",
-    "number_frames",
-    "packet_table",
-    "problem_records",
-    "write_tables",
-]
-
 _ROW_GROUP = 4096
 
 

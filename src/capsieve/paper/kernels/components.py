@@ -5,8 +5,6 @@ import numpy as np
 from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import largest
 
-__all__ = ["component_moments"]
-
 _SIZE, _ROW, _COL, _ROW_ROW, _ROW_COL, _COL_COL, _BALL_ROW, _BALL_COL = range(8)
 
 
