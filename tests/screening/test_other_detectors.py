@@ -147,6 +147,31 @@ def test_an_object_with_a_name_and_a_number_as_score_screens_an_exam(tmp_path):
     assert min(table["score"].to_pylist()) > 0
 
 
+class Unbatched:
+    """A detector whose batches always fail."""
+
+    name = "unbatched"
+    score_threshold = 90.0
+
+    def score(self, frame, field_of_view=None):
+        return frame.mean()
+
+    def score_batch(self, frames, fields_of_view):
+        raise RuntimeError("no batches here")
+
+
+def test_frames_that_were_scored_alone_are_a_warning_also_after_new_flags(tmp_path):
+    exam, out = write_exam_images(tmp_path / "exam", 4), tmp_path / "out"
+    detector: Any = Unbatched()
+    (screened,) = capsieve.screen(exam, out, detector=detector, workers=1)
+    (flagged,) = capsieve.flag(out, read="50%")
+    for done in (screened, flagged):
+        assert done.record
+        (warning,) = [text for text in done.record["warnings"] if "score_batch" in text]
+        assert "no batches here" in warning
+        assert "4 frames" in warning
+
+
 class Spots:
     """A detector whose attributes determine its scores, without an identity."""
 

@@ -54,6 +54,13 @@ def do(errand: Errand) -> int:
     return errand.number
 
 
+def print_and_die(word: str) -> str:
+    os.write(2, f"a line\n{word}\n".encode())
+    if word == "fatal":
+        os.abort()
+    return word
+
+
 def be_stubborn(_: int) -> None:
     raise Stubborn("a", "b")
 

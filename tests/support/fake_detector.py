@@ -1,12 +1,12 @@
 """A simple detector that is not the paper's: the score is the brightness."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from capsieve import FieldOfView, Parameters
-from capsieve.detector import ReferenceRange, score_each
+from capsieve import FieldOfView
+from capsieve.detector import ReferenceRange
 from capsieve.frames import FrameLike, Placement
 from capsieve.results import Evidence, FrameResult, Spot
 
@@ -19,7 +19,6 @@ NAMES = ("brightness", "contrast")
 class FakeDetector:
     """Score the mean brightness and locate the brightest pixel."""
 
-    parameters: Parameters = field(default_factory=Parameters)
     score_threshold: float = 0.4
 
     name = "learned"
@@ -49,9 +48,6 @@ class FakeDetector:
             values=(float(gray.mean()), float(gray.std())),
             found=Spot(float(row), float(col), rows / 6),
         )
-
-    def score_batch(self, frames: Any, fields_of_view: Any) -> Any:
-        return score_each(self, frames, fields_of_view)
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
         return Evidence(map=np.asarray(frame, np.float32).mean(axis=2))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.errors import CapsieveError
 from capsieve.evaluation.results import LabelledResults
 from capsieve.paper.algorithm import explain
@@ -56,7 +57,7 @@ def gallery_images(
             return None
         return replace(found, label="polyp" if flagged[row] else "normal")
 
-    if read.detector.get("name") != "paper":
+    if not rule_parameter(read.detector):
         return FrameImages(pixels=pixels)
     components, fold = _count_components(read, exams)
     return FrameImages(pixels=pixels, explain=explained, components=components, fold=fold)

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
+from capsieve.detectors import same_scores
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
 from capsieve.frame_table import Coded, FlagRule, FrameColumns
@@ -170,12 +171,15 @@ def _check_exams(exams: Sequence[Exam], out: Path) -> None:
                 f"two exams in {out} are named {record['exam']!r}; evaluate them separately"
             )
         names.add(record["exam"])
-        for what in ("detector", "parameters"):
-            if record[what] != first[what]:
-                raise FileError(
-                    f"the exams {first['exam']} and {record['exam']} in {out} were screened with "
-                    f"different {what.removesuffix('s')}s; evaluate them separately"
-                )
+        different = [
+            *(["detectors"] if not same_scores(record["detector"], first["detector"]) else []),
+            *(["parameters"] if record["parameters"] != first["parameters"] else []),
+        ]
+        if different:
+            raise FileError(
+                f"the exams {first['exam']} and {record['exam']} in {out} were screened with "
+                f"different {different[0]}; evaluate them separately"
+            )
 
 
 def _paths(exam: Exam, table: pa.Table) -> pa.Array:
@@ -216,12 +220,22 @@ def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
 
 
 def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
+    versions: dict[str, list[str]] = {}
+    for exam in exams:
+        version = str(exam.record["detector"].get("scoring", "unknown"))
+        versions.setdefault(version, []).append(exam.record["exam"])
     named = {
         "Not all frames of these exams could be screened": [
             exam.record["exam"] for exam in exams if not exam.record["complete"]
         ],
         "Screening of these exams is unfinished; they are left out": [
             folder.name for folder in unfinished_exams(out)
+        ],
+        "The exams were scored by different versions of the detector, so their scores are not "
+        "comparable; screen those of the older version again with --overwrite": [
+            f"version {version} has {', '.join(names[:_SHOWN])}"
+            for version, names in versions.items()
+            if len(versions) > 1
         ],
     }
     return tuple(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from capsieve.detectors import rule_parameter
 from capsieve.report import text
 from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import (
@@ -225,7 +226,7 @@ def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
             if each.rule is not None and not each.rule.is_list
         ),
     ]
-    name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
+    name = "R_P =" if rule_parameter(evaluation.detector) else "threshold"
     return f"{name} {text.distinct(value, neighbours)}"
 
 

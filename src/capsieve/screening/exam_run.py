@@ -1,6 +1,6 @@
 """One exam from its survey to its results: the steps, and the jobs for workers."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,18 +18,16 @@ from capsieve.screening.executors import Outcome
 from capsieve.screening.finish import base_record, write_results
 from capsieve.screening.flags import FlaggedExam, flag_exam
 from capsieve.screening.plan import (
-    Head,
-    SurveyTask,
     check_choice,
     check_folder,
     check_rule,
     finished_exam,
     identity,
     segment_tasks,
-    survey_exam,
 )
 from capsieve.screening.segment import score_segment, unscreened_rows
 from capsieve.screening.settings import ScreenSettings
+from capsieve.screening.survey import Head, SurveyTask, survey_exam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.sources.base import open_source
 from capsieve.sources.discovery import ExamInput
@@ -128,19 +126,19 @@ def screen_exam(
             record = check_folder(folder, wanted)
             if record is None:
                 lost, resumed = yield from _score(exam.name, folder, heads, detector, wanted, tell)
-                frames, features = number_frames(
-                    {head.place.head: list(_rows(folder, head, lost)) for head in heads}
-                )
+                segments = {head.place.head: list(_rows(folder, head, lost)) for head in heads}
+                frames, features = number_frames(segments)
                 flagged = flag_exam(
                     exam.name,
                     frames,
                     request.rule,
-                    detector=detector.name,
+                    detector=wanted["detector"],
                     score_threshold=detector.score_threshold,
                 )
                 made = yield from _thumbnails(exam.name, heads, flagged, detector, executor[1])
                 base = base_record(exam, heads, frames, detector, settings.field_of_view, wanted)
                 base["run"] = _run_record(started, executor, resumed, detector)
+                base["run"] |= _batch_errors(segments)
                 packets = packet_table({head.place.head: head.survey.packets for head in heads})
                 tables = {"features": features, "packets": packets}
                 record = write_results(folder, base, flagged, *made, tables, choice=request.choice)
@@ -194,6 +192,8 @@ def _score(
             raise error
         else:
             lost[key] = f"not screened: {_text(error)}"
+            if outcome.printed:
+                Segments(folder).add_errors(*key, outcome.printed)
         done += task.segment.frames
         tell(done, total, resumed)
     return lost, resumed
@@ -258,6 +258,13 @@ def _run_record(
         "workers": executor[1],
         "frames_by_an_earlier_run": resumed,
     }
+
+
+def _batch_errors(segments: Mapping[int, Sequence[pa.Table]]) -> dict[str, Any]:
+    """Return how many frames were scored alone because only `score_batch` failed, and why."""
+    columns = [table["batch_error"] for tables in segments.values() for table in tables]
+    errors = [error for column in columns for error in column.drop_null().to_pylist()]
+    return {"frames_scored_alone": len(errors), "batch_error": errors[0]} if errors else {}
 
 
 def _result(outcome: Outcome[Job, Any]) -> Any:

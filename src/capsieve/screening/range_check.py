@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import ReferenceRange
-from capsieve.store.record import RangeMeasure, RangeRecord
+from capsieve.store.record import FieldOfViewRecord, RangeMeasure, RangeRecord
 
 MEASURED = ("texture_max", "red", "green", "blue")
 """Columns of the scored frames that the measures are computed from."""
@@ -57,6 +58,19 @@ def measures(
         "blueness": blue[coloured] / total[coloured],
         "field": np.array(diameters, np.float64),
     }
+
+
+def measured_columns(frames: pa.Table) -> dict[str, NDArray[np.float64]]:
+    """Return the columns MEASURED of the scored frames."""
+    return {name: frames[name].drop_null().to_numpy().astype(np.float64) for name in MEASURED}
+
+
+def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
+    """Return the diameter of each head's field of view for its most frequent size of frames."""
+    diameters: dict[int, float] = {}
+    for entry in fields:  # the most frequent size of each head is first
+        diameters.setdefault(entry["head"], 2 * entry["radius"])
+    return list(diameters.values())
 
 
 def compare(measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRange) -> RangeRecord:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from capsieve.detectors import as_detector, load_detector
+from capsieve.detectors import as_detector, check_parameters, load_detector
 from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.screening.exam_run import ExamSteps, Job, Request, screen_exam
@@ -108,7 +108,8 @@ def _request(settings: ScreenSettings, protected: Collection[str]) -> Request:
     if isinstance(wanted, str | Path):
         detector = load_detector(wanted, parameters=parameters, provider=settings.provider)
     else:
-        detector = as_detector(wanted, parameters=parameters)
+        detector = as_detector(wanted)
+        check_parameters(detector, parameters)
     file = None if parameters is None else parameters.calibration_file
     choice = None if file is None else read_choice(file)
     given = FlagRule.parse(read=settings.read, threshold=settings.threshold)

@@ -104,12 +104,17 @@ class Exam:
 
     def field_of_view(self, head: int, rows: int, cols: int) -> FieldOfView | None:
         """Return the field of view for frames of this size; None if they are analysed whole."""
-        for one in self.record["fields_of_view"]:
-            if (one["head"], one["rows"], one["cols"]) == (head, rows, cols):
-                return FieldOfView(
-                    one["shape"], one["row"], one["col"], one["radius"], one["confidence"]
-                )
-        return None
+        return self.fields_of_view(head).get((rows, cols))
+
+    def fields_of_view(self, head: int) -> dict[tuple[int, int], FieldOfView]:
+        """Return the fields of view of a head by rows and columns of the frame."""
+        return {
+            (entry["rows"], entry["cols"]): FieldOfView(
+                entry["shape"], entry["row"], entry["col"], entry["radius"], entry["confidence"]
+            )
+            for entry in self.record["fields_of_view"]
+            if entry["head"] == head
+        }
 
     def thumbnails(self) -> dict[tuple[int, int], bytes]:
         """Return the thumbnails (JPEG) of flagged frames by head and frame."""

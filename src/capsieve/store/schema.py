@@ -127,6 +127,8 @@ SEGMENT = pa.schema(
     [
         *(field for field in FRAMES if field.name not in _WHOLE_EXAM),
         pa.field("features", pa.list_(pa.struct(_FEATURE))),
+        # Why score_batch failed for the batch of the frame, which was then scored alone; or null.
+        pa.field("batch_error", pa.string()),
     ]
 )
 """What a worker returns: the frames of a segment, without what depends on the whole exam."""
