@@ -19,6 +19,7 @@ from capsieve.detectors import (
     NO_IDENTITY,
     as_detector,
     check_parameters,
+    parameters_of,
     rule_parameter,
     same_detector,
 )
@@ -47,7 +48,7 @@ def test_paper_is_a_name_and_the_default(name):
 
 def test_the_detector_uses_the_given_parameters():
     detector = load_detector("paper", parameters=MINE)
-    assert detector.parameters == MINE
+    assert parameters_of(detector) == MINE
     assert detector.score_threshold == 40
 
 

@@ -83,10 +83,12 @@ def refuse(error: Exception) -> None:
     raise error
 
 
-def serve_and_die_in_the_warm_up(connection: Connection, parent: int, warm_up: bool) -> None:
+def serve_and_die_in_the_warm_up(
+    connection: Connection, parent: int, warm_up: bool, errors: str
+) -> None:
     if warm_up:
         os.kill(os.getpid(), signal.SIGKILL)
-    executors._serve(connection, parent, warm_up=False)
+    executors._serve(connection, parent, False, errors)
 
 
 def refuse_to_start(*_: object) -> None:
