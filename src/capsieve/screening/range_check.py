@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from capsieve.detector import ReferenceRange
 from capsieve.store.record import FieldOfViewRecord, RangeMeasure, RangeRecord
 
-MEASURED = ("texture_max", "red", "green", "blue")
+_COLOURS = ("red", "green", "blue")
+
+MEASURED = ("texture_max", *_COLOURS)
 """Columns of the scored frames that the measures are computed from."""
 
 MOST_OUTSIDE = 0.1
@@ -61,8 +63,11 @@ def measures(
 
 
 def measured_columns(frames: pa.Table) -> dict[str, NDArray[np.float64]]:
-    """Return the columns MEASURED of the scored frames."""
-    return {name: frames[name].drop_null().to_numpy().astype(np.float64) for name in MEASURED}
+    """Return the columns MEASURED of the scored frames, which have all three colours."""
+    parts = frames.select(["texture_max"]).drop_null(), frames.select(_COLOURS).drop_null()
+    return {
+        name: part[name].to_numpy().astype(np.float64) for part in parts for name in part.schema.names
+    }
 
 
 def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:

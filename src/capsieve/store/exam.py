@@ -191,6 +191,9 @@ def _check(schema: pa.Schema, path: Path, table: str, names: list[str]) -> None:
     absent = [name for name in names if name not in schema.names]
     if absent:
         raise FileError(f"{path} has no column {', '.join(absent)}; {_ADVICE}")
+    repeated = [name for name in names if schema.names.count(name) > 1]
+    if repeated:
+        raise FileError(f"{path} has several columns {repeated[0]}; {_ADVICE}")
     for name in names:
         there, wanted = schema.field(name).type, TABLES[table].field(name).type
         if there != wanted:

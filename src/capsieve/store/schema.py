@@ -112,7 +112,7 @@ NEVER_NULL = {
     *(("frames", name) for name in ("head", "frame", "status", "flagged")),
     *(("features", name) for name in ("head", "frame", "radius", "rejected")),
     *(("packets", name) for name in ("head", "size", "crc32", "key", "hidden")),
-    *(("thumbnails", name) for name in ("head", "frame")),
+    *(("thumbnails", name) for name in ("head", "frame", "thumbnail")),
     *(
         ("events", name)
         for name in ("event", "head", "first_frame", "last_frame", "best_frame", "score")
