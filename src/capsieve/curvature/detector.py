@@ -79,11 +79,11 @@ class CurvatureDetector:
         domes, placement, _ = self._domes(frame, field_of_view)
         peak = max(each.peak for each in domes)
         best = _best(domes).best
-        score, found, values = 0.0, None, (0.0, peak, 0.0, 0.0, 0.0, 0.0)
+        score, place, values = 0.0, None, (0.0, peak, 0.0, 0.0, 0.0, 0.0)
         if best is not None:
             score = best.radius
             reach = placement.length_to_source(math.sqrt(best.pixels / math.pi))
-            found = Spot(*placement.to_source(best.row, best.col), reach)
+            place = Spot(*placement.to_source(best.row, best.col), reach)
             area = float(best.pixels)
             values = (best.total, peak, area, best.shape, best.curvedness, best.sigma)
         flagged = 0.0 < score >= self.score_threshold
@@ -96,7 +96,7 @@ class CurvatureDetector:
             features=(),
             placement=placement,
             values=values,
-            found=found,
+            found=place,
         )
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:

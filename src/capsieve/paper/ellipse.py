@@ -1,4 +1,4 @@
-"""The ellipse of inertia, to be drawn over a feature (section III-D)."""
+"""The ellipse of inertia, to be drawn over a feature (section III-D, equation 20)."""
 
 import math
 

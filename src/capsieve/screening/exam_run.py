@@ -25,7 +25,7 @@ from capsieve.screening.plan import (
     identity,
     segment_tasks,
 )
-from capsieve.screening.segment import score_segment, unscreened_rows
+from capsieve.screening.segment import SegmentTask, score_segment, unscreened_rows
 from capsieve.screening.settings import ScreenSettings
 from capsieve.screening.survey import Head, SurveyTask, survey_exam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
@@ -81,7 +81,7 @@ def screen_exam(
     folder: Path,
     request: Request,
     executor: tuple[str, int],
-    tell: Callable[[int, int, int], None],
+    progress: Callable[[int, int, int], None],
 ) -> ExamSteps:
     """Screen one exam. Its folder is locked from the end of the survey on.
 
@@ -93,7 +93,7 @@ def screen_exam(
         What all exams have in common.
     executor
         Where the jobs run: name of the executor and number of its workers.
-    tell
+    progress
         Called with the number of finished frames, of all frames, and of those that an earlier run
         finished.
 
@@ -125,7 +125,8 @@ def screen_exam(
                 remove_results(folder)
             record = check_folder(folder, wanted)
             if record is None:
-                lost, resumed = yield from _score(exam.name, folder, heads, detector, wanted, tell)
+                tasks = segment_tasks(exam.name, folder, heads, detector, wanted)
+                lost, resumed = yield from _score(folder, heads, tasks, progress)
                 segments = {head.place.head: list(_rows(folder, head, lost)) for head in heads}
                 frames, features = number_frames(segments)
                 flagged = flag_exam(
@@ -167,20 +168,17 @@ def _occupied(folder: Path) -> Iterator[None]:
 
 
 def _score(
-    exam: str,
     folder: Path,
     heads: Sequence[Head],
-    detector: Detector,
-    wanted: dict[str, Any],
-    tell: Callable[[int, int, int], None],
+    tasks: Sequence[SegmentTask[dict[str, Any]]],
+    progress: Callable[[int, int, int], None],
 ) -> Generator[list[Job], Outcome[Job, Any], tuple[_Lost, int]]:
     """Score and store segments; return those without results, and the frames scored before."""
-    tasks = segment_tasks(exam, folder, heads, detector, wanted)
     total = sum(segment.frames for head in heads for segment in head.survey.segments)
     resumed = done = total - sum(task.segment.frames for task in tasks)
-    tell(done, total, resumed)
+    progress(done, total, resumed)
     lost: _Lost = {}
-    jobs = [Job(exam, score_segment, task) for task in tasks]
+    jobs = [Job(task.exam, score_segment, task) for task in tasks]
     for _ in tasks:
         outcome = yield jobs
         jobs = []
@@ -195,7 +193,7 @@ def _score(
             if outcome.printed:
                 Segments(folder).add_errors(*key, outcome.printed)
         done += task.segment.frames
-        tell(done, total, resumed)
+        progress(done, total, resumed)
     return lost, resumed
 
 

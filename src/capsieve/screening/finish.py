@@ -129,9 +129,9 @@ def write_results(
     from capsieve.report.exam_report import exam_report
 
     given: list[SourceRecord] = base["sources"]
-    sources = [one.copy() for one in given]
-    for one in sources:
-        one["relative"] = os.path.relpath(one["path"], folder)
+    sources = [source.copy() for source in given]
+    for source in sources:
+        source["relative"] = os.path.relpath(source["path"], folder)
     total, heads = frame_counts(
         flagged.frames,
         flagged.to_read,

@@ -148,24 +148,24 @@ def _checked(folder: Path, record: Record, wanted: dict[str, Any]) -> Record:
     return record
 
 
-def _check_identity(folder: Path, what: str, detector: Mapping[str, Any]) -> None:
+def _check_identity(folder: Path, content: str, detector: Mapping[str, Any]) -> None:
     """Raise OccupiedError if it is unknown whether this detector made the results."""
     if NO_IDENTITY.items() <= detector.items():
         raise OccupiedError(
-            f"{folder} contains {what}, and the detector {detector['name']} has no `identity` that "
-            "tells whether it made them; give it one (see docs/foreign-models.md), start again "
-            "with --overwrite, or choose another output folder"
+            f"{folder} contains {content}, and the detector {detector['name']} has no `identity` "
+            "that tells whether it made them; give it one (see docs/foreign-models.md), start "
+            "again with --overwrite, or choose another output folder"
         )
 
 
 def _refuse(
-    folder: Path, what: str, there: Mapping[str, Any], wanted: Mapping[str, Any]
+    folder: Path, content: str, stored: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> NoReturn:
-    different = differences(there, wanted)
+    different = differences(stored, wanted)
     shown = "; ".join(different[:3]) + ("; and more" if len(different) > 3 else "")
     raise OccupiedError(
-        f"{folder} contains {what} with other settings ({shown}); start again with --overwrite, or "
-        "choose another output folder"
+        f"{folder} contains {content} with other settings ({shown}); start again with --overwrite, "
+        "or choose another output folder"
     )
 
 

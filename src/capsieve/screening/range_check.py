@@ -64,10 +64,10 @@ def measures(
 
 def measured_columns(frames: pa.Table) -> dict[str, NDArray[np.float64]]:
     """Return the columns MEASURED of the scored frames, which have all three colours."""
-    parts = frames.select(["texture_max"]).drop_null(), frames.select(_COLOURS).drop_null()
-    return {
-        name: part[name].to_numpy().astype(np.float64) for part in parts for name in part.schema.names
-    }
+    coloured = frames.select(_COLOURS).drop_null()
+    columns = {"texture_max": frames["texture_max"].drop_null()}
+    columns |= {name: coloured[name] for name in _COLOURS}
+    return {name: column.to_numpy().astype(np.float64) for name, column in columns.items()}
 
 
 def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
@@ -80,7 +80,7 @@ def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
 
 def compare(measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRange) -> RangeRecord:
     """Return for each measure how much of the exam is outside the range of the reference."""
-    found: dict[str, RangeMeasure] = {}
+    compared: dict[str, RangeMeasure] = {}
     for name, (lowest, highest) in reference.quantiles.items():
         if name not in measured:
             continue
@@ -96,8 +96,8 @@ def compare(measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRan
         )
         if below + above > MOST_OUTSIDE:
             entry["warning"] = f"The frames are {_phrase(name, entry)}."
-        found[name] = entry
-    return RangeRecord(reference=reference.reference, measures=found)
+        compared[name] = entry
+    return RangeRecord(reference=reference.reference, measures=compared)
 
 
 def range_warnings(

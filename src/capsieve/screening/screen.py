@@ -166,9 +166,9 @@ class _Screening:
         while exams or self._waiting or self._under_way:
             while exams and len(self._waiting) <= workers:
                 number, exam = exams.popleft()
-                folder, tell = self._out / exam.name, partial(self._tell, exam.name, number)
+                folder, report = self._out / exam.name, partial(self._report, exam.name, number)
                 known = executor.name, workers
-                self._steps[exam.name] = screen_exam(exam, folder, self._request, known, tell)
+                self._steps[exam.name] = screen_exam(exam, folder, self._request, known, report)
                 self._advance(exam.name)
             while self._waiting and self._waiting[0].exam not in self._steps:
                 self._waiting.popleft()
@@ -178,7 +178,7 @@ class _Screening:
             elif self._under_way:
                 yield None
 
-    def _tell(self, exam: str, number: int, done: int, total: int, resumed: int) -> None:
+    def _report(self, exam: str, number: int, done: int, total: int, resumed: int) -> None:
         if self._progress is not None:
             self._progress(Progress(exam, number, len(self._exams), done, total, resumed))
 

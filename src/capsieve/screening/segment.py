@@ -78,14 +78,14 @@ def _wanted_frames(task: SegmentTask[Any]) -> Iterator[SourceFrame]:
     if task.wanted is None:
         yield from frames
         return
-    found = 0
+    taken = 0
     for position, frame in enumerate(frames):
-        if position == task.wanted[found]:
+        if position == task.wanted[taken]:
             yield frame
-            found += 1
-            if found == len(task.wanted):
+            taken += 1
+            if taken == len(task.wanted):
                 return
-    for _ in task.wanted[found:]:
+    for _ in task.wanted[taken:]:
         yield SourceFrame(None, problem="the source ends before this frame")
 
 

@@ -77,8 +77,8 @@ def matroska_gaps(file: BinaryIO, size: int, packets: int | None) -> tuple[list[
                 cues |= {segment.start + cue for cue in _cues(file, element)}
             at = element.end
     if not gaps and cues - clusters:
-        what = f"the index names {len(cues - clusters)} places without frames: {CUT_OFF}"
-        gaps.append(Gap(min(cues - clusters), what))
+        problem = f"the index names {len(cues - clusters)} places without frames: {CUT_OFF}"
+        gaps.append(Gap(min(cues - clusters), problem))
     if not gaps and packets is not None and blocks > packets:
         gaps.append(Gap(0, f"{blocks - packets} frames cannot be read: the file is damaged"))
     return gaps, warning

@@ -61,8 +61,8 @@ def fragment_gaps(file: BinaryIO, size: int, held: int | None) -> tuple[list[Gap
         if kind == b"mdat":
             media += end - start - _HEAD
     if not gaps and held is not None and media > held:
-        what = f"{media - held} bytes of the video belong to no frame: the file is damaged"
-        gaps.append(Gap(0, what))
+        problem = f"{media - held} bytes of the video belong to no frame: the file is damaged"
+        gaps.append(Gap(0, problem))
     if gaps or b"mfra" in kinds:
         return gaps, ""
     return [], "the file has no index of its fragments at the end: the recording may be incomplete"

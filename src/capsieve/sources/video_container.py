@@ -179,10 +179,10 @@ def _streams(container: "InputContainer", path: str | os.PathLike[str]) -> dict[
     covers = Disposition.attached_pic | Disposition.timed_thumbnails
     videos = [stream for stream in container.streams.video if not stream.disposition & covers]
     # PyAV has no context if FFmpeg has no decoder, unlike its types.
-    found = {s.index: s for s in videos if s.codec_context is not None}  # pyright: ignore[reportUnnecessaryComparison]
-    if videos and not found:
+    readable = {s.index: s for s in videos if s.codec_context is not None}  # pyright: ignore[reportUnnecessaryComparison]
+    if videos and not readable:
         raise FileError(f"cannot read {path}: no decoder for its video; convert it to H.264")
-    return found
+    return readable
 
 
 def scan_packets(path: str, index: int) -> Survey:
@@ -228,8 +228,8 @@ def scan_packets(path: str, index: int) -> Survey:
         description = _describe(container, stream, packets, order)
         if warning:
             description["warning"] = warning
-        found = (*problems, *losses)
-        return Survey(sha256, length, declared, (), description, found, packets)
+        faults = (*problems, *losses)
+        return Survey(sha256, length, declared, (), description, faults, packets)
 
 
 def read_packets(

@@ -193,8 +193,8 @@ def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
             scores |= entry["scores"]
             if entry["sha256"] not in hashes:
                 advice = "screen the exam again with --overwrite"
-                found = _read_hashes(folder / STORED_HASHES, entry["sha256"], advice)
-                hashes[entry["sha256"]] = found
+                path, digest = folder / STORED_HASHES, entry["sha256"]
+                hashes[digest] = _read_hashes(path, digest, advice)
     if not chosen:
         return None
     every = frozenset().union(*hashes.values())
