@@ -12,7 +12,7 @@ import pytest
 import capsieve
 from capsieve.frame_table import FlagRule
 from support.exams import read_frames, write_exam_images
-from support.fake_detector import NAMES, FakeDetector
+from support.fake_detector import NAMES, AbortingDetector, FakeDetector
 from support.unfinished import write_unfinished
 
 EXAMS = ("a", "b", "c")
@@ -170,6 +170,20 @@ def test_frames_that_were_scored_alone_are_a_warning_also_after_new_flags(tmp_pa
         (warning,) = [text for text in done.record["warnings"] if "score_batch" in text]
         assert "no batches here" in warning
         assert "4 frames" in warning
+
+
+@pytest.mark.slow
+def test_the_error_output_of_workers_that_died_is_next_to_the_unfinished_segments(tmp_path):
+    exam = write_exam_images(tmp_path / "exam", 4)
+    (done,) = capsieve.screen(exam, tmp_path / "out", detector=AbortingDetector(), workers=2)
+    assert done.record
+    assert done.record["frame_counts"]["unscreened"] == 4
+    assert "assertion failed" in done.record["problems"][0]["what"]
+    (file,) = (done.folder / ".unfinished").glob("*.errors.txt")
+    assert file.read_text().startswith("first line\nassertion failed\n")
+    (finished,) = capsieve.screen(exam, tmp_path / "out", detector=FakeDetector(), workers=1)
+    assert finished.complete
+    assert not file.exists()
 
 
 class Spots:

@@ -1,5 +1,6 @@
 """A simple detector that is not the paper's: the score is the brightness."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from capsieve.detector import ReferenceRange
 from capsieve.frames import FrameLike, Placement
 from capsieve.results import Evidence, FrameResult, Spot
 
-__all__ = ["NAMES", "FakeDetector"]
+__all__ = ["NAMES", "AbortingDetector", "FakeDetector"]
 
 NAMES = ("brightness", "contrast")
 
@@ -51,3 +52,11 @@ class FakeDetector:
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
         return Evidence(map=np.asarray(frame, np.float32).mean(axis=2))
+
+
+class AbortingDetector(FakeDetector):
+    """A detector that ends its process, as a fault in a C library does."""
+
+    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
+        os.write(2, b"first line\nassertion failed\n")
+        os.abort()

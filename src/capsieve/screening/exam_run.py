@@ -129,6 +129,8 @@ def screen_exam(
                 lost, resumed = yield from _score(folder, heads, tasks, progress)
                 segments = {head.place.head: list(_rows(folder, head, lost)) for head in heads}
                 frames, features = number_frames(segments)
+                batch_errors = _batch_errors(segments)
+                del segments
                 flagged = flag_exam(
                     exam.name,
                     frames,
@@ -138,8 +140,7 @@ def screen_exam(
                 )
                 made = yield from _thumbnails(exam.name, heads, flagged, detector, executor[1])
                 base = base_record(exam, heads, frames, detector, settings.field_of_view, wanted)
-                base["run"] = _run_record(started, executor, resumed, detector)
-                base["run"] |= _batch_errors(segments)
+                base["run"] = _run_record(started, executor, resumed, detector) | batch_errors
                 packets = packet_table({head.place.head: head.survey.packets for head in heads})
                 tables = {"features": features, "packets": packets}
                 record = write_results(folder, base, flagged, *made, tables, choice=request.choice)
