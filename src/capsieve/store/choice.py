@@ -86,7 +86,7 @@ class Choice:
 
     @property
     def sha256(self) -> str:
-        """Of the file of the hashes."""
+        """SHA-256 of the file of the hashes."""
         return sha256(self.content).hexdigest()
 
 
