@@ -1,0 +1,242 @@
+"""A study: its exams and labels, both screenings, and the scores of every other setting.
+
+A folder STUDY has the folders phantom (unless the exams are the user's own), printed and inferred
+(results of ``capsieve screen``) and scores (blocks of :mod:`capsieve.evaluation.labelled_run`).
+Each of them continues what a killed run has begun.
+"""
+
+import math
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsieve.errors import CapsieveError, FileError, file_errors
+from capsieve.evaluation.labelled_run import LabelledRun, score_labelled_frames
+from capsieve.evaluation.robustness import plan_changes
+from capsieve.evaluation.settings import LabelledRunSettings
+from capsieve.labels import LabelSet, read_labels
+from capsieve.parameters import PRESETS, Parameters
+from capsieve.phantom.plan import PAPER, StudyPlan, plan_exam, plan_study
+from capsieve.phantom.write import write_study
+from capsieve.report.text import bytes_text
+from capsieve.reproduce.options import ReproduceOptions
+from capsieve.screening.screen import ScreenedExam, screen
+from capsieve.screening.settings import Listener, Progress, ScreenSettings
+
+__all__ = [
+    "CHANGE",
+    "READINGS",
+    "STAGES",
+    "Study",
+    "Tell",
+    "make_study",
+    "phantom_plan",
+    "setting_name",
+    "variants",
+]
+
+READINGS = {"printed": "As printed", "inferred": "As inferred"}
+"""The presets of the parameters, and their names on the page."""
+
+CHANGE = 10.0
+"""Percent, of each parameter of the robustness study."""
+
+STAGES = {
+    "rendering": 60.0,
+    "screening as printed": 6.0,
+    "screening as inferred": 6.0,
+    "scoring with every setting": 12.0,
+    "evaluating": 6.0,
+}
+"""The stages in their order with their shares of the time, for a progress bar."""
+
+Tell = Callable[[str, float], None]
+"""Takes a stage and the share of it that is done."""
+
+_SHORT = 10  # one frame of so many
+_BYTES_PER_FRAME = 30_000  # of 512 x 512: the video takes 16,000, results and thumbnails 4,000
+_SPARE_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """Exams with labels, screened as printed and as inferred, and scored with other settings.
+
+    Attributes
+    ----------
+    labels, regions
+        The labels, and the path of the outlines or None.
+    results
+        The folders of the screenings, by the names in :data:`READINGS`.
+    run
+        Scores of all labelled frames with `settings`, in their order.
+    settings
+        By name: the readings and their variants, then the changes of each reading.
+    """
+
+    labels: LabelSet
+    regions: Path | None
+    results: dict[str, Path]
+    run: LabelledRun
+    settings: dict[str, Parameters]
+    options: ReproduceOptions
+
+    @property
+    def is_phantom(self) -> bool:
+        """Whether the exams are synthetic."""
+        return self.options.exams is None
+
+
+def make_study(out: Path, options: ReproduceOptions, tell: Tell) -> Study:
+    """Render the phantom unless there are exams, screen twice, and score with all settings."""
+    exams, labels, regions = _exams(out, options, tell)
+    label_set = read_labels(labels, label_format=options.label_format)
+    results: dict[str, Path] = {}
+    for name in READINGS:
+        stage = f"screening as {name}"
+        settings = ScreenSettings(
+            parameters=PRESETS[name], workers=options.workers, overwrite=options.overwrite
+        )
+        results[name] = out / name
+        screened = screen(exams, results[name], settings=settings, progress=_listener(stage, tell))
+        _check_screened(screened)
+        tell(stage, 1.0)
+    settings = _settings()
+    stage = "scoring with every setting"
+    run = score_labelled_frames(
+        exams,
+        label_set,
+        list(settings.values()),
+        out / "scores",
+        settings=LabelledRunSettings(
+            label_format=options.label_format,
+            workers=options.workers,
+            overwrite=options.overwrite,
+        ),
+        progress=_listener(stage, tell),
+    )
+    tell(stage, 1.0)
+    return Study(label_set, regions, results, run, settings, options)
+
+
+def phantom_plan(options: ReproduceOptions) -> StudyPlan:
+    """Return the paper's study, or a tenth of it with at least a frame of every polyp."""
+    paper = plan_study("paper", seed=options.seed) if _is_whole(options) else None
+    if paper is not None:
+        return paper
+    composition = options.composition or tuple(
+        (_tenth(normal), tuple(map(_tenth, lengths))) for normal, lengths in PAPER
+    )
+    one_each = plan_study(
+        patients=len(composition), frames=1, polyps=0, seed=options.seed, size=options.size
+    )
+    exams = [
+        replace(
+            exam,
+            plan=plan_exam(
+                exam.plan.seed, sequence_lengths=lengths, normal_frames=normal, size=options.size
+            ),
+        )
+        for exam, (normal, lengths) in zip(one_each.exams, composition, strict=True)
+    ]
+    return StudyPlan("paper, short", options.seed, tuple(exams))
+
+
+def setting_name(reading: str, changed: str = "") -> str:
+    """Return the name of a reading among the settings, or of the change of one parameter in it."""
+    return f"{READINGS[reading]}, {changed} changed" if changed else READINGS[reading]
+
+
+def variants(study: Study) -> dict[str, NDArray[np.float32]]:
+    """Return the scores of the readings and their variants, without those of Table IV."""
+    columns = zip(study.settings, study.run.scores.T, strict=True)
+    return {name: scores for name, scores in columns if not name.endswith(" changed")}
+
+
+def _is_whole(options: ReproduceOptions) -> bool:
+    return not options.short and options.composition is None
+
+
+def _tenth(frames: int) -> int:
+    return math.ceil(frames / _SHORT)
+
+
+def _exams(out: Path, options: ReproduceOptions, tell: Tell) -> tuple[Path, Path, Path | None]:
+    """Return the exams, the labels and the outlines; render those of the phantom."""
+    if options.exams is not None:
+        assert options.labels is not None
+        return options.exams, options.labels, options.regions
+    folder, plan = out / "phantom", phantom_plan(options)
+    frames = sum(exam.plan.frames for exam in plan.exams)
+    _check_space(out, frames * (options.size / 512) ** 2)
+    done = 0
+
+    def advance(_: object, count: int) -> None:
+        nonlocal done
+        done += count
+        tell("rendering", done / frames)
+
+    write_study(
+        plan, folder, workers=options.workers, overwrite=options.overwrite, progress=advance
+    )
+    return folder / "exams", folder / "labels.csv", folder
+
+
+def _check_space(out: Path, frames: float) -> None:
+    """Raise FileError unless there is space for what is not rendered yet."""
+    with file_errors("write", out):
+        out.mkdir(parents=True, exist_ok=True)
+        there = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+        free = shutil.disk_usage(out).free
+    needed = round(_BYTES_PER_FRAME * frames) + _SPARE_BYTES - there
+    if free < needed:
+        raise FileError(
+            f"cannot render the study in {out}: it needs about {bytes_text(needed)}, and "
+            f"{bytes_text(free)} are free; free some space, choose another folder, or use --short"
+        )
+
+
+def _listener(stage: str, tell: Tell) -> Listener:
+    """Return a listener that tells the share of a stage that is done, each exam alike."""
+    parts: dict[str, float] = {}
+
+    def listen(progress: Progress) -> None:
+        parts[progress.exam] = progress.done / max(progress.total, 1)
+        tell(stage, sum(parts.values()) / progress.exams)
+
+    return listen
+
+
+def _check_screened(exams: Iterable[ScreenedExam]) -> None:
+    for exam in exams:
+        if exam.error is not None:
+            failed: CapsieveError = exam.error
+            raise FileError(f"{exam.name} cannot be screened: {failed}") from failed
+
+
+def _settings() -> dict[str, Parameters]:
+    """Return the readings, their variants, and all changes of the robustness study."""
+    printed, inferred = PRESETS["printed"], PRESETS["inferred"]
+    settings = {
+        setting_name("printed"): printed,
+        setting_name("inferred"): inferred,
+        "As printed, u masked: ball fitted in the component": replace(printed, ball_fit="feature"),
+        "Hemisphere, filters cut at 1 \N{GREEK SMALL LETTER SIGMA}": replace(
+            printed, ball_fit="hemisphere"
+        ),
+        "Printed ball, filters cut at 3 \N{GREEK SMALL LETTER SIGMA}": replace(
+            printed, stencil=3.0
+        ),
+        "As printed, vignetting not corrected": replace(printed, vignetting=False),
+        "As inferred, vignetting not corrected": replace(inferred, vignetting=False),
+    }
+    return settings | {
+        setting_name(name, change.name): change.parameters
+        for name in READINGS
+        for change in plan_changes(PRESETS[name], percents=(CHANGE,))
+        if change.parameters is not None
+    }
