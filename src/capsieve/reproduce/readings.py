@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from capsieve.errors import ParameterError
 from capsieve.evaluation.evaluate import evaluate
 from capsieve.evaluation.gallery_images import gallery_images
 from capsieve.evaluation.labelled_run import LabelledRun, draw_normals
@@ -65,10 +64,8 @@ def read_readings(study: Study, stack: ExitStack) -> list[Reading]:
             study.results[name], study.labels, options=options, regions=study.regions
         )
         point = evaluation.points[0]
-        if point.key != "chosen" or point.rule is None:
-            raise ParameterError(
-                "train_patient", f"no normal frame of patient {given.patient} was scored"
-            )
+        assert point.key == "chosen"
+        assert point.rule is not None
         parameters = replace(PRESETS[name], radius_threshold=int(point.rule.value))
         read = read_results(study.results[name], study.labels, options)
         images = gallery_images(read, point.flagged, stack)

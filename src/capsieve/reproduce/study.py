@@ -7,25 +7,28 @@ Each of them continues what a killed run has begun.
 
 import math
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import CapsieveError, FileError, file_errors
+from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.labelled_run import LabelledRun, score_labelled_frames
 from capsieve.evaluation.robustness import plan_changes
 from capsieve.evaluation.settings import LabelledRunSettings
+from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
 from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import PRESETS, Parameters
 from capsieve.phantom.plan import PAPER, StudyPlan, plan_exam, plan_study
 from capsieve.phantom.write import write_study
 from capsieve.report.text import bytes_text
 from capsieve.reproduce.options import ReproduceOptions
-from capsieve.screening.screen import ScreenedExam, screen
+from capsieve.screening.screen import screen
 from capsieve.screening.settings import Listener, Progress, ScreenSettings
+from capsieve.statistics.operating_point import TRAIN, with_training_patients
 
 __all__ = [
     "CHANGE",
@@ -46,11 +49,11 @@ CHANGE = 10.0
 """Percent, of each parameter of the robustness study."""
 
 STAGES = {
-    "rendering": 60.0,
-    "screening as printed": 6.0,
-    "screening as inferred": 6.0,
-    "scoring with every setting": 12.0,
-    "evaluating": 6.0,
+    "rendering": 75.0,
+    "scoring with every setting": 10.0,
+    "screening as printed": 5.0,
+    "screening as inferred": 5.0,
+    "evaluating": 5.0,
 }
 """The stages in their order with their shares of the time, for a progress bar."""
 
@@ -95,31 +98,26 @@ def make_study(out: Path, options: ReproduceOptions, tell: Tell) -> Study:
     """Render the phantom unless there are exams, screen twice, and score with all settings."""
     exams, labels, regions = _exams(out, options, tell)
     label_set = read_labels(labels, label_format=options.label_format)
-    results: dict[str, Path] = {}
-    for name in READINGS:
-        stage = f"screening as {name}"
-        settings = ScreenSettings(
-            parameters=PRESETS[name], workers=options.workers, overwrite=options.overwrite
-        )
-        results[name] = out / name
-        screened = screen(exams, results[name], settings=settings, progress=_listener(stage, tell))
-        _check_screened(screened)
-        tell(stage, 1.0)
-    settings = _settings()
-    stage = "scoring with every setting"
+    settings, common = _settings(), {"workers": options.workers, "overwrite": options.overwrite}
+    stage = "scoring with every setting"  # first, because it finds what is wrong with the labels
     run = score_labelled_frames(
         exams,
         label_set,
         list(settings.values()),
         out / "scores",
-        settings=LabelledRunSettings(
-            label_format=options.label_format,
-            workers=options.workers,
-            overwrite=options.overwrite,
-        ),
+        settings=LabelledRunSettings(label_format=options.label_format, **common),
+        check=partial(_check_frames, options.patient),
         progress=_listener(stage, tell),
     )
     tell(stage, 1.0)
+    for name in READINGS:
+        stage = f"screening as {name}"
+        screening = ScreenSettings(parameters=PRESETS[name], **common)
+        for exam in screen(exams, out / name, settings=screening, progress=_listener(stage, tell)):
+            if exam.error is not None:
+                raise FileError(f"{exam.name} cannot be screened: {exam.error}") from exam.error
+        tell(stage, 1.0)
+    results = {name: out / name for name in READINGS}
     return Study(label_set, regions, results, run, settings, options)
 
 
@@ -211,11 +209,19 @@ def _listener(stage: str, tell: Tell) -> Listener:
     return listen
 
 
-def _check_screened(exams: Iterable[ScreenedExam]) -> None:
-    for exam in exams:
-        if exam.error is not None:
-            failed: CapsieveError = exam.error
-            raise FileError(f"{exam.name} cannot be screened: {failed}") from failed
+def _check_frames(patient: str, frames: LabelledFrames) -> None:
+    """Raise an error unless there are frames of both classes, and normal ones of the patient."""
+    for truth, word in ((POLYP, "polyp"), (NORMAL, "normal")):
+        if not (frames.truth == truth).any():
+            raise FileError(
+                f"no frame of the exams is labelled {word}; the study needs both classes"
+            )
+    try:
+        parts = with_training_patients(frames, (patient,)).part
+    except ParameterError as error:
+        raise ParameterError("train_patient", error.args[1]) from error
+    if not (parts.isin([TRAIN]) & (frames.truth == NORMAL)).any():
+        raise ParameterError("train_patient", f"{patient!r} has no frame labelled normal")
 
 
 def _settings() -> dict[str, Parameters]:

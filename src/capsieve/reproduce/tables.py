@@ -65,7 +65,7 @@ def _numbers(study: Study, readings: Sequence[Reading]) -> Table:
     frames = readings[0].evaluation.frames
     thresholds = [each.parameters.radius_threshold for each in readings]
     higher = [_higher_threshold(each) for each in readings]
-    rows = [
+    rows: list[tuple[Any, ...]] = [
         ("Polyp frames", "230", *[text.count(int(frames.polyp_frames.sum())), ""] * 2),
         ("Normal frames", "18,738", *[text.count(int(frames.normal_frames.sum())), ""] * 2),
         (f"Threshold chosen on patient {patient} for 90 %", "37", *_plain_cells(thresholds)),
@@ -332,10 +332,11 @@ def _robustness(readings: Sequence[Reading]) -> Table:
     caption = (
         f"Each parameter of the geometric part is increased by {CHANGE:g} %, one at a time; whole "
         "numbers are rounded up: "
-        f"{', '.join(f'{c.symbol} {c.base:g} to {c.value:g}' for c in study.changes)}. delta is "
-        "the size of the relative change in percent. R_P stays as it is. False positives: relative "
-        "change of their number, which tells the readings apart better than the specificity; that "
-        "of the paper is computed from its printed percentages and known to 1 or 2 points. Ours: "
+        f"{', '.join(f'{c.symbol} {c.base:g} to {c.value:g}' for c in study.changes)}. The "
+        "columns delta() have the size of the relative change in percent. R_P stays as it is. "
+        "False positives: relative change of their number, which tells the readings apart better "
+        "than the specificity; that of the paper is computed from its printed percentages and "
+        "known to 1 or 2 points. Ours: "
         f"all {text.count(int(frames.polyp_frames.sum()))} polyp frames and "
         f"{text.count(int(frames.normal_frames.sum()))} normal ones, drawn at random (seed "
         f"{study.settings.seed}). The paper does not state which 4,000 normal frames it used; they "
@@ -360,6 +361,8 @@ def _rate_cells(
 ) -> Iterator[Any]:
     for value, change in zip(values, changes, strict=True):
         yield from (value, change)
-    known = changes[0] is not None and base[0] < 1
-    change = (1 - values[0]) / (1 - base[0]) - 1 if known else None
-    yield None if change is None else f"{text.signed(round(100 * change, 1) + 0.0)} %"
+    if changes[0] is None or base[0] == 1:
+        yield None
+    else:
+        more = round(100 * ((1 - values[0]) / (1 - base[0]) - 1), 1)
+        yield f"{'+' if more > 0 else ''}{text.decimals(more)} %"
