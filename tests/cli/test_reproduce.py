@@ -50,10 +50,10 @@ def test_the_command_prints_the_readings_and_the_page(run, tmp_path, monkeypatch
     given = {}
     table = Table("readings", "Readings", (Column("setting", "Setting"),), (("As printed",),))
 
-    def reproduce(out, *, options, tell):
+    def reproduce(out, *, options, progress):
         given["options"] = options
         for stage in ("scoring with every setting", "evaluating"):
-            tell(stage, 1.0)
+            progress(stage, 1.0)
         return Reproduction(out / "reproduction.html", {"readings": table})
 
     monkeypatch.setattr(module, "reproduce", reproduce)
@@ -78,9 +78,9 @@ def test_one_bar_covers_all_stages(monkeypatch):
             pass
 
     monkeypatch.setattr(progress, "_display", lambda **_: Display())
-    with progress.stage_progress({"first": 30.0, "second": 10.0}) as tell:
+    with progress.stage_progress({"first": 30.0, "second": 10.0}) as listen:
         for stage, share in (("first", 0.5), ("first", 1.0), ("second", 0.4), ("second", 1.0)):
-            tell(stage, share)
+            listen(stage, share)
     assert [done for _, done, _, _ in shown] == [37, 75, 85, 100]
     assert len({(what, total) for what, _, total, _ in shown}) == 1
     assert shown[2][3].startswith("second")

@@ -66,7 +66,7 @@ def test_an_interrupted_study_continues_to_the_same_page(reproduced, tmp_path, s
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reproduce(tmp_path, options=small_options(), tell=interrupt)
+        reproduce(tmp_path, options=small_options(), progress=interrupt)
     assert not (tmp_path / "reproduction.html").exists()
     again = reproduce(tmp_path, options=small_options())
     assert again.page.read_bytes() == done.page.read_bytes()
@@ -75,7 +75,7 @@ def test_an_interrupted_study_continues_to_the_same_page(reproduced, tmp_path, s
 def test_the_stages_rise_to_the_end(reproduced, tmp_path):
     shutil.copytree(reproduced[0], tmp_path / "study")
     told = []
-    reproduce(tmp_path / "study", options=small_options(), tell=lambda *each: told.append(each))
+    reproduce(tmp_path / "study", options=small_options(), progress=lambda *each: told.append(each))
     order = list(STAGES)
     places = [(order.index(stage), share) for stage, share in told]
     assert places == sorted(places)

@@ -1,4 +1,4 @@
-"""The exams of a study: plan, free space, and what is wrong with labels."""
+"""The exams of a study: plan, free space, and wrong labels."""
 
 import csv
 from collections import namedtuple
@@ -18,7 +18,7 @@ Usage = namedtuple("Usage", "total used free")
 
 
 def quiet(stage, share):
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 def test_a_short_study_has_a_tenth_of_the_frames_and_every_polyp(monkeypatch):

@@ -152,7 +152,7 @@ def test_table_3_has_every_patient(tables, screened, reading):
 def test_the_base_of_table_4_is_the_screening(tables, screened, reading):
     frames, table = screened[reading], columns(tables["table-4"])
     row = {key: values[1 + READINGS.index(reading)] for key, values in table.items()}
-    flagged = frames.radius >= frames.threshold  # all normal frames: there are fewer than asked for
+    flagged = frames.radius >= frames.threshold  # all normal frames: there are fewer than 1,000
     assert row["frames_specificity"] == pytest.approx((~flagged)[frames.normal].mean())
     assert row["frames_sensitivity"] == pytest.approx(flagged[frames.polyp].mean())
     polyps = len({*frames.name[frames.polyp]})

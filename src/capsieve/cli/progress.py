@@ -63,9 +63,9 @@ def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
 def stage_progress(
     stages: Mapping[str, float], *, quiet: bool = False
 ) -> Iterator[Callable[[str, float], None]]:
-    """Yield a function that takes a stage and the share of it that is done: one bar for all.
+    """Yield a function that takes a stage and its finished fraction; there is one bar for all.
 
-    `stages` are the stages in their order with their shares of the time, of any sum.
+    `stages` are the stages in their order with their usual parts of the time.
     """
     whole = sum(stages.values())
     before = dict(zip(stages, accumulate(stages.values(), initial=0.0), strict=False))
@@ -73,8 +73,8 @@ def stage_progress(
 
     with _display(quiet=quiet, unit="%") as show:
 
-        def tell(stage: str, share: float) -> None:
-            now, done = time.monotonic(), 100 * (before[stage] + share * stages[stage]) / whole
+        def listen(stage: str, fraction: float) -> None:
+            now, done = time.monotonic(), 100 * (before[stage] + fraction * stages[stage]) / whole
             recent.append((now, done))
             while recent[0][0] < now - _RECENT_S:
                 recent.popleft()
@@ -82,7 +82,7 @@ def stage_progress(
             left = f", {_duration((100 - done) * since / gained)} left" if gained > 0 else ""
             show("Study", int(done), 100, stage + left)
 
-        yield tell
+        yield listen
 
 
 class _Rate:

@@ -41,9 +41,9 @@ def command(settings: ReproduceOptions, out: Path, quiet: bool) -> None:
     stages = {name: share for name, share in STAGES.items() if rendered or name != "rendering"}
     with (
         interruptible(overwrite=settings.overwrite),
-        stage_progress(stages, quiet=quiet) as tell,
+        stage_progress(stages, quiet=quiet) as progress,
     ):
-        done = reproduce(out, options=settings, tell=tell)
+        done = reproduce(out, options=settings, progress=progress)
     click.echo(tables.terminal(done.tables["readings"]))
     if rendered:
         click.echo("\nThe frames are synthetic: expect other values for real exams.")

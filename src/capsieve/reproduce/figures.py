@@ -80,7 +80,7 @@ def _steps(reading: Reading, row: int) -> Drawing | None:
 def _errors(reading: Reading) -> Gallery | None:
     """Return two missed polyp frames and two flagged normal ones, of different kinds if possible.
 
-    As in the paper: a polyp whose component was too stretched, one whose radius was below R_P; and
+    As in the paper: a polyp with a stretched component, one with a radius below R_P, and
     the two false positives with the highest scores.
     """
     frames, images = reading.evaluation.frames, reading.images

@@ -45,7 +45,7 @@ class ReproduceOptions:
         None, "Format of the labels, if it is not recognised.", metavar="NAME"
     )
     allow_leaks: bool = _option(
-        False, "Continue although patients are not independent; the page says so."
+        False, "Continue although patients are not independent; the page names the leaks."
     )
     short: bool = _option(False, "A tenth of the frames of the phantom.")
     seed: int = _option(

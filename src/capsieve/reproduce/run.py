@@ -14,7 +14,7 @@ from capsieve.report.robustness_figure import robustness_drawing
 from capsieve.reproduce.figures import paper_figures
 from capsieve.reproduce.options import ReproduceOptions
 from capsieve.reproduce.readings import Reading, read_readings
-from capsieve.reproduce.study import Study, Tell, make_study
+from capsieve.reproduce.study import StageListener, Study, make_study
 from capsieve.reproduce.tables import paper_tables, rate_studies
 from capsieve.statistics.results import Table
 
@@ -23,7 +23,7 @@ __all__ = ["Reproduction", "reproduce"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reproduction:
-    """What was written: the page, and the tables by their keys."""
+    """The page that was written, and its tables by their keys."""
 
     page: Path
     tables: dict[str, Table]
@@ -33,7 +33,7 @@ def reproduce(
     out: str | os.PathLike[str],
     *,
     options: ReproduceOptions = ReproduceOptions(),  # noqa: B008 it is immutable
-    tell: Tell = lambda stage, share: None,
+    progress: StageListener = lambda stage, fraction: None,
     **changes: Any,
 ) -> Reproduction:
     """Reproduce the paper's study on the phantom or on one's own exams.
@@ -46,9 +46,9 @@ def reproduce(
         Folder of the study: exams, results, scores, tables and the page.
     options
         The exams and their labels, and the size of the phantom.
-    tell
-        Called with the stage (see :data:`capsieve.reproduce.study.STAGES`) and the share of it that
-        is done.
+    progress
+        Called with the stage, see :data:`capsieve.reproduce.study.STAGES`, and its finished
+        fraction.
     **changes
         Fields of `options`, such as ``short=True``.
 
@@ -58,14 +58,14 @@ def reproduce(
         The exams or labels cannot be read, the folder has another study, or there is no space.
     """
     options = replace(options, **changes)
-    study = make_study(Path(out).absolute(), options, tell)
-    tell("evaluating", 0.0)
+    study = make_study(Path(out).absolute(), options, progress)
+    progress("evaluating", 0.0)
     with ExitStack() as stack:
         readings = read_readings(study, stack)
-        tell("evaluating", 0.5)
+        progress("evaluating", 0.5)
         made = paper_tables(study, readings)
         page = write_reproduction(_content(study, readings, made), Path(out))
-    tell("evaluating", 1.0)
+    progress("evaluating", 1.0)
     return Reproduction(page, made)
 
 
@@ -90,7 +90,7 @@ def _content(study: Study, readings: list[Reading], made: dict[str, Table]) -> R
         },
         facts=(
             ("Detector", "paper (the published algorithm), as printed and as inferred"),
-            ("R_P", f"the smallest one with 90 % specificity on patient {options.patient}"),
+            ("Threshold", f"the smallest one with 90 % specificity on patient {options.patient}"),
             ("Normal frames of the robustness study", f"drawn at random, seed {options.seed}"),
             ("Exams", "rendered, seed " + str(options.seed) if study.is_phantom else "given"),
         ),

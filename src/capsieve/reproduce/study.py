@@ -2,7 +2,7 @@
 
 A folder STUDY has the folders phantom (unless the exams are the user's own), printed and inferred
 (results of ``capsieve screen``) and scores (blocks of :mod:`capsieve.evaluation.labelled_run`).
-Each of them continues what a killed run has begun.
+Each of them is continued after a killed run.
 """
 
 import math
@@ -35,7 +35,7 @@ __all__ = [
     "READINGS",
     "STAGES",
     "Study",
-    "Tell",
+    "StageListener",
     "make_study",
     "phantom_plan",
     "setting_name",
@@ -55,10 +55,10 @@ STAGES = {
     "screening as inferred": 5.0,
     "evaluating": 5.0,
 }
-"""The stages in their order with their shares of the time, for a progress bar."""
+"""The stages in their order with their usual parts of the time, for a progress bar."""
 
-Tell = Callable[[str, float], None]
-"""Takes a stage and the share of it that is done."""
+StageListener = Callable[[str, float], None]
+"""Takes a stage and its finished fraction."""
 
 _SHORT = 10  # one frame of so many
 _BYTES_PER_FRAME = 30_000  # of 512 x 512: the video takes 16,000, results and thumbnails 4,000
@@ -94,12 +94,12 @@ class Study:
         return self.options.exams is None
 
 
-def make_study(out: Path, options: ReproduceOptions, tell: Tell) -> Study:
+def make_study(out: Path, options: ReproduceOptions, progress: StageListener) -> Study:
     """Render the phantom unless there are exams, screen twice, and score with all settings."""
-    exams, labels, regions = _exams(out, options, tell)
+    exams, labels, regions = _exams(out, options, progress)
     label_set = read_labels(labels, label_format=options.label_format)
     settings, common = _settings(), {"workers": options.workers, "overwrite": options.overwrite}
-    stage = "scoring with every setting"  # first, because it finds what is wrong with the labels
+    stage = "scoring with every setting"  # first, because it checks the labels
     run = score_labelled_frames(
         exams,
         label_set,
@@ -107,16 +107,18 @@ def make_study(out: Path, options: ReproduceOptions, tell: Tell) -> Study:
         out / "scores",
         settings=LabelledRunSettings(label_format=options.label_format, **common),
         check=partial(_check_frames, options.patient),
-        progress=_listener(stage, tell),
+        progress=_listener(stage, progress),
     )
-    tell(stage, 1.0)
+    progress(stage, 1.0)
     for name in READINGS:
         stage = f"screening as {name}"
         screening = ScreenSettings(parameters=PRESETS[name], **common)
-        for exam in screen(exams, out / name, settings=screening, progress=_listener(stage, tell)):
+        for exam in screen(
+            exams, out / name, settings=screening, progress=_listener(stage, progress)
+        ):
             if exam.error is not None:
                 raise FileError(f"{exam.name} cannot be screened: {exam.error}") from exam.error
-        tell(stage, 1.0)
+        progress(stage, 1.0)
     results = {name: out / name for name in READINGS}
     return Study(label_set, regions, results, run, settings, options)
 
@@ -163,7 +165,9 @@ def _tenth(frames: int) -> int:
     return math.ceil(frames / _SHORT)
 
 
-def _exams(out: Path, options: ReproduceOptions, tell: Tell) -> tuple[Path, Path, Path | None]:
+def _exams(
+    out: Path, options: ReproduceOptions, progress: StageListener
+) -> tuple[Path, Path, Path | None]:
     """Return the exams, the labels and the outlines; render those of the phantom."""
     if options.exams is not None:
         assert options.labels is not None
@@ -176,7 +180,7 @@ def _exams(out: Path, options: ReproduceOptions, tell: Tell) -> tuple[Path, Path
     def advance(_: object, count: int) -> None:
         nonlocal done
         done += count
-        tell("rendering", done / frames)
+        progress("rendering", done / frames)
 
     write_study(
         plan, folder, workers=options.workers, overwrite=options.overwrite, progress=advance
@@ -185,7 +189,7 @@ def _exams(out: Path, options: ReproduceOptions, tell: Tell) -> tuple[Path, Path
 
 
 def _check_space(out: Path, frames: float) -> None:
-    """Raise FileError unless there is space for what is not rendered yet."""
+    """Raise FileError unless there is space for the frames that are missing."""
     with file_errors("write", out):
         out.mkdir(parents=True, exist_ok=True)
         there = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -198,13 +202,13 @@ def _check_space(out: Path, frames: float) -> None:
         )
 
 
-def _listener(stage: str, tell: Tell) -> Listener:
-    """Return a listener that tells the share of a stage that is done, each exam alike."""
+def _listener(stage: str, progress: StageListener) -> Listener:
+    """Return a listener of exams that reports the finished fraction of a stage."""
     parts: dict[str, float] = {}
 
-    def listen(progress: Progress) -> None:
-        parts[progress.exam] = progress.done / max(progress.total, 1)
-        tell(stage, sum(parts.values()) / progress.exams)
+    def listen(exam: Progress) -> None:
+        parts[exam.exam] = exam.done / max(exam.total, 1)
+        progress(stage, sum(parts.values()) / exam.exams)
 
     return listen
 

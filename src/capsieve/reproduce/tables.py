@@ -210,9 +210,7 @@ def _parameters(readings: Sequence[Reading]) -> Table:
         values = (_value(reading.parameters, field.name) for reading in readings)
         name = field.name if symbol == "-" else symbol
         rows.append((name, field.metadata["meaning"], in_paper, *values))
-    rows.sort(
-        key=lambda row: row[2] is None
-    )  # those that the paper lists, in its order, come first
+    rows.sort(key=lambda row: row[2] is None)  # those of the paper, in its order, first
     rows.insert(1, ("N_y", "height of the working frame in pixels", "256", *["of the frame"] * 2))
     columns = (
         Column("parameter", "Parameter"),
@@ -221,8 +219,8 @@ def _parameters(readings: Sequence[Reading]) -> Table:
         *(Column(key, each.name, "number") for key, each in zip(_KEYS, readings, strict=True)),
     )
     caption = (
-        "Every value of the paper is used as it stands, and its formulas are evaluated for "
-        "N_x = 256; only R_P is chosen anew, by the paper's rule. Rows without a value of the "
+        "Every value of the paper is used unchanged, and its formulas are evaluated for "
+        "N_x = 256; only R_P is chosen again, by the paper's rule. Rows without a value of the "
         "paper are choices that its table does not list."
     )
     return Table("table-1", "Parameters", columns, tuple(rows), caption)
@@ -333,8 +331,8 @@ def _robustness(readings: Sequence[Reading]) -> Table:
         f"Each parameter of the geometric part is increased by {CHANGE:g} %, one at a time; whole "
         "numbers are rounded up: "
         f"{', '.join(f'{c.symbol} {c.base:g} to {c.value:g}' for c in study.changes)}. The "
-        "columns delta() have the size of the relative change in percent. R_P stays as it is. "
-        "False positives: relative change of their number, which tells the readings apart better "
+        "columns delta() have the size of the relative change in percent. R_P is not changed. "
+        "False positives: relative change of their number, which separates the readings better "
         "than the specificity; that of the paper is computed from its printed percentages and "
         "known to 1 or 2 points. Ours: "
         f"all {text.count(int(frames.polyp_frames.sum()))} polyp frames and "
