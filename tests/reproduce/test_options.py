@@ -1,6 +1,7 @@
 """Options of a reproduction."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,8 +25,9 @@ def test_own_exams_need_labels_and_a_patient(name):
 
 @pytest.mark.parametrize("name", ["labels", "train_patient", "regions", "label_format"])
 def test_options_of_own_exams_need_exams(name):
+    given: dict[str, Any] = {name: "x"}
     with pytest.raises(ParameterError) as error:
-        ReproduceOptions(**{name: "x"})
+        ReproduceOptions(**given)
     assert error.value.field == name
 
 

@@ -23,5 +23,6 @@ def test_the_changes_are_those_of_the_robustness_study(reproduced, number):
     rows = done.tables["table-4"].rows[1 + number :: 3]
     assert [row[2:8:2] for row in rows[:1]] == [tuple(study.metrics[k].value for k in RATES)]
     for row, change in zip(rows[1:], study.changes, strict=True):
+        assert change.effect is not None
         assert row[2:8:2] == tuple(change.effect.rates[key].value for key in RATES)
         assert row[3:8:2] == tuple(change.effect.delta[key] for key in RATES)

@@ -56,6 +56,7 @@ def screened(reproduced):
 def counts(text):
     """Return the counts in ``31.3 % (5 of 16)``."""
     found = re.search(r"\((\S+) of (\S+)\)", text)
+    assert found is not None, text
     return tuple(int(each.replace(",", "")) for each in found.groups())
 
 
