@@ -56,7 +56,8 @@ def read_readings(study: Study, stack: ExitStack) -> list[Reading]:
     options = EvaluationOptions(
         train_patients=(given.patient,),
         label_format=given.label_format,
-        allow_leaks=given.allow_leaks,
+        # Frames of two synthetic exams that look alike do so by chance; the page names them.
+        allow_leaks=given.allow_leaks or study.is_phantom,
     )
     found = []
     for name, shown in READINGS.items():
