@@ -8,7 +8,7 @@ from capsieve.cli import progress
 from capsieve.errors import FileError
 from capsieve.reproduce import run as module
 from capsieve.reproduce.run import Reproduction
-from capsieve.statistics.results import Column, Table
+from capsieve.result_table import Column, Table
 
 Usage = namedtuple("Usage", "total used free")
 

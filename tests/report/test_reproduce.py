@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from capsieve.report.figures import Drawing
 from capsieve.report.reproduce import ReproducedStudy, write_reproduction
-from capsieve.statistics.results import Column, Table
+from capsieve.result_table import Column, Table
 from support.html_page import Page
 
 TABLES = ("numbers", "readings", "table-1", "table-2", "table-3", "table-4")

@@ -5,7 +5,7 @@ import pytest
 from capsieve.evaluation.robustness import study_robustness
 from capsieve.evaluation.settings import RobustnessSettings
 from capsieve.parameters import PRESETS
-from capsieve.statistics.robustness import RATES
+from capsieve.statistics.rates import RATES
 
 
 @pytest.mark.slow

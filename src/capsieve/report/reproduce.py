@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from capsieve.report import figures, page, tables
 from capsieve.report.figures import Drawing
-from capsieve.statistics.results import Table
+from capsieve.result_table import Table
 
 __all__ = ["PAGE", "ReproducedStudy", "write_reproduction"]
 

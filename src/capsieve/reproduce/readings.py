@@ -69,7 +69,7 @@ def read_readings(study: Study, stack: ExitStack) -> list[Reading]:
         assert point.rule is not None
         parameters = replace(PRESETS[name], radius_threshold=int(point.rule.value))
         read = read_results(study.results[name], study.labels, options)
-        images = gallery_images(read, point.flagged, stack)
+        images = stack.enter_context(gallery_images(read, point.flagged))
         robustness = _robustness(study, name, parameters)
         found.append(Reading(shown, parameters, evaluation, images, robustness))
     return found

@@ -16,7 +16,7 @@ from capsieve.reproduce.options import ReproduceOptions
 from capsieve.reproduce.readings import Reading, read_readings
 from capsieve.reproduce.study import StageListener, Study, make_study
 from capsieve.reproduce.tables import paper_tables, rate_studies
-from capsieve.statistics.results import Table
+from capsieve.result_table import Table
 
 __all__ = ["Reproduction", "reproduce"]
 

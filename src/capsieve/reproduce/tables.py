@@ -16,12 +16,13 @@ from capsieve.report.robustness_figure import RateChanges
 from capsieve.reproduce import paper_numbers as paper
 from capsieve.reproduce.readings import Reading
 from capsieve.reproduce.study import CHANGE, Study, variants
+from capsieve.result_table import Column, Table
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import polyp_scores
 from capsieve.statistics.operating_point import TEST, TRAIN, smallest_threshold
 from capsieve.statistics.operating_point import with_training_patients as with_parts
-from capsieve.statistics.results import Column, Interval, Metric, Table
-from capsieve.statistics.robustness import RATES, Rate, rates
+from capsieve.statistics.rates import RATES, Rate, rates
+from capsieve.statistics.results import Interval, Metric
 
 __all__ = ["paper_tables", "rate_studies"]
 
