@@ -26,19 +26,31 @@ class Appearance(NamedTuple):
     pink: tuple[np.float32, ...]
     amber: tuple[np.float32, ...]
     amber_share: np.float32
-    # Amounts.
+    # Amounts on the wall: variation of the share and of brightness along it, and of both with the
+    # grain; vessels; relief; darkness of creases; gloss, and how closely it follows the relief.
+    hue: np.float32
     patches: np.float32
     grain: np.float32
+    grain_hue: np.float32
     vessels: np.float32
-    wet: np.float32
     relief: np.float32
+    creases: np.float32
+    wet: np.float32
+    film: np.float32
+    # The same on polyps.
+    polyp_grain: np.float32
+    polyp_vessels: np.float32
+    polyp_relief: np.float32
     # Power of the lamps, square of their distance from the lens, sharpness of their reflections;
-    # share of light from all sides, and of light that a wet dome spreads over the field.
+    # share of light from all sides, and of light that a wet dome spreads over the field; grey level
+    # that the exposure aims at, as linear light, and how much the recorder sharpens.
     power: np.float32
     ring_mm2: np.float32
     glare: np.float32
     sharpness: np.float32
     around: np.float32
+    exposure: np.float32
+    edges: np.float32
     # Position of the texture on the wall.
     shift_row: np.float32
     shift_col: np.float32
@@ -49,22 +61,31 @@ def make_appearance(seed: int) -> Appearance:
     """Return the appearance of an exam: patients differ in colour, vessels and gloss."""
     rng = generator(seed, "look")
     pink, amber = (
-        tuple((np.array(colour) * rng.uniform(0.95, 1.05, 3)).astype(np.float32))
-        for colour in ([0.66, 0.255, 0.165], [0.66, 0.270, 0.075])
+        tuple((np.array(colour) * rng.uniform(0.92, 1.08, 3)).astype(np.float32))
+        for colour in ([0.66, 0.225, 0.130], [0.66, 0.250, 0.045])
     )
-    rough = math.exp(rng.uniform(math.log(0.65), math.log(2.0)))
+    rough = math.exp(rng.uniform(math.log(0.7), math.log(1.5)))
     amounts = {
-        "amber_share": rng.uniform(0.1, 0.8),
-        "patches": 0.045,
-        "grain": 0.0010 * rough,
+        "amber_share": rng.uniform(0.05, 0.95),
+        "hue": 0.25,
+        "patches": 0.10,
+        "grain": 0.0016 * rough,
+        "grain_hue": 0.0040 * rough,
         "vessels": 0.0026 * rng.uniform(0.3, 1.6),
-        "wet": 0.3 * rng.uniform(0.4, 1.6),
-        "relief": 0.0018 * rough,
+        "relief": 0.0030 * rough,
+        "creases": rng.uniform(0.5, 1.0),
+        "wet": 0.5 * rng.uniform(0.4, 1.6),
+        "film": 0.45,
+        "polyp_grain": 0.0028,
+        "polyp_vessels": 0.0050,
+        "polyp_relief": 0.0050,
         "power": 400.0,
         "ring_mm2": 72.0,
-        "glare": rng.uniform(0.06, 0.20),
-        "sharpness": 900.0,
-        "around": rng.uniform(0.18, 0.42),
+        "glare": rng.uniform(0.01, 0.05),
+        "sharpness": 1200.0,
+        "around": rng.uniform(0.10, 0.25),
+        "exposure": 0.24 * math.exp(rng.normal(0, 0.12)),
+        "edges": rng.uniform(0.2, 0.9),
         "shift_row": rng.uniform(0, 1),
         "shift_col": rng.uniform(0, 1),
     }
@@ -97,23 +118,27 @@ def expose(
     """
     some = (slice(None, None, max(lens.size // 64, 1)),) * 2
     part = image[some][lens.inside[some]]
-    gain = _gain(part * lens.falloff[some][lens.inside[some]][:, np.newaxis])
+    gain = _gain(float(appearance.exposure), part * lens.falloff[some][lens.inside[some]][:, np.newaxis])
     # A wet dome spreads a part of the mean light over the whole field.
     glare = float(appearance.glare) * gain * np.minimum(part, 1 / gain).mean(axis=0)
     if float(np.hypot(*smear)) > 1.0:
         cv2.filter2D(image, -1, _streak(smear), dst=image)
     cv2.GaussianBlur(image, (0, 0), max(0.85 * lens.size / 512, 0.4), dst=image)
+    # The recorder sharpens, as most do: edges get a dark and a bright side.
+    soft = cv2.GaussianBlur(image, (0, 0), max(2.2 * lens.size / 512, 0.6))
+    edges = float(appearance.edges)
+    cv2.addWeighted(image, 1 + edges, soft, -edges, 0, dst=image)
     return develop(
         image, lens.inside, lens.falloff, np.float32(gain), np.array(glare, np.float32), _curve(),
         np.array(_NOISE, np.float32), np.uint64(key), np.array(SURROUNDS[surround], np.uint8),
     )  # fmt: skip
 
 
-def _gain(light: NDArray[np.float32]) -> float:
-    """Automatic exposure: bring the bright part of the field to a set value."""
+def _gain(target: float, light: NDArray[np.float32]) -> float:
+    """Automatic exposure: bring the bright part of the field near a set value, not quite to it."""
     grey = 0.4 * light[:, 0] + 0.6 * light[:, 1]
     metered = 0.6 * float(np.quantile(grey, 0.8)) + 0.4 * float(np.mean(grey))
-    return min(0.30 / max(metered, 1e-4), 12.0)
+    return min(target * max(metered, 1e-4) ** -0.9, 12.0)
 
 
 @lru_cache(maxsize=1)

@@ -144,6 +144,7 @@ def _paint(
     """Frame in linear light, and the number of pixels that bubbles, liquid and stool cover."""
     spoilers, pose, colon = make_spoilers(seed), scene.pose, scene.colon
     radius = scene.surfaces.radius
+    creases = colon.creases(radius, scene.station.s_mm)
     faces = np.array(
         [(p.redness, p.roughness, p.shape % 97 / 97, p.shape % 89 / 89) for p in scene.polyps],
         np.float32,
@@ -151,7 +152,7 @@ def _paint(
     image, liquid, stool = shade(
         pose.position.astype(np.float32), pose.rotation.T[:2].astype(np.float32), rays,
         np.float32(1 / lens.pixels_per_radian), surface, places, scene.surfaces,
-        (colon.tint.reshape(-1, 2), COLUMNS), faces, make_tiles(seed % _VARIANTS), appearance,
+        (colon.tint.reshape(-1, 2), creases.reshape(-1, 1), COLUMNS), faces, make_tiles(seed % _VARIANTS), appearance,
         liquid_at(spoilers, pose.s_mm, colon, radius), stool_at(spoilers, pose.s_mm),
     )  # fmt: skip
     bubbles = bubbles_in_view(spoilers, pose, lens, colon, radius)

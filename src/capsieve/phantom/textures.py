@@ -53,10 +53,10 @@ def make_tiles(variant: int) -> Tiles:
     relief = 0.8 * coarse + 0.35 * fine + 1.1 * np.sqrt(furrows + 0.02)
     wall = _packed(vessels, grain, relief)
 
-    net = _vessels(rng, _POLYP, trees=46, length=34, thick=2.2)
+    net = _vessels(rng, _POLYP, trees=60, length=40, thick=2.8)
     pits = _pits(rng, _POLYP)
-    lumps = field(rng, (_POLYP, _POLYP), 15)
-    polyp = _packed(net, 0.9 * pits + 0.35 * lumps, 1.5 * pits + 2.2 * lumps)
+    lumps = field(rng, (_POLYP, _POLYP), 22)
+    polyp = _packed(net, pits + 0.5 * lumps, 2.0 * pits + 2.2 * lumps)
     return Tiles(
         wall=Tile(_levels(wall), _WALL, np.float32(_WALL_MM)),
         polyp=Tile(_levels(polyp), _POLYP, np.float32(_POLYP_MM)),
@@ -116,7 +116,7 @@ def _line(canvas: NDArray[Any], start: NDArray[Any], end: NDArray[Any], thick: f
 
 def _pits(rng: np.random.Generator, size: int) -> NDArray[Any]:
     """Pit pattern of a polyp: the distance to the nearest of many random points."""
-    points = rng.integers(0, size, (int(size * size / 85), 2))
+    points = rng.integers(0, size, (int(size * size / 300), 2))
     seeds = np.full((size, size), 255, np.uint8)
     seeds[points[:, 0], points[:, 1]] = 0
     wide = np.pad(seeds, 32, mode="wrap")
