@@ -75,8 +75,12 @@ class Colon:
         held = 8.5 * np.exp(-(((s - np.float32(capsule_mm)) / 19) ** 4)).astype(np.float32)
         radius = self.relaxed[near] * (1 - closed)
         radius += self.pleats[near] * (closed * (1 - 0.5 * closed))
+        # The capsule pushes the wall outwards; folds and creases remain.
+        mean = radius.mean(axis=1, keepdims=True)
+        radius += np.maximum(held[:, np.newaxis] - mean, 0)
         out = np.full(self.relaxed.shape, _NARROWEST, np.float32)
-        out[near] = np.maximum(radius, np.maximum(held, np.float32(_NARROWEST))[:, np.newaxis])
+        least = np.maximum(np.float32(0.6) * held, np.float32(_NARROWEST))
+        out[near] = np.maximum(radius, least[:, np.newaxis])
         return out
 
     def creases(self, radius: NDArray[np.float32], capsule_mm: float) -> NDArray[np.float32]:
@@ -113,10 +117,10 @@ def make_colon(seed: int) -> Colon:
     from_end = ROW_MM * np.minimum(np.arange(rows), rows - 1 - np.arange(rows))
     radius *= smoothstep(from_end, 0, 30)[:, np.newaxis]
     lobes = rng.integers(5, 9)
-    warp = 0.8 * field(rng, shape, (16 / ROW_MM, 14))
+    warp = 1.2 * field(rng, shape, (16 / ROW_MM, 14))
     turn = 1.6 * field(rng, (rows, 1), (40 / ROW_MM, 1))
     # Round pillows that touch each other in narrow creases.
-    pleats = np.sqrt(np.cos(0.5 * lobes * theta + warp + turn) ** 2 + 0.03)
+    pleats = np.sqrt(np.cos(0.5 * lobes * theta + warp + turn) ** 2 + 0.06)
     s = ROW_MM * np.arange(rows)[:, np.newaxis]
     across = np.pi * s / rng.uniform(14, 26) + 1.1 * field(rng, shape, (12 / ROW_MM, 18))
     pleats *= 1 - rng.uniform(0.2, 0.8) * (1 - np.sqrt(np.cos(across) ** 2 + 0.05))

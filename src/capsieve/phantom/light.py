@@ -16,7 +16,7 @@ __all__ = ["SURROUNDS", "Appearance", "expose", "make_appearance"]
 
 SURROUNDS = {"black": (0, 0, 0), "grey": (88, 88, 88), "blue": (18, 38, 92)}
 _CURVE = 1024
-_NOISE = (1.5, 2.2)  # standard deviation in grey levels, in the dark and in full light
+_NOISE = (2.2, 3.6)  # standard deviation in grey levels, in the dark and in full light
 
 
 class Appearance(NamedTuple):
@@ -62,30 +62,30 @@ def make_appearance(seed: int) -> Appearance:
     rng = generator(seed, "look")
     pink, amber = (
         tuple((np.array(colour) * rng.uniform(0.92, 1.08, 3)).astype(np.float32))
-        for colour in ([0.66, 0.225, 0.130], [0.66, 0.250, 0.045])
+        for colour in ([0.66, 0.220, 0.100], [0.66, 0.232, 0.026])
     )
-    rough = math.exp(rng.uniform(math.log(0.7), math.log(1.5)))
+    rough = math.exp(rng.uniform(math.log(0.5), math.log(1.5)))
     amounts = {
         "amber_share": rng.uniform(0.05, 0.95),
-        "hue": 0.25,
+        "hue": 0.35,
         "patches": 0.10,
         "grain": 0.0016 * rough,
         "grain_hue": 0.0040 * rough,
-        "vessels": 0.0026 * rng.uniform(0.3, 1.6),
+        "vessels": 0.0015 * rng.uniform(0.3, 1.6),
         "relief": 0.0030 * rough,
         "creases": rng.uniform(0.5, 1.0),
-        "wet": 0.5 * rng.uniform(0.4, 1.6),
-        "film": 0.45,
-        "polyp_grain": 0.0028,
-        "polyp_vessels": 0.0050,
-        "polyp_relief": 0.0050,
+        "wet": 0.2 * rng.uniform(0.4, 1.6),
+        "film": 0.22,
+        "polyp_grain": 0.0022,
+        "polyp_vessels": 0.0034,
+        "polyp_relief": 0.0036,
         "power": 400.0,
         "ring_mm2": 72.0,
         "glare": rng.uniform(0.01, 0.05),
         "sharpness": 1200.0,
         "around": rng.uniform(0.10, 0.25),
         "exposure": 0.24 * math.exp(rng.normal(0, 0.12)),
-        "edges": rng.uniform(0.2, 0.9),
+        "edges": rng.uniform(0.8, 1.8),
         "shift_row": rng.uniform(0, 1),
         "shift_col": rng.uniform(0, 1),
     }

@@ -67,14 +67,14 @@ def _colour(rng: np.random.Generator, palette: tuple[tuple[float, ...], ...]) ->
 def _bubbles(rng: np.random.Generator, dirty: NDArray[Any]) -> NDArray[np.float32]:
     """Loose bubbles, foam and crumbs, in groups."""
     rows = [np.zeros((0, 4))]
-    for _ in range(rng.poisson(LENGTH_MM / 60)):
+    for _ in range(rng.poisson(LENGTH_MM / 42)):
         place = rng.choice(dirty) + rng.normal(0, 30)
-        bearing, kind = rng.uniform(0, 2 * math.pi), rng.choice((0, 1, 2), p=(0.35, 0.45, 0.2))
+        bearing, kind = rng.uniform(0, 2 * math.pi), rng.choice((0, 1, 2), p=(0.3, 0.55, 0.15))
         if kind == 1:
             rows.append(_foam(rng, place, bearing))
             continue
         count = int(rng.geometric(0.08 if kind == 0 else 0.03))
-        typical = rng.uniform(0.3, 1.0) if kind == 0 else rng.uniform(0.1, 0.35)
+        typical = rng.uniform(0.3, 1.0) if kind == 0 else rng.uniform(0.08, 0.25)
         radius = np.minimum(typical * rng.lognormal(0, 0.5, count), 3.5)
         spread = 0.7 * typical * math.sqrt(count) + (0.5 if kind == 0 else 8.0)
         around = rng.normal(0, spread, count) / 14

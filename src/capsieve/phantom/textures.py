@@ -16,7 +16,7 @@ from capsieve.phantom.noise import field, generator
 
 __all__ = ["Tile", "Tiles", "make_tiles"]
 
-_WALL_MM = 150.0  # about the circumference of the colon, so that samples are square
+_WALL_MM = 85.0  # about the circumference of a half contracted colon: samples are square
 _POLYP_MM = 24.0
 _WALL = 1024
 _POLYP = 512
@@ -45,12 +45,12 @@ class Tiles(NamedTuple):
 def make_tiles(variant: int) -> Tiles:
     """Return a set of tiles; exams of the same variant share it."""
     rng = generator(variant, "tiles")
-    vessels = _vessels(rng, _WALL, trees=90, length=60, thick=2.2)
-    coarse, fine = field(rng, (_WALL, _WALL), 5.5), field(rng, (_WALL, _WALL), 1.9)
-    grain = 0.55 * coarse + 0.8 * fine
+    vessels = _vessels(rng, _WALL, trees=60, length=90, thick=2.6)
+    coarse, fine = field(rng, (_WALL, _WALL), 7.0), field(rng, (_WALL, _WALL), 2.4)
+    grain = 0.4 * coarse + 0.9 * fine
     # The innominate grooves of the colon: fine furrows.
-    furrows = np.abs(field(rng, (_WALL, _WALL), (4.5, 9.0)))
-    relief = 0.8 * coarse + 0.35 * fine + 1.1 * np.sqrt(furrows + 0.02)
+    furrows = np.abs(field(rng, (_WALL, _WALL), (6.0, 9.0)))
+    relief = 0.7 * coarse + 0.45 * fine + 1.1 * np.sqrt(furrows + 0.02)
     wall = _packed(vessels, grain, relief)
 
     net = _vessels(rng, _POLYP, trees=60, length=40, thick=2.8)

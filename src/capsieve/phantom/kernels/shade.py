@@ -150,12 +150,12 @@ def _wall(point, normal, s, theta, place, footprint, scene, tile, look, stool):
         dirt = min(max(dirt, F(0)), F(1))
         if dirt > 0:
             # Lumps: thin at the edge, with the shape and the shade of their own.
-            tone = F(0.9) + F(0.006) * grain + F(0.008) * lump
+            tone = (F(0.9) + F(0.006) * grain + F(0.008) * lump) * (F(0.5) + F(0.5) * dirt)
             red += dirt * (stool[3] * tone - red)
             green += dirt * (stool[4] * tone - green)
             blue += dirt * (stool[5] * tone - blue)
-            rise += dirt * (F(0.5) * rise + F(0.008) * slope)
-            swing += dirt * (F(0.5) * swing + F(0.008) * turn)
+            rise += dirt * (F(0.5) * rise + F(0.02) * slope)
+            swing += dirt * (F(0.5) * swing + F(0.02) * turn)
     # Rows of the relief go along the tangent, columns around the colon.
     p = line[min(int(s), line.shape[0] - 1)]
     bx = rise * p[3] + swing * (p[4] * nz - p[5] * ny)
@@ -323,6 +323,10 @@ def draw_bubbles(behind, surface, bubbles, look):
                 if rho >= F(1) or surface[row, col, 0] < away:
                     continue
                 if kind > F(1.5):  # an opaque crumb, lit from the camera
+                    turn = F(k % 7)
+                    rho += F(0.3) * math.sin(F(4) * dx + turn) * math.sin(F(5) * dy - turn)
+                    if rho > F(0.85):
+                        continue
                     tone = light * strength * (F(1) - F(0.6) * rho * rho - F(0.2) * dy)
                     image[row, col, 0] = F(0.62) * tone
                     image[row, col, 1] = F(0.50) * tone
@@ -337,10 +341,10 @@ def draw_bubbles(behind, surface, bubbles, look):
                     back_row, back_col = row, col
                 edge = (rho - (F(1) - F(2.2) * rim)) / rim
                 bright = math.exp(-edge * edge)
-                clear = F(0.95) - F(0.35) * rho * rho + F(0.9) * strength * bright
+                clear = F(0.92) - F(0.35) * rho * rho + F(1.3) * strength * bright
                 if rho > F(1) - rim:
-                    clear *= F(0.45)
-                add = light * (F(0.03) * strength * bright + F(0.02) * kind)
+                    clear *= F(0.35)
+                add = light * (F(0.08) * strength * bright + F(0.02) * kind)
                 spot = F(0)
                 for m in range(4):
                     sy = F(0.09) if m < 2 else F(-0.09)
