@@ -64,7 +64,7 @@ def make_appearance(seed: int) -> Appearance:
         tuple((np.array(colour) * rng.uniform(0.92, 1.08, 3)).astype(np.float32))
         for colour in ([0.66, 0.220, 0.100], [0.66, 0.232, 0.026])
     )
-    rough = math.exp(rng.uniform(math.log(0.5), math.log(1.5)))
+    rough = math.exp(rng.uniform(math.log(0.45), math.log(1.6)))
     amounts = {
         "amber_share": rng.uniform(0.05, 0.95),
         "hue": 0.35,
@@ -74,17 +74,17 @@ def make_appearance(seed: int) -> Appearance:
         "vessels": 0.0015 * rng.uniform(0.3, 1.6),
         "relief": 0.0030 * rough,
         "creases": rng.uniform(0.5, 1.0),
-        "wet": 0.2 * rng.uniform(0.4, 1.6),
-        "film": 0.22,
+        "wet": 0.35 * rng.uniform(0.4, 1.6),
+        "film": 0.3,
         "polyp_grain": 0.0022,
         "polyp_vessels": 0.0034,
         "polyp_relief": 0.0036,
         "power": 400.0,
         "ring_mm2": 72.0,
         "glare": rng.uniform(0.01, 0.05),
-        "sharpness": 1200.0,
+        "sharpness": 3500.0,
         "around": rng.uniform(0.10, 0.25),
-        "exposure": 0.24 * math.exp(rng.normal(0, 0.12)),
+        "exposure": 0.25 * math.exp(rng.normal(0, 0.15)),
         "edges": rng.uniform(0.8, 1.8),
         "shift_row": rng.uniform(0, 1),
         "shift_col": rng.uniform(0, 1),
@@ -98,6 +98,7 @@ def expose(
     appearance: Appearance,
     *,
     smear: NDArray[Any],
+    blur: float,
     key: int,
     surround: str,
 ) -> NDArray[np.uint8]:
@@ -111,6 +112,8 @@ def expose(
         Lens; appearance of the exam.
     smear
         Shift of the image during the exposure, in rows and columns.
+    blur
+        Sigma of the lens's blur in pixels at 512.
     key
         Seed of the noise.
     surround
@@ -123,7 +126,7 @@ def expose(
     glare = float(appearance.glare) * gain * np.minimum(part, 1 / gain).mean(axis=0)
     if float(np.hypot(*smear)) > 1.0:
         cv2.filter2D(image, -1, _streak(smear), dst=image)
-    cv2.GaussianBlur(image, (0, 0), max(0.85 * lens.size / 512, 0.4), dst=image)
+    cv2.GaussianBlur(image, (0, 0), max(blur * lens.size / 512, 0.4), dst=image)
     # The recorder sharpens, as most do: edges get a dark and a bright side.
     soft = cv2.GaussianBlur(image, (0, 0), max(2.2 * lens.size / 512, 0.6))
     edges = float(appearance.edges)
@@ -143,10 +146,10 @@ def _gain(target: float, light: NDArray[np.float32]) -> float:
 
 @lru_cache(maxsize=1)
 def _curve() -> NDArray[np.float32]:
-    """Tone curve over the square root of light from 0 to 2: a soft shoulder, then gamma."""
+    """Tone curve over the square root of light from 0 to 2: a soft shoulder, black level, gamma."""
     light = np.linspace(0, 2, _CURVE) ** 2
     soft = np.where(light < 0.5, light, 0.5 + 0.5 * np.tanh((light - 0.5) / 0.5))
-    return (255 * soft ** (1 / 2.2)).astype(np.float32)
+    return (255 * np.maximum(soft - 0.004, 0) ** (1 / 2.1)).astype(np.float32)
 
 
 def _streak(smear: NDArray[Any]) -> NDArray[np.float32]:
