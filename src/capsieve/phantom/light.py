@@ -76,8 +76,8 @@ def make_appearance(seed: int) -> Appearance:
         "creases": rng.uniform(0.5, 1.0),
         "wet": 0.35 * rng.uniform(0.4, 1.6),
         "film": 0.3,
-        "polyp_grain": 0.0022,
-        "polyp_vessels": 0.0034,
+        "polyp_grain": 0.0019,
+        "polyp_vessels": 0.0026,
         "polyp_relief": 0.0036,
         "power": 400.0,
         "ring_mm2": 72.0,
@@ -149,7 +149,7 @@ def _curve() -> NDArray[np.float32]:
     """Tone curve over the square root of light from 0 to 2: a soft shoulder, black level, gamma."""
     light = np.linspace(0, 2, _CURVE) ** 2
     soft = np.where(light < 0.5, light, 0.5 + 0.5 * np.tanh((light - 0.5) / 0.5))
-    return (255 * np.maximum(soft - 0.004, 0) ** (1 / 2.1)).astype(np.float32)
+    return (255 * np.maximum(soft - 0.006, 0) ** (1 / 2.1)).astype(np.float32)
 
 
 def _streak(smear: NDArray[Any]) -> NDArray[np.float32]:

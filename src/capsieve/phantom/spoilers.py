@@ -87,7 +87,7 @@ def _bubbles(rng: np.random.Generator, dirty: NDArray[Any]) -> NDArray[np.float3
 
 def _foam(rng: np.random.Generator, place: float, bearing: float) -> NDArray[Any]:
     """Many small bubbles that touch each other, in a patch with a ragged edge."""
-    typical, reach = rng.uniform(0.22, 0.6), rng.uniform(4, 17)
+    typical, reach = rng.uniform(0.3, 0.75), rng.uniform(4, 17)
     count = math.ceil(reach / typical)
     i, j = np.mgrid[-count : count + 1, -count : count + 1]
     # Dense rows, each shifted by half a bubble, then shaken.
@@ -95,16 +95,18 @@ def _foam(rng: np.random.Generator, place: float, bearing: float) -> NDArray[Any
     ragged = reach * (0.7 + 0.3 * field(rng, i.shape, max(count / 5, 1)))
     keep = np.hypot(x, y) < ragged
     x, y = (grid[keep] + rng.normal(0, 0.25 * typical, keep.sum()) for grid in (x, y))
-    radius = typical * rng.lognormal(-0.1, 0.3, len(x))
+    radius = typical * rng.lognormal(-0.1, 0.4, len(x))
     return np.column_stack([place + x, bearing + y / 14, radius, np.ones(len(x))])
 
 
 def cleanest_place(spoilers: Spoilers, first_mm: float, last_mm: float) -> float:
-    """Return the place between two with the least bubbles, crumbs and stool around it."""
+    """Return the place between two with the least bubbles, crumbs, stool and liquid around it."""
     cover = np.zeros(LENGTH_MM)
     np.add.at(cover, spoilers.bubbles[:, 0].clip(0, LENGTH_MM - 1).astype(int), spoilers.bubbles[:, 2] ** 2)
     for s, half_mm, *_ in spoilers.stains:
         cover[max(int(s - 2 * half_mm), 0) : max(int(s + 2 * half_mm), 0)] += 10.0
+    for s, half_mm, _, turbidity, *_ in spoilers.pools:
+        cover[max(int(s - half_mm), 0) : max(int(s + half_mm), 0)] += 100 * math.exp(turbidity)
     around = np.convolve(cover, np.hanning(2 * _AROUND_MM + 1), mode="same")
     first, last = int(first_mm), max(int(last_mm), int(first_mm) + 1)
     return first + float(np.argmin(around[first:last]))

@@ -95,7 +95,7 @@ def shade(
                     clear = math.exp(-path * water[0])
                     above = origin[2] - water[1] >= 0
                     middle = t - F(0.75) * path if above else F(0.25) * path
-                    glow = look.power / (middle * middle + ring)
+                    glow = F(0.75) * look.power / (middle * middle + ring)
                     glow *= F(1) - clear
                     red = red * clear + water[2] * glow
                     green = green * clear + water[3] * glow
@@ -145,7 +145,7 @@ def _wall(point, normal, s, theta, place, footprint, scene, tile, look, stool):
     if stool[1] > 0:
         _, lump, slope, turn = _sample(tile, 3, F(0.9) * u, v)
         near = (s - stool[0]) / stool[1]
-        dirt = lump * F(0.045) + F(0.5) * first + stool[2] * math.exp(-near * near)
+        dirt = lump * F(0.022) + F(0.35) * first + F(0.35) * second + stool[2] * math.exp(-near * near)
         dirt = (dirt + F(0.015) * grain) * F(2.2) - F(2.2)
         dirt = min(max(dirt, F(0)), F(1))
         if dirt > 0:
