@@ -64,17 +64,17 @@ def make_appearance(seed: int) -> Appearance:
         tuple((np.array(colour) * rng.uniform(0.92, 1.08, 3)).astype(np.float32))
         for colour in ([0.66, 0.220, 0.100], [0.66, 0.232, 0.026])
     )
-    rough = math.exp(rng.uniform(math.log(0.45), math.log(1.6)))
+    rough = math.exp(rng.uniform(math.log(0.35), math.log(1.6)))
     amounts = {
         "amber_share": rng.uniform(0.05, 0.95),
         "hue": 0.35,
         "patches": 0.10,
         "grain": 0.0016 * rough,
         "grain_hue": 0.0040 * rough,
-        "vessels": 0.0015 * rng.uniform(0.3, 1.6),
+        "vessels": 0.0015 * rng.uniform(0.2, 1.6),
         "relief": 0.0030 * rough,
         "creases": rng.uniform(0.5, 1.0),
-        "wet": 0.35 * rng.uniform(0.4, 1.6),
+        "wet": 0.35 * rng.uniform(0.15, 1.6),
         "film": 0.3,
         "polyp_grain": 0.0019,
         "polyp_vessels": 0.0026,
@@ -121,7 +121,9 @@ def expose(
     """
     some = (slice(None, None, max(lens.size // 64, 1)),) * 2
     part = image[some][lens.inside[some]]
-    gain = _gain(float(appearance.exposure), part * lens.falloff[some][lens.inside[some]][:, np.newaxis])
+    gain = _gain(
+        float(appearance.exposure), part * lens.falloff[some][lens.inside[some]][:, np.newaxis]
+    )
     # A wet dome spreads a part of the mean light over the whole field.
     glare = float(appearance.glare) * gain * np.minimum(part, 1 / gain).mean(axis=0)
     if float(np.hypot(*smear)) > 1.0:

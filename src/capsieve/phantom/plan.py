@@ -138,7 +138,7 @@ def plan_exam(
     places = [_MARGIN_MM + (k + 0.5) * room for k in range(polyps)]
     if lengths is not None:
         # A reader recognises polyps when the colon is clean.
-        spoilers, reach = make_spoilers(seed), 0.3 * room
+        spoilers, reach = make_spoilers(seed), 0.45 * room
         places = [cleanest_place(spoilers, place - reach, place + reach) for place in places]
     plan = ExamPlan(
         seed=seed,

@@ -26,7 +26,7 @@ _SHUTTER = 0.12  # exposure time, as a share of the time between two frames
 _LONGEST_SMEAR = 7.0  # pixels at 512
 _SPOILED = 0.2  # share of the field of view
 _BLUR = 0.85  # of the lens in focus: sigma in pixels at 512
-_FOCUS_MM = 9.0  # a wall that is nearer is out of focus
+_FOCUS_MM = 13.0  # a wall that is nearer is out of focus
 _WALL_MM = 7.0  # median distance below which the wall fills the frame
 
 

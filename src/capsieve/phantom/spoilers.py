@@ -16,11 +16,18 @@ from capsieve.phantom.colon import COLUMNS, LENGTH_MM, ROW_MM, Colon
 from capsieve.phantom.motion import Pose
 from capsieve.phantom.noise import field, generator, smoothstep
 
-__all__ = ["Spoilers", "bubbles_in_view", "cleanest_place", "liquid_at", "make_spoilers", "stool_at"]
+__all__ = [
+    "Spoilers",
+    "bubbles_in_view",
+    "cleanest_place",
+    "liquid_at",
+    "make_spoilers",
+    "stool_at",
+]
 
 _SIGHT_MM = 70.0  # bubbles farther away are smaller than a pixel or behind a bend
 _AROUND_MM = 60
-_STRETCHES = 6  # badly cleaned
+_STRETCHES = 7  # badly cleaned
 _LIQUIDS = ((0.10, 0.10, 0.03), (0.22, 0.20, 0.04), (0.34, 0.22, 0.04), (0.30, 0.27, 0.18))
 _RESIDUES = ((0.16, 0.11, 0.03), (0.42, 0.28, 0.07), (0.62, 0.48, 0.14), (0.70, 0.64, 0.42))
 _LARGEST = 0.22  # greatest radius of a bubble, as a share of the frame's side
@@ -51,7 +58,7 @@ def make_spoilers(seed: int) -> Spoilers:
         for _ in range(rng.poisson(LENGTH_MM / 300))
     ]  # fmt: skip
     stains = [
-        [rng.choice(dirty) + rng.normal(0, 40), rng.uniform(8, 24), rng.uniform(0.2, 1.3),
+        [rng.choice(dirty) + rng.normal(0, 40), rng.uniform(8, 24), rng.uniform(0.4, 1.5),
          *_colour(rng, _RESIDUES)]
         for _ in range(rng.poisson(LENGTH_MM / 250))
     ]  # fmt: skip
@@ -68,7 +75,7 @@ def _colour(rng: np.random.Generator, palette: tuple[tuple[float, ...], ...]) ->
 def _bubbles(rng: np.random.Generator, dirty: NDArray[Any]) -> NDArray[np.float32]:
     """Loose bubbles, foam and crumbs, in groups."""
     rows = [np.zeros((0, 4))]
-    for _ in range(rng.poisson(LENGTH_MM / 32)):
+    for _ in range(rng.poisson(LENGTH_MM / 22)):
         place = rng.choice(dirty) + rng.normal(0, 30)
         bearing, kind = rng.uniform(0, 2 * math.pi), rng.choice((0, 1, 2), p=(0.3, 0.55, 0.15))
         if kind == 1:
@@ -87,7 +94,7 @@ def _bubbles(rng: np.random.Generator, dirty: NDArray[Any]) -> NDArray[np.float3
 
 def _foam(rng: np.random.Generator, place: float, bearing: float) -> NDArray[Any]:
     """Many small bubbles that touch each other, in a patch with a ragged edge."""
-    typical, reach = rng.uniform(0.3, 0.75), rng.uniform(4, 17)
+    typical, reach = rng.uniform(0.25, 0.65), rng.uniform(4, 17)
     count = math.ceil(reach / typical)
     i, j = np.mgrid[-count : count + 1, -count : count + 1]
     # Dense rows, each shifted by half a bubble, then shaken.
@@ -102,7 +109,11 @@ def _foam(rng: np.random.Generator, place: float, bearing: float) -> NDArray[Any
 def cleanest_place(spoilers: Spoilers, first_mm: float, last_mm: float) -> float:
     """Return the place between two with the least bubbles, crumbs, stool and liquid around it."""
     cover = np.zeros(LENGTH_MM)
-    np.add.at(cover, spoilers.bubbles[:, 0].clip(0, LENGTH_MM - 1).astype(int), spoilers.bubbles[:, 2] ** 2)
+    np.add.at(
+        cover,
+        spoilers.bubbles[:, 0].clip(0, LENGTH_MM - 1).astype(int),
+        spoilers.bubbles[:, 2] ** 2,
+    )
     for s, half_mm, *_ in spoilers.stains:
         cover[max(int(s - 2 * half_mm), 0) : max(int(s + 2 * half_mm), 0)] += 10.0
     for s, half_mm, _, turbidity, *_ in spoilers.pools:

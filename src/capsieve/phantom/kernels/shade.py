@@ -145,7 +145,9 @@ def _wall(point, normal, s, theta, place, footprint, scene, tile, look, stool):
     if stool[1] > 0:
         _, lump, slope, turn = _sample(tile, 3, F(0.9) * u, v)
         near = (s - stool[0]) / stool[1]
-        dirt = lump * F(0.022) + F(0.35) * first + F(0.35) * second + stool[2] * math.exp(-near * near)
+        dirt = (
+            lump * F(0.022) + F(0.35) * first + F(0.35) * second + stool[2] * math.exp(-near * near)
+        )
         dirt = (dirt + F(0.015) * grain) * F(2.2) - F(2.2)
         dirt = min(max(dirt, F(0)), F(1))
         if dirt > 0:
