@@ -4,7 +4,8 @@ FOLDER has a table ``frames.csv`` with the columns file, source and label. Every
 with each source of real frames by the Kolmogorov-Smirnov distance of their distributions on normal
 frames: 0 if they agree, 1 if they do not overlap. No real frame is written anywhere.
 
-R_max is compared on the frames that have a ball (R_max > 0). Frames are scored whole, without a search for the field of view, by the detector of the paper.
+R_max is compared on the frames that have a ball (R_max > 0). Frames are scored whole, without a
+search for the field of view, by the detector of the paper.
 """
 
 import argparse

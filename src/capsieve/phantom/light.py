@@ -121,9 +121,8 @@ def expose(
     """
     some = (slice(None, None, max(lens.size // 64, 1)),) * 2
     part = image[some][lens.inside[some]]
-    gain = _gain(
-        float(appearance.exposure), part * lens.falloff[some][lens.inside[some]][:, np.newaxis]
-    )
+    falloff = lens.falloff[some][lens.inside[some]][:, np.newaxis]
+    gain = _gain(float(appearance.exposure), part * falloff)
     # A wet dome spreads a part of the mean light over the whole field.
     glare = float(appearance.glare) * gain * np.minimum(part, 1 / gain).mean(axis=0)
     if float(np.hypot(*smear)) > 1.0:

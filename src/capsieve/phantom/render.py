@@ -26,7 +26,7 @@ _SHUTTER = 0.12  # exposure time, as a share of the time between two frames
 _LONGEST_SMEAR = 7.0  # pixels at 512
 _SPOILED = 0.2  # share of the field of view
 _BLUR = 0.85  # of the lens in focus: sigma in pixels at 512
-_FOCUS_MM = 13.0  # a wall that is nearer is out of focus
+_FOCUS_MM = 16.0  # a wall that is nearer is out of focus
 _WALL_MM = 7.0  # median distance below which the wall fills the frame
 
 
@@ -157,7 +157,8 @@ def _paint(
     image, liquid, stool = shade(
         pose.position.astype(np.float32), pose.rotation.T[:2].astype(np.float32), rays,
         np.float32(1 / lens.pixels_per_radian), surface, places, scene.surfaces,
-        (colon.tint.reshape(-1, 2), creases.reshape(-1, 1), COLUMNS), faces, make_tiles(seed % _VARIANTS), appearance,
+        (colon.tint.reshape(-1, 2), creases.reshape(-1, 1), COLUMNS), faces,
+        make_tiles(seed % _VARIANTS), appearance,
         liquid_at(spoilers, pose.s_mm, colon, radius), stool_at(spoilers, pose.s_mm),
     )  # fmt: skip
     bubbles = bubbles_in_view(spoilers, pose, lens, colon, radius)

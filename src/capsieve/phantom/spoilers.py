@@ -27,7 +27,7 @@ __all__ = [
 
 _SIGHT_MM = 70.0  # bubbles farther away are smaller than a pixel or behind a bend
 _AROUND_MM = 60
-_STRETCHES = 7  # badly cleaned
+_STRETCHES = 8  # badly cleaned
 _LIQUIDS = ((0.10, 0.10, 0.03), (0.22, 0.20, 0.04), (0.34, 0.22, 0.04), (0.30, 0.27, 0.18))
 _RESIDUES = ((0.16, 0.11, 0.03), (0.42, 0.28, 0.07), (0.62, 0.48, 0.14), (0.70, 0.64, 0.42))
 _LARGEST = 0.22  # greatest radius of a bubble, as a share of the frame's side
@@ -60,7 +60,7 @@ def make_spoilers(seed: int) -> Spoilers:
     stains = [
         [rng.choice(dirty) + rng.normal(0, 40), rng.uniform(8, 24), rng.uniform(0.4, 1.5),
          *_colour(rng, _RESIDUES)]
-        for _ in range(rng.poisson(LENGTH_MM / 250))
+        for _ in range(rng.poisson(LENGTH_MM / 180))
     ]  # fmt: skip
     return Spoilers(bubbles, np.array(pools).reshape(-1, 7), np.array(stains).reshape(-1, 6))
 
@@ -75,7 +75,7 @@ def _colour(rng: np.random.Generator, palette: tuple[tuple[float, ...], ...]) ->
 def _bubbles(rng: np.random.Generator, dirty: NDArray[Any]) -> NDArray[np.float32]:
     """Loose bubbles, foam and crumbs, in groups."""
     rows = [np.zeros((0, 4))]
-    for _ in range(rng.poisson(LENGTH_MM / 22)):
+    for _ in range(rng.poisson(LENGTH_MM / 15)):
         place = rng.choice(dirty) + rng.normal(0, 30)
         bearing, kind = rng.uniform(0, 2 * math.pi), rng.choice((0, 1, 2), p=(0.3, 0.55, 0.15))
         if kind == 1:
@@ -109,11 +109,8 @@ def _foam(rng: np.random.Generator, place: float, bearing: float) -> NDArray[Any
 def cleanest_place(spoilers: Spoilers, first_mm: float, last_mm: float) -> float:
     """Return the place between two with the least bubbles, crumbs, stool and liquid around it."""
     cover = np.zeros(LENGTH_MM)
-    np.add.at(
-        cover,
-        spoilers.bubbles[:, 0].clip(0, LENGTH_MM - 1).astype(int),
-        spoilers.bubbles[:, 2] ** 2,
-    )
+    rows = spoilers.bubbles[:, 0].clip(0, LENGTH_MM - 1).astype(int)
+    np.add.at(cover, rows, spoilers.bubbles[:, 2] ** 2)
     for s, half_mm, *_ in spoilers.stains:
         cover[max(int(s - 2 * half_mm), 0) : max(int(s + 2 * half_mm), 0)] += 10.0
     for s, half_mm, _, turbidity, *_ in spoilers.pools:

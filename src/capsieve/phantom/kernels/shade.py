@@ -31,9 +31,8 @@ def shade(
     """Return linear RGB of every pixel, and the number of pixels that liquid and stool cover.
 
     `axes` are the camera's right and down, `pixel` is the angle of a pixel, `surface` and `polyps`
-    are results of `trace`. `wall` has the flat maps of the two slow fields and of the creases of the
-    wall, and their number of columns. A row of `faces` is redness, roughness and texture offset of a
-    polyp.
+    are results of `trace`. `wall` has the flat maps of the two slow fields and of the creases, and
+    their number of columns. A row of `faces` is redness, roughness and texture offset of a polyp.
     """
     solids, ring = scene[3], look.ring_mm2
     image = np.zeros(rays.shape, np.float32)
@@ -343,9 +342,9 @@ def draw_bubbles(behind, surface, bubbles, look):
                     back_row, back_col = row, col
                 edge = (rho - (F(1) - F(2.2) * rim)) / rim
                 bright = math.exp(-edge * edge)
-                clear = F(0.92) - F(0.35) * rho * rho + F(1.3) * strength * bright
+                clear = F(0.92) - F(0.35) * rho * rho + F(1.8) * strength * bright
                 if rho > F(1) - rim:
-                    clear *= F(0.35)
+                    clear *= F(0.28)
                 add = light * (F(0.08) * strength * bright + F(0.02) * kind)
                 spot = F(0)
                 for m in range(4):
