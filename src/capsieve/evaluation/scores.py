@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
-from capsieve.frame_table import Coded, FlagRule, FrameColumns
+from capsieve.frame_table import Coded, FlagRule, Floats, FrameColumns, Integers, Mask
 from capsieve.labels.columns import (
-    Codes,
     column_names,
     compute,
     number_column,
@@ -172,7 +171,7 @@ def numbering_warnings(scored: ScoredFrames, labels: LabelSet) -> tuple[str, ...
     )
 
 
-def _range(exam: NDArray[Any], number: NDArray[Any], count: int) -> tuple[Codes, Codes]:
+def _range(exam: NDArray[Any], number: NDArray[Any], count: int) -> tuple[Integers, Integers]:
     """Return the lowest and the highest number of each exam; the highest is -1 without any."""
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, exam, number)
@@ -299,7 +298,7 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     if not count:
         raise FileError(f"{name} has no rows")
 
-    def wrong(rows: NDArray[np.bool_], what: str) -> None:
+    def wrong(rows: Mask, what: str) -> None:
         if rows.any():
             raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
 
@@ -312,14 +311,14 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     def text(column: str) -> pa.Array:
         return cells(column, text_column) if column in names else pa.nulls(count, pa.string())
 
-    def number(column: str) -> NDArray[np.float64]:
+    def number(column: str) -> Floats:
         if column not in names:
             return np.full(count, np.nan)
         values = cells(column, number_column)
         wrong(np.isinf(values), f"{column} must be a finite number")
         return values
 
-    def whole(column: str) -> Codes:
+    def whole(column: str) -> Integers:
         values, other = whole_numbers(text(column), largest=_LARGEST[column])
         wrong(other, f"{column} must be a whole number from 0 to {_LARGEST[column]:,}")
         return values
@@ -338,7 +337,7 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     order = np.lexsort((frame, head, code))
     path = compute.binary_join_element_wise(exam, file, "/") if "exam" in names else file
 
-    def position(column: str) -> NDArray[np.float64] | None:
+    def position(column: str) -> Floats | None:
         return number(column)[order] if column in names else None
 
     return ScoredFrames(
@@ -371,9 +370,7 @@ def _folders(file: pa.Array) -> pa.Array:
     return pa.array(["." if name == "" else name for name in names], pa.string())
 
 
-def _repeated(
-    code: NDArray[np.int32], head: Codes, frame: Codes, file: pa.Array
-) -> NDArray[np.bool_]:
+def _repeated(code: NDArray[np.int32], head: Integers, frame: Integers, file: pa.Array) -> Mask:
     """Return rows that name the same frame as an earlier one: by its file if there is one."""
     key = file.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
     identity = np.stack([code, head, np.where(key < 0, frame, -1), key])
@@ -383,7 +380,7 @@ def _repeated(
     return repeated
 
 
-def _numbered(code: NDArray[np.int32], head: Codes, frame: Codes) -> Codes:
+def _numbered(code: NDArray[np.int32], head: Integers, frame: Integers) -> Integers:
     """Return frame numbers; if files lack some, all are numbered in the order of the table."""
     given = np.unique(np.stack([code, head, frame]), axis=1).shape[1]
     if (frame >= 0).all() and given == len(code):
@@ -402,5 +399,5 @@ def _objects(values: pa.Array) -> NDArray[np.object_]:
     return values.to_numpy(zero_copy_only=False)
 
 
-def _nulls(values: pa.Array) -> NDArray[np.bool_]:
+def _nulls(values: pa.Array) -> Mask:
     return values.is_null().to_numpy(zero_copy_only=False)

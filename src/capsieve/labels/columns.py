@@ -14,13 +14,12 @@ import pyarrow.compute
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.frame_table import Coded
+from capsieve.frame_table import Coded, Floats, Integers, Mask
 from capsieve.names import natural_key
 
 # Its functions are generated at import, so type checkers do not see them.
 compute: Any = pyarrow.compute
 
-Codes = NDArray[np.int64]
 
 _WHOLE = r"^[0-9]{1,18}(\.0*)?$"  # spreadsheets and data frames write 12.0 beside empty cells
 _LARGEST_EXACT = 2**53  # larger floats are not exact integers
@@ -59,7 +58,7 @@ def text_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> pa.StringAr
     return compute.if_else(compute.equal(values, ""), None, values)
 
 
-def number_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> NDArray[np.float64]:
+def number_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> Floats:
     """Return a column as numbers: NaN if a cell is empty, infinity if it is not a number.
 
     Raises
@@ -81,9 +80,7 @@ def number_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> NDArray[n
     return values.fill_null(math.nan).to_numpy(zero_copy_only=False)
 
 
-def whole_numbers(
-    text: pa.StringArray, *, largest: int = 10**18
-) -> tuple[Codes, NDArray[np.bool_]]:
+def whole_numbers(text: pa.StringArray, *, largest: int = 10**18) -> tuple[Integers, Mask]:
     """Return whole numbers from 0, -1 if there is none, and which cells are something else."""
     fits = compute.match_substring_regex(text, _WHOLE)
     digits = compute.replace_substring_regex(compute.if_else(fits, text, None), r"\..*$", "")
@@ -103,7 +100,7 @@ def whole_column(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def text_codes(column: pa.Array | pa.ChunkedArray) -> tuple[Codes, pa.StringArray]:
+def text_codes(column: pa.Array | pa.ChunkedArray) -> tuple[Integers, pa.StringArray]:
     """Return a code per row, -1 for null, and the texts in the order in which they first occur."""
     encoded = whole_column(column).dictionary_encode()
     code = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -120,7 +117,7 @@ def coded(column: pa.Array | pa.ChunkedArray) -> Coded:
     return Coded(tuple(texts[number] for number in order), rank[code])
 
 
-def joint_codes(*columns: NDArray[np.integer]) -> Codes:
+def joint_codes(*columns: NDArray[np.integer]) -> Integers:
     """Return one code per row, from 0 without gaps, that differs if any of the columns differs."""
     joint = np.zeros(len(columns[0]), np.int64)
     for column in columns:

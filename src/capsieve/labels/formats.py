@@ -12,8 +12,6 @@ from capsieve.labels.label_set import LABELS, LabelSet
 from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable, read_table, write_table
 
-__all__ = ["LABEL_FORMATS", "read_labels", "read_own", "write_labels"]
-
 LABEL_FORMATS = {
     "capsieve": "a CSV or Parquet table with the column label, and file or exam and frame",
     "kvasir": "Kvasir-Capsule: the folder labelled_images, metadata.csv or a split file",

@@ -8,16 +8,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_table import Integers, Mask
 from capsieve.labels.columns import (
-    Codes,
     compute,
     joint_codes,
     text_codes,
     tidy_paths,
     whole_column,
 )
-
-__all__ = ["KEYS", "KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
 
 KEYS = ["exam", "head", "frame", "file"]
 """Columns that name a frame."""
@@ -82,9 +80,9 @@ KEY_PROBLEMS = {
 class Places(NamedTuple):
     """The frames of rows."""
 
-    row: Codes  # in the table of frames; -1 if there is none
+    row: Integers  # in the table of frames; -1 if there is none
     why: NDArray[np.int8]  # a Why
-    exam: Codes  # of the frame, or else of the row; -1 if it was not screened
+    exam: Integers  # of the frame, or else of the row; -1 if it was not screened
 
 
 def find_frames(
@@ -134,8 +132,8 @@ def find_frames(
 
 
 def _find_numbers(
-    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes
-) -> tuple[Codes, NDArray[np.int_]]:
+    known: FrameKeys, keys: pa.Table, exam: Integers, rows: Integers
+) -> tuple[Integers, NDArray[np.int_]]:
     wanted, given, frame = exam[rows], _numbers(keys["head"])[rows], _numbers(keys["frame"])[rows]
     head = np.where(given < 0, np.append(known.only_head, -1)[wanted], given)
     pairs = ((known.exam, wanted), (known.head, head), (known.frame, frame))
@@ -147,8 +145,8 @@ def _find_numbers(
 
 
 def _find_files(
-    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes, unique_names: bool
-) -> tuple[Codes, NDArray[np.int_]]:
+    known: FrameKeys, keys: pa.Table, exam: Integers, rows: Integers, unique_names: bool
+) -> tuple[Integers, NDArray[np.int_]]:
     path = tidy_paths(whole_column(keys["file"]).take(pa.array(rows)))
     scope, named = exam[rows], _valid(keys["exam"])[rows]
     unknown = named & (scope < 0)
@@ -198,8 +196,8 @@ def _names(path: str, exam: str) -> bool:
 
 
 def _by_path(
-    known: FrameKeys, path: pa.Array, scope: Codes, unique: NDArray[np.bool_]
-) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    known: FrameKeys, path: pa.Array, scope: Integers, unique: Mask
+) -> tuple[Integers, Integers, Mask]:
     """Return the frame of each path, the number of equal last components, and which are tied."""
     files = np.flatnonzero(_valid(known.path))
     whole = known.path.take(pa.array(files))
@@ -230,7 +228,7 @@ def _by_path(
     return found, agreed, several
 
 
-def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
+def _settle_weak(keys: pa.Table, row: Integers, why: NDArray[np.int8]) -> None:
     """Let no frame be claimed by a weak match if another row has a better or an equal claim."""
     weak = np.flatnonzero((why == Why.BY_FILE) | (why == Why.BY_FOLDER))
     if not len(weak):
@@ -246,7 +244,7 @@ def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
     row[why >= Why.NO_EXAM] = -1
 
 
-def _lookup(known: Codes, wanted: Codes) -> tuple[Codes, Codes]:
+def _lookup(known: Integers, wanted: Integers) -> tuple[Integers, Integers]:
     """Return the first place of each wanted code among the known ones, and how often it occurs."""
     if not len(known):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
@@ -255,21 +253,21 @@ def _lookup(known: Codes, wanted: Codes) -> tuple[Codes, Codes]:
     return first[spot], np.where(values[spot] == wanted, counts[spot], 0)
 
 
-def _valid(column: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
+def _valid(column: pa.Array | pa.ChunkedArray) -> Mask:
     return np.asarray(whole_column(column).is_valid().to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _numbers(column: pa.Array | pa.ChunkedArray) -> Codes:
+def _numbers(column: pa.Array | pa.ChunkedArray) -> Integers:
     column = whole_column(compute.fill_null(column, -1))
     return column.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _components(path: pa.Array) -> Codes:
+def _components(path: pa.Array) -> Integers:
     slashes = compute.count_substring(path, "/").fill_null(0)
     return slashes.to_numpy(zero_copy_only=False).astype(np.int64) + 1
 
 
-def _ending(path: pa.Array, rows: Codes, depth: int) -> pa.Array:
+def _ending(path: pa.Array, rows: Integers, depth: int) -> pa.Array:
     """Return the last components of paths that have at least as many."""
     chosen = path.take(pa.array(rows))
     if (_components(chosen) == depth).all():

@@ -21,20 +21,6 @@ from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable
 from capsieve.names import natural_key
 
-__all__ = [
-    "METADATA",
-    "Picture",
-    "images_in",
-    "is_kvasir_folder",
-    "is_kvasir_table",
-    "meanings",
-    "picture_labels",
-    "read_folder",
-    "read_table_labels",
-    "subfolders",
-    "video_and_frame",
-]
-
 METADATA = ("filename", "video_id", "frame_number", "finding_class")
 """Columns of metadata.csv that are read here; boxes are read with the outlines."""
 

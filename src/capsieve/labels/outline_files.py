@@ -25,8 +25,6 @@ from capsieve.names import natural_key
 from capsieve.sources.base import MAX_PIXELS
 from capsieve.user_files import open_file, read_text
 
-__all__ = ["read_outlines"]
-
 _LARGEST = 1e6  # of a coordinate
 _LONGEST_KEY = 80  # characters
 _POLYPS = ("polyp", "polyps", "polyp-like")

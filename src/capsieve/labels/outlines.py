@@ -9,24 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_table import Floats, Mask
 from capsieve.labels.columns import compute
 from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, find_frames
 from capsieve.labels.label_set import LabelProblem, Problems
-
-__all__ = [
-    "EDGE",
-    "Box",
-    "FrameOutline",
-    "MaskFile",
-    "Outline",
-    "Outlines",
-    "Polygon",
-    "RunLength",
-    "Size",
-]
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _STRAY = 1.0  # pixels by which sizes may differ, and outlines may leave the frame
@@ -34,8 +22,6 @@ EDGE = 0.5
 """Distance from the centre of a pixel to its edge."""
 
 Size = tuple[int, int]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class _Misfit(Exception):  # noqa: N818 - it is counted here and never leaves this module

@@ -20,8 +20,6 @@ from capsieve.labels.label_set import (
 )
 from capsieve.statistics.frames import split_findings
 
-__all__ = ["settle"]
-
 _TWO_PATIENTS = "statistics over patients would be wrong; correct the labels first"
 _LONGEST_NAME = 60  # an unclosed quotation mark makes a name of half the file
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule
 
-__all__ = ["BootstrapOptions", "EvaluationOptions", "InputOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
