@@ -1,5 +1,6 @@
 """One damaged input in a child process with limits of time and memory, and what became of it."""
 
+import faulthandler
 import json
 import os
 import random
@@ -141,6 +142,7 @@ def _child(function: Callable[[], Any], writing: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_NOT_A_FILE_SIZE, _NOT_A_FILE_SIZE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.disable()  # pytest turns it on
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends also what does not return to Python
     signal.alarm(seconds)
     warnings.simplefilter("default")
