@@ -33,7 +33,7 @@ Class = Literal[
 """What became of an input, from best to worst.
 
 equal: it was read as the intact one. reported: it was read, and problems or warnings were given.
-refused: one sentence. silent change: content differs and nothing was reported, as it must be if the
+refused: one message. silent change: content differs and nothing was reported, as it must be if the
 format has no checksum. silent loss: something is missing or added and nothing was reported, though
 the format shows it. The others are faults wherever they occur.
 """
