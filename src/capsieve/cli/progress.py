@@ -22,6 +22,7 @@ __all__ = [
     "frame_progress",
     "live_bars",
     "progress_bar",
+    "stage_progress",
 ]
 
 EVERY_S = 5.0
@@ -39,10 +40,10 @@ class Bar:
         self._show = show
         self._stage = ""
 
-    def start(self, stage: str) -> None:
+    def start(self, stage: str, fraction: float = 0.0) -> None:
         """Show that a stage starts, and that those before it are done."""
         self._stage = stage
-        self.update(0.0)
+        self.update(fraction)
 
     def update(self, fraction: float, words: str = "") -> None:
         """Show the fraction of the stage that is done."""
@@ -89,6 +90,19 @@ def _lines() -> Show:
             click.echo(plain(line), err=True)
 
     return show
+
+
+@contextmanager
+def stage_progress(
+    stages: Mapping[str, float], *, quiet: bool = False
+) -> Iterator[Callable[[str, float], None]]:
+    """Yield a function that takes a stage and the fraction of it that is done."""
+    with progress_bar(stages, quiet=quiet) as bar:
+
+        def listen(stage: str, fraction: float) -> None:
+            bar.start(stage, fraction)
+
+        yield listen
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.detector import Detector
+from capsieve.detectors import parameters_of, rule_parameter
 from capsieve.frames import FieldOfView, Placement
 from capsieve.parameters import Parameters
 from capsieve.report import page, words
@@ -124,7 +125,7 @@ class FrameEvidence:
         if isinstance(self.result, Explanation):
             from capsieve.report.nine_panels import nine_panels
 
-            return nine_panels(self.result, self.detector.parameters, flag=self.flag)
+            return nine_panels(self.result, parameters_of(self.detector), flag=self.flag)
         from capsieve.report.learned_panels import learned_panels
 
         return learned_panels(self.pixels, self.result, self.given, decision=self.words[0])
@@ -135,7 +136,7 @@ class FrameEvidence:
         Positions are 0-based pixel centres, on the working grid and in the source's pixels. `more`
         are further entries, such as the name of the file.
         """
-        result, parameters = self.result, self.detector.parameters
+        result, parameters = self.result, parameters_of(self.detector)
         flag = self.flag and {
             **self.flag.flagging,
             "position": self.flag.position,
@@ -199,9 +200,8 @@ def frame_evidence(
     FrameError
         The frame cannot be scored.
     """
-    given, parameters = Evidence(), detector.parameters
-    paper = detector.name == "paper"
-    if paper:
+    given, parameters = Evidence(), parameters_of(detector)
+    if rule_parameter(detector.identity):
         from capsieve.paper.algorithm import explain
 
         result = explain(pixels, parameters, field_of_view)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import MEASURES
+from capsieve.detectors import rule_parameter
 from capsieve.paper.ellipse import inertia_ellipse
 from capsieve.report import page, provenance, text
 from capsieve.report.evidence import map_address
@@ -105,7 +106,7 @@ def exam_report(
     heads, events = head_frames(tables["frames"]), event_list(tables["events"])
     scale, place = scale_of(heads), _place(home, record["exam"])
     threshold = flag_threshold(record)
-    paper = record["detector"].get("name") == "paper"
+    paper = rule_parameter(record["detector"]) is not None
     by_list = record["flagging"]["rule"] != "threshold"
     shown = "" if threshold is None else score_text(threshold)
     cards = _cards(tables, events, thumbnails, to_read, evidence, ellipses=paper)

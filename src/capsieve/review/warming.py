@@ -109,6 +109,7 @@ def go_through(folders: Iterable[Path]) -> None:
 
     The paper's detector is always included: others use its loops when they find a polyp.
     """
+    from capsieve.detectors import parameters_of, rule_parameter
     from capsieve.paper.detector import PaperDetector
     from capsieve.report.evidence import frame_evidence
     from capsieve.screening.exam_detector import exam_detector
@@ -120,8 +121,8 @@ def go_through(folders: Iterable[Path]) -> None:
             for writeable in (False, True):  # numba compiles for each separately
                 frame = _frame()
                 frame.flags.writeable = writeable
-                frame_evidence(frame, circle, PaperDetector(detector.parameters))
-                if detector.name != "paper":
+                frame_evidence(frame, circle, PaperDetector(parameters_of(detector)))
+                if not rule_parameter(detector.identity):
                     frame_evidence(frame, circle, detector)
 
 
