@@ -1,6 +1,5 @@
 """Scored frames and labels together: what evaluation, calibration and training start from."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,8 +32,6 @@ from capsieve.labels import (
     read_labels,
     read_splits,
 )
-from capsieve.labels.formats import read_own
-from capsieve.labels.tables import RawTable, as_table
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients
@@ -116,7 +113,8 @@ def read_results(
     ParameterError
         A training patient is not in the labels.
     """
-    labels = as_labels(labels, options.label_format)
+    if not isinstance(labels, LabelSet):
+        labels = read_labels(labels, label_format=options.label_format)
     splits = None if options.splits is None else read_splits(options.splits)
     scored = read_scores(results, first_frame=options.first_frame)
     if options.first_frame and scored.folders:
@@ -229,15 +227,6 @@ def _few_labels(matched: Matched) -> list[str]:
         f"Only {rows - unused:,} of {rows:,} rows of the labels fit a frame of the scores; check "
         "that both are of the same study."
     ]
-
-
-def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:
-    """Return labels from a path, a data frame or a dict of arrays."""
-    if isinstance(labels, LabelSet):
-        return labels
-    if isinstance(labels, str | os.PathLike):
-        return read_labels(labels, label_format=label_format)
-    return read_own(RawTable(as_table(labels, "labels"), "the labels"))
 
 
 def radius_warnings(read: LabelledResults, threshold: float | None) -> list[str]:
