@@ -71,7 +71,7 @@ KEY_PROBLEMS = {
     Why.NO_FILE: "no screened frame has this file",
     Why.AMBIGUOUS: "several frames fit the row, or several rows fit the frame",
     Why.TWO_HEADS: "the exam has two heads, and the row names none",
-    Why.NO_NUMBER: "the row names no frame number, and the exam is a video",
+    Why.NO_NUMBER: "the row names no frame by its number, and the exam is a video without files",
     Why.SURPASSED: "another row fits the frame better",
 }
 """Problems of rows; rows with the first two are used nevertheless."""
@@ -95,10 +95,11 @@ def find_frames(
     file and folder agree. Of several frames that fit, the one counts that agrees in most
     components; if several agree in as many, the row is ambiguous.
 
-    The exam of a row need not be a screened exam. If it is one, only its frames are searched. If it
-    is not, but other rows name screened exams, the path of the frame must name it: image 1 of
-    another exam is another frame. If rows with different keys fit a frame only in part (by file and
-    folder, or with another exam), none of them counts, and a row that fits fully wins.
+    The exam of a row need not be a screened exam. If it is one, or a folder with the images of only
+    one (such as KID of KID-images), only its frames are searched. If it is not, but other rows name
+    screened exams, the path of the frame must name it: image 1 of another exam is another frame. If
+    rows with different keys fit a frame only in part (by file and folder, or with another exam),
+    none of them counts, and a row that fits fully wins.
 
     With `unique_names` (see :class:`~capsieve.labels.LabelSet`) the name of a file is enough for
     rows with an exam, and of several copies the best or else the first one counts. Messages name
@@ -148,6 +149,8 @@ def _find_files(
 ) -> tuple[Integers, NDArray[np.int_]]:
     path = tidy_paths(whole_column(keys["file"]).take(pa.array(rows)))
     scope, named = exam[rows], _valid(keys["exam"])[rows]
+    unknown = named & (scope < 0)
+    scope[unknown] = _owners(known, keys["exam"].take(pa.array(rows[unknown])))
     unique = named & unique_names
     found, depth, several = _by_path(known, path, scope, unique)
     # If the exam is not a screened one, the path of the frame should name it.
@@ -169,6 +172,19 @@ def _find_files(
         Why.NO_FILE,
     )
     return found, why
+
+
+def _owners(known: FrameKeys, exam: pa.ChunkedArray) -> Codes:
+    """Return for each name the exam with its images in a folder of this name, if it is only one."""
+    code, names = text_codes(exam)
+    files = np.flatnonzero(_valid(known.path))
+    inside, first = np.unique(known.exam[files], return_index=True)
+    folders = [path.split("/")[:-1] for path in known.path.take(pa.array(files[first])).to_pylist()]
+    found = np.full(len(names) + 1, -1, np.int64)
+    for place, name in enumerate(names.to_pylist()):
+        owners = [one for one, parts in zip(inside, folders, strict=True) if name in parts]
+        found[place] = owners[0] if len(owners) == 1 else -1
+    return found[code]
 
 
 def _names(path: str, exam: str) -> bool:

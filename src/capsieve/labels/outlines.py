@@ -188,7 +188,7 @@ class Outlines:
         if self.unique_names:  # copies of a frame in other folders have no label
             rows = np.flatnonzero(polyp_frames)
             frames = frames.take(pa.array(rows))
-        stems = compute.replace_substring_regex(frames["path"], r"\.[^./]*$", "")
+        stems = _stems(frames["path"])
         stem_frames = frames.set_column(frames.column_names.index("path"), "path", stems)
         places: list[tuple[Outline, int]] = []
         for known, by_stem in ((frames, False), (stem_frames, True)):
@@ -204,6 +204,8 @@ class Outlines:
             keys = pa.table(
                 {name: pa.array([getattr(o, name) for o in chosen], t) for name, t in kinds.items()}
             )
+            if by_stem:
+                keys = keys.set_column(3, "file", _stems(keys["file"]))
             found = find_frames(
                 FrameKeys(known), keys, what=self.path, unique_names=self.unique_names
             )
@@ -213,6 +215,12 @@ class Outlines:
                 else:
                     problems.add(KEY_PROBLEMS[why], outline.where)
         return places
+
+
+def _stems(path: Any) -> Any:
+    """Return paths without the endings of images and without folders named images."""
+    path = compute.replace_substring_regex(path, r"\.[^./]*$", "")
+    return compute.replace_substring_regex(path, r"(^|/)(?:images/)+", r"\1")
 
 
 def _fitted(outline: Outline, row: int, frame: Size | None) -> FrameOutline:

@@ -160,7 +160,8 @@ def _read_parquet(path: Path) -> RawTable:
         with open_file(path) as file:
             table = pq.ParquetFile(file).read()
     except (OSError, pa.ArrowException) as error:
-        raise FileError(f"cannot read {path}: the Parquet file is damaged ({error})") from error
+        reason = str(error).partition("\n")[0].rstrip(" (:")  # Arrow's messages have several lines
+        raise FileError(f"cannot read {path}: the Parquet file is damaged ({reason})") from error
     try:
         about = (table.schema.metadata or {}).get(b"capsieve")
         version = SCHEMA if about is None else int(json.loads(about)["schema"])

@@ -30,6 +30,7 @@ from capsieve.result_table import Table
 from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import LEVEL, Evaluation, Metric
 from capsieve.store.record import RECORD
+from capsieve.user_files import read_text
 
 REPORT = "report.html"
 METRICS = "metrics.json"
@@ -270,8 +271,8 @@ def _write_list(folder: Path, names: Iterable[str]) -> None:
 def _earlier(folder: Path) -> set[str] | None:
     """The files of an earlier evaluation in this folder; None if there was none."""
     try:
-        head, *names = (folder / _FILES).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
+        head, *names = read_text(folder / _FILES).splitlines()
+    except (FileError, ValueError):
         return None
     if head != _HEAD:
         return None
