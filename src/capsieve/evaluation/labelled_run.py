@@ -58,7 +58,7 @@ from capsieve.store.segments import Segments, locked
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ExamPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _BLOCK = pa.schema(
     [("problem", pa.string()), ("scores", pa.list_(pa.float32())), ("pixel_hash", pa.string())]
@@ -104,7 +104,7 @@ class LabelledRun:
 
 
 def score_labelled_frames(
-    inputs: Inputs,
+    inputs: ExamPaths,
     labels: LabelSet,
     parameters: Sequence[Parameters],
     out: Path | None = None,
@@ -148,12 +148,12 @@ def score_labelled_frames(
                 executor, surveys, chosen, parameters, store, progress
             )
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
-    found = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
+    numbers = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
         frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
         pixel_hash=hashes,
-        counts={"found": table.num_rows} | found,
+        counts={"found": table.num_rows} | numbers,
         unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
         exams=tuple(surveys),
         failed=failed,
@@ -166,15 +166,15 @@ def score_labelled_frames(
 
 
 def _survey(
-    executor: Executor, inputs: Inputs, settings: LabelledRunSettings
+    executor: Executor, inputs: ExamPaths, settings: LabelledRunSettings
 ) -> tuple[dict[str, tuple[Head, ...]], tuple[tuple[str, str], ...]]:
     """Return the heads of each exam that can be read, sorted by name, and why others cannot."""
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    found = find_exams([os.fspath(path) for path in paths], full_names=settings.full_names)
-    failed = {exam.name: str(exam.error) for exam in found if exam.error is not None}
+    exams = find_exams([os.fspath(path) for path in paths], full_names=settings.full_names)
+    failed = {exam.name: str(exam.error) for exam in exams if exam.error is not None}
     tasks = [
         SurveyTask(exam.name, exam.places, settings.field_of_view)
-        for exam in sorted(found, key=lambda exam: natural_key(exam.name))
+        for exam in sorted(exams, key=lambda exam: natural_key(exam.name))
         if exam.error is None
     ]
     heads: dict[str, tuple[Head, ...]] = {}
@@ -434,8 +434,8 @@ def _score_segment(
 def _decoded(task: _SegmentFrames) -> Iterator[SourceFrame]:
     frames = enumerate(open_source(task.place).frames(task.segment))
     for position in task.positions:
-        found = next((frame for number, frame in frames if number == position), None)
-        yield found or SourceFrame(None, problem="the source ends before this frame")
+        decoded = next((frame for number, frame in frames if number == position), None)
+        yield decoded or SourceFrame(None, problem="the source ends before this frame")
 
 
 def _score_frame(

@@ -47,7 +47,7 @@ pc: Any = pyarrow.compute  # its functions are made at run time, which pyright d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledResults:
-    """Scored frames, labels, how they fit each other, and sentences for the reader of the figures.
+    """Scored frames, labels, how they fit each other, and warnings.
 
     `leaks` are those that were allowed.
     """
@@ -59,7 +59,7 @@ class LabelledResults:
     warnings: tuple[str, ...]
     leaks: tuple[str, ...]
     calibration_frames: int = 0
-    """Evaluated frames that chose the parameters or the threshold of the results."""
+    """Number of evaluated frames on which the parameters or the threshold were chosen."""
 
     @property
     def detector(self) -> Mapping[str, Any]:
@@ -173,11 +173,11 @@ def _with_parts(frames: LabelledFrames) -> LabelledFrames:
     if not frames.part.names:
         return frames
     unit, part = reading_units(frames).code, frames.part.code.copy()
-    told = frames.labelled & (unit >= 0)
+    labelled = frames.labelled & (unit >= 0)
     low = np.full(unit.max(initial=-1) + 1, len(frames.part.names))
     high = np.full(len(low), -1)
-    np.minimum.at(low, unit[told], part[told])
-    np.maximum.at(high, unit[told], part[told])
+    np.minimum.at(low, unit[labelled], part[labelled])
+    np.maximum.at(high, unit[labelled], part[labelled])
     rest = ~frames.labelled & (part < 0) & (unit >= 0)
     part[rest] = np.where(low == high, high, -1)[unit[rest]]
     return replace(frames, part=replace(frames.part, code=part))

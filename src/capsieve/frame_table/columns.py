@@ -293,7 +293,7 @@ def _taken_duplicates(duplicate_of: Integers, rows: NDArray[np.intp]) -> Integer
     if not (duplicate_of >= 0).any():
         return np.full(len(rows), -1, np.int64)
     run = np.where(duplicate_of < 0, np.arange(len(duplicate_of)), duplicate_of)[rows]
-    place = np.arange(len(rows))
+    position = np.arange(len(rows))
     first = np.empty(len(duplicate_of), np.int64)
-    first[run[::-1]] = place[::-1]  # the first of equal runs is written last
-    return np.where(first[run] == place, -1, first[run])
+    first[run[::-1]] = position[::-1]  # the first of equal runs is written last
+    return np.where(first[run] == position, -1, first[run])

@@ -174,7 +174,7 @@ def _find_files(
     return found, why
 
 
-def _owners(known: FrameKeys, exam: pa.ChunkedArray) -> Codes:
+def _owners(known: FrameKeys, exam: pa.ChunkedArray) -> Integers:
     """Return for each name the exam with its images in a folder of this name, if it is only one."""
     code, names = text_codes(exam)
     files = np.flatnonzero(_valid(known.path))

@@ -160,7 +160,7 @@ def _check_labels(rows: _Rows) -> None:
     """Drop polyps named on other frames; stop if two rows of a frame have different labels.
 
     Leaving out frames on which readers disagree would leave out the difficult ones, and every
-    figure would be too good. One reader with two labels for a frame made a slip: it is dropped.
+    metric would be too good. One reader with two labels for a frame made a slip: it is dropped.
     """
     label, reader, polyp = (rows.cells[name] for name in ("label", "reader", "polyp"))
     several: list[int] = []

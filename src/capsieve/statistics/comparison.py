@@ -65,12 +65,12 @@ def compare(
     notes: dict[str, str] = {}
     changes: dict[str, Changes] = {}
     polyps = polyp_scores(first)
-    found = polyps.found(mine), polyps.found(theirs)
+    detected = polyps.found(mine), polyps.found(theirs)
     for key, one, two, among, group in (
         ("frames.sensitivity", mine, theirs, first.polyp_frames, None),
         ("frames.specificity", ~mine, ~theirs, first.normal_frames, None),
-        ("polyps.sensitivity", *found, polyps.frames > 0, polyps.group),
-        ("polyps.sensitivity_long", *found, polyps.frames >= LONG, polyps.group),
+        ("polyps.sensitivity", *detected, polyps.frames > 0, polyps.group),
+        ("polyps.sensitivity_long", *detected, polyps.frames >= LONG, polyps.group),
     ):
         gain, loss = among & one & ~two, among & two & ~one
         gained, lost = int(np.count_nonzero(gain)), int(np.count_nonzero(loss))

@@ -55,7 +55,7 @@ class Metric:
     subset
         The frames that it is about: "all", "train", "test", "cross-fitted", "source: NAME".
     name, text
-        Of the definition, with the words of this evaluation filled in.
+        Name and definition of the metric, for people.
     """
 
     key: str
@@ -86,13 +86,13 @@ def make_metric(
     options: EvaluationOptions,
     **fields: Any,
 ) -> Metric:
-    """Return a metric with name and text of its definition in the words of this evaluation."""
+    """Return a metric with its name and definition, for the polyps and the target in use."""
     name, _, text, _ = define(key, frames, options)
     return Metric(key, value, name=name, text=text, **fields)
 
 
 def define(key: str, frames: LabelledFrames, options: EvaluationOptions) -> Definition:
-    """Return the definition of a metric in the words of this evaluation."""
+    """Return the definition of a metric, for the polyps and the target in use."""
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
     name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
     return Definition(name, cast(Unit, unit), text[:1].upper() + text[1:], among)
@@ -327,7 +327,7 @@ class Evaluation:
     def __repr__(self) -> str:
         parts = [f"{len(self.frames)} frames"]
         for key in ("polyps.sensitivity", "frames.sensitivity", "frames.specificity"):
-            found = [each for each in self.metrics if each.key == key and each.subset == "all"]
-            if found and found[0].value is not None:
-                parts.append(f"{found[0].name.lower()} {100 * found[0].value:.1f} %")
+            metrics = [each for each in self.metrics if each.key == key and each.subset == "all"]
+            if metrics and metrics[0].value is not None:
+                parts.append(f"{metrics[0].name.lower()} {100 * metrics[0].value:.1f} %")
         return f"Evaluation({', '.join(parts)})"
