@@ -50,24 +50,24 @@ class Calibration:
     Attributes
     ----------
     results, labels
-        Where they were read.
+        Paths of the results and of the labels.
     options, label_format
-        As given, and the format that the labels have.
+        The given options, and the format of the labels.
     rule, name
         The chosen rule, a threshold or a share; and "R_P", "score threshold" or "share to read".
     reason, stability
         The rule of the choice and the calibration frames, as text; and the interval of the value
         over bootstrap samples of these frames.
     folds
-        By fold: the value that the other folds chose for it.
+        Value that the other folds chose, by fold.
     metrics
         Metrics of each subset: "all" or "train" (the calibration frames), the other parts, and
         "cross-fitted" (each fold with the value that the others chose).
     optimistic
         Subsets that are evaluated with a value that they chose themselves.
     detector, parameters
-        For ``capsieve screen``; the parameters have R_P if it was chosen, and are None for scores
-        of other programs.
+        Name and parameters for ``capsieve screen``; the parameters have R_P if it was chosen, and
+        are None for scores of other programs.
     choice
         What is chosen, with the frame hashes of the calibration frames; None for scores of
         other programs.

@@ -38,7 +38,7 @@ from capsieve.statistics.breakdown import (
     source_metrics,
     source_warnings,
 )
-from capsieve.statistics.comparison import compare
+from capsieve.statistics.comparison import compare_detectors
 from capsieve.statistics.frames import whole_exams
 from capsieve.statistics.operating_point import (
     TRAIN,
@@ -386,7 +386,7 @@ def _compared(
                 f"frames of the same number in {read.scored.name} and {others.name} have "
                 "different pixels; screen the same exams with both"
             )
-    return compare(
+    return compare_detectors(
         frames,
         other_score,
         flags=(flagged, flagged_alike(frames, flagged, other_score)),

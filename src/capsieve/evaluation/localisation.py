@@ -69,13 +69,13 @@ def localise(
     Parameters
     ----------
     outlines
-        From :func:`~capsieve.labels.read_outlines`.
+        Outlines from :func:`~capsieve.labels.read_outlines`.
     frames, flagged, options
         The row and col of the frames are the best place of each.
     paths
         The path of the image of each frame, null for videos.
     folders
-        Of the paper's detector: the exams' folders with features.parquet, in the order of
+        For the paper's detector: the exams' folders with features.parquet, in the order of
         ``frames.exam.names``.
 
     Raises

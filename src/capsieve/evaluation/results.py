@@ -97,7 +97,7 @@ def read_results(
         OUT or OUT/EXAM of ``capsieve screen``, the path of a table of scores, a data frame, or a
         dict of arrays.
     labels
-        From :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
+        Labels from :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
     options
         The format of the labels, the parts, and whether leaks are allowed.
     check_model

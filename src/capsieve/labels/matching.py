@@ -60,7 +60,7 @@ class Matched:
     labels
         One per frame.
     problems
-        Of the matching, then of the split ("split: ..."); not those of the labels.
+        Problems of the matching, then of the split ("split: ..."); not those of the labels.
     contradicted
         Frames that have no label because their rows contradict each other.
     in_two_parts
@@ -88,7 +88,7 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
         The columns exam, head, frame and path (of the image with its folders, null for videos),
         sorted by exam, head and frame.
     labels
-        From :func:`~capsieve.labels.read_labels`.
+        Labels from :func:`~capsieve.labels.read_labels`.
     splits
         It gives the part of each frame, and its blocks replace those that would be cut here.
 

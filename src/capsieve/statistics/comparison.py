@@ -15,7 +15,7 @@ from capsieve.statistics.results import Changes, Comparison, Interval, RocCurve,
 from capsieve.statistics.roc import frame_roc, polyp_roc, roc_curve
 
 
-def compare(
+def compare_detectors(
     frames: LabelledFrames,
     other_score: Floats,
     *,
@@ -31,13 +31,13 @@ def compare(
     Parameters
     ----------
     frames
-        With the scores of the first detector.
+        Frames with the scores of the first detector.
     other_score
         Scores of the second detector for the same frames; NaN if it has none.
     flags, names
         Which frames each of them flags, and their names for people.
     options
-        Of the evaluation.
+        Options of the evaluation.
 
     Raises
     ------

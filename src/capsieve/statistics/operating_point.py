@@ -37,7 +37,7 @@ class CrossFit:
     flagged
         Mask over all frames; False for frames in no fold.
     values
-        By fold: what the other folds chose for it: a threshold, a share or a setting.
+        Value that the other folds chose, by fold: a threshold, a share or a setting.
     failed
         Folds for which the others could not choose. If there are any, the flags are incomplete.
     """
@@ -62,7 +62,7 @@ def smallest_threshold(
     Parameters
     ----------
     normal_scores
-        Of the frames that choose; NaN is left out.
+        Scores of the normal calibration frames; NaN is left out.
     specificity
         At least this share of them must not be flagged; 0.9 in the paper.
     step

@@ -45,7 +45,8 @@ class Metric:
     key
         A key of :data:`~capsieve.statistics.definitions.DEFINITIONS`.
     value
-        None if it is not defined, for instance without a polyp frame; `note` says why.
+        The number; None if it is not defined, for instance without a polyp frame, and `note` says
+        why.
     numerator, denominator
         Counts of a proportion or of a mean per exam; else None.
     intervals
@@ -186,11 +187,11 @@ class OperatingPoint:
         part), "cross-fitted" (for each fold on the others), "fitted" (on the frames that it is
         evaluated on).
     rule
-        None if exams or folds have different ones.
+        Rule that flags the frames; None if exams or folds have different ones.
     flagged
         Mask over all frames.
     text
-        For people: who chose it, on which frames and by which rule.
+        Description for people: on which frames it was chosen, and how.
     optimistic
         Whether the frames that it is evaluated on were used to choose it.
     """
@@ -225,7 +226,7 @@ class Comparison:
     first, second, differences
         The metrics of both and their differences (first minus second), by the same keys.
     changes
-        By the keys of metrics that are proportions: the frames or polyps that changed.
+        Numbers of frames or polyps that changed, by the keys of metrics that are proportions.
     rocs
         The ROC curves per frame.
     frames, second_score, flags
@@ -258,7 +259,7 @@ class Evaluation:
     options, settings
         The options, and further choices for metrics.json: label format, splits, regions, ...
     detector, parameters
-        Of the results as in exam.json; {} for scores from elsewhere.
+        Detector and parameters as in exam.json; {} for scores of other programs.
     frames
         The labelled frames.
     points
@@ -266,11 +267,11 @@ class Evaluation:
     metrics, tables
         Keys of tables are unique, and so are pairs of key and subset of metrics.
     problems
-        Of the labels and of matching; see :class:`capsieve.labels.LabelProblem`.
+        Problems of the labels and of matching; see :class:`capsieve.labels.LabelProblem`.
     warnings, leaks
         Sentences.
     roc_frames, roc_polyps, effort, froc, histograms, comparison
-        None or () if there is nothing to show.
+        Curves, histograms and the comparison; None or () if there is nothing to show.
     on_polyp
         Mask of the frames whose best place is inside an outline; None without outlines.
     """
