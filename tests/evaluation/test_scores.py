@@ -94,6 +94,13 @@ def test_incomplete_exams_are_named(tmp_path):
     assert any(": a." in warning for warning in read_scores(tmp_path).warnings)
 
 
+def test_an_exam_without_its_record_is_named(tmp_path):
+    for exam in ("a", "b"):
+        write_results(tmp_path / exam, score=np.ones(2))
+    (tmp_path / "a" / "exam.json").unlink()
+    assert any(": a." in warning for warning in read_scores(tmp_path).warnings)
+
+
 @pytest.mark.parametrize("table", ["frames", "features"])
 def test_a_table_of_another_screening_is_refused(tmp_path, table):
     folder = write_results(tmp_path / "out" / "a", score=np.ones(2))

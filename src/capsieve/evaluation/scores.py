@@ -34,6 +34,7 @@ from capsieve.phash import BITS
 from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
+from capsieve.store.record import RECORD
 
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
@@ -271,12 +272,16 @@ def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
     for exam in exams:
         version = str(exam.record["detector"].get("scoring", "unknown"))
         versions.setdefault(version, []).append(exam.record["exam"])
+    unfinished = [folder.name for folder in unfinished_exams(out)]
+    tables = sorted((table.parent for table in out.glob("*/frames.parquet")), key=os.fspath)
+    lost = [folder.name for folder in tables if not (folder / RECORD).is_file()]
     named = {
         "Not all frames of these exams could be screened": [
             exam.record["exam"] for exam in exams if not exam.record["complete"]
         ],
-        "Screening of these exams is unfinished; they are left out": [
-            folder.name for folder in unfinished_exams(out)
+        "Screening of these exams is unfinished; they are left out": unfinished,
+        f"These exams have no {RECORD}; they are left out": [
+            name for name in lost if name not in unfinished
         ],
         "The exams were scored by different versions of the detector, so their scores are not "
         "comparable; screen those of the older version again with --overwrite": [
