@@ -45,10 +45,11 @@ pytest: .venv/.dev .venv/.torch .venv/.debian ## run the tests, the slow ones to
 test-pythons: ## test reading and screening on newer Pythons, with the newest packages
 	$(PYTHON) tools/test_pythons.py
 
-soak: .venv/.dev .venv/.debian ## run the tests that take too long for CI
-	@$(PY) -m pytest -m soak; status=$$?; \
-	if [ $$status -eq 5 ]; then echo "make soak: there is nothing to soak yet"; \
-	else exit $$status; fi
+soak: .venv/.dev .venv/.debian ## damage inputs, kill commands and run other long tests: make soak MINUTES=20 SEED=1
+	$(PY) -m pytest -m soak --soak-minutes $(MINUTES) --soak-seed $(SEED)
+
+MINUTES ?= 20
+SEED ?= 0
 
 bench: .venv/.dev ## measure speed, as a table of ratios
 	$(PY) -m benchmarks
