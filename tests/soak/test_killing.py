@@ -38,7 +38,7 @@ COMMANDS = {
     ),
     "train": (
         f"train studied --model svm --labels studied.csv --folds 4 -o m.onnx {_FAST}",
-        ["m.onnx", "m.folds.csv", "m.onnx.work"],
+        ["m.onnx", "m.folds.csv", "m.scores.csv", "m.onnx.work"],
     ),
     "phantom": (
         f"phantom --patients 2 --frames 40 --polyps 1 --size 128 -o study {_FAST}",
