@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
@@ -272,7 +273,7 @@ def _threshold(point: OperatingPoint) -> float | None:
 
 def step_of(read: LabelledResults) -> float | None:
     """Return the step of a detector's thresholds: R_P of the paper's detector is a whole number."""
-    return 1.0 if read.detector.get("name") == "paper" else None
+    return 1.0 if rule_parameter(read.detector) else None
 
 
 def operating_points(
