@@ -97,11 +97,11 @@ def measure_rendered(job: tuple[ExamPlan, int]) -> dict[str, float]:
     row = measure(frame.pixels)
     row["polyp"] = frame.truth.label == "polyp"
     found = capsieve.explain(frame.pixels)
-    energy = found.energy
-    rows, cols = np.indices(energy.shape)
+    energy, place = found.energy, found.placement
     last = len(frame.polyp_map) - 1
-    places = (np.rint(at).clip(0, last).astype(int) for at in found.placement.to_source(rows, cols))
-    shown = found.mask & (frame.polyp_map[tuple(places)] > 0)
+    rows = np.rint(place.row_offset + place.row_scale * np.arange(energy.shape[0])).clip(0, last)
+    cols = np.rint(place.col_offset + place.col_scale * np.arange(energy.shape[1])).clip(0, last)
+    shown = found.mask & (frame.polyp_map[np.ix_(rows.astype(int), cols.astype(int))] > 0)
     wall = found.mask & ~shown
     row["T inside"] = energy[shown].mean() if shown.any() else np.nan
     row["T outside"] = energy[wall].mean() if wall.any() else np.nan
