@@ -134,7 +134,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   clean.add(leaveFindings(session, screen));
   clean.add(session.reading.watch(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(sayFrames(session, screen));
-  if (session.reading.get().state === "unread" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
+  if (session.reading.get().state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
   else if (session.events.length > 0) queueMicrotask(() => commands["nextOpen"]?.(false));
 
   return {
