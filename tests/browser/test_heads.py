@@ -43,8 +43,7 @@ def test_an_event_belongs_to_its_head(anna, screened):
     anna.press("r")
     anna.until_saved()
     (entry,) = anna.server.entries(TWO_HEADS)
-    name = f"event:{event['head']}:{event['first_frame']}-{event['last_frame']}"
-    assert entry.subject == name
+    assert entry.subject == f"event:{event['head']}:{event['best_frame']}"
 
 
 def test_what_is_marked_goes_to_the_chosen_head(anna):
@@ -59,7 +58,7 @@ def test_what_is_marked_goes_to_the_chosen_head(anna):
     anna.until_saved()
     rejected, finding, landmark, unsure = anna.server.entries(TWO_HEADS)
     assert rejected.subject.startswith(f"frame:{other}:")
-    assert finding.content["head"] == landmark.content["head"] == other
+    assert finding.content["best"]["head"] == landmark.content["head"] == other
     assert unsure.subject.startswith(f"frame:{first}:")
 
 

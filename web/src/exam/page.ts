@@ -48,6 +48,8 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
+  const keeper = keepLedger(session, screen); // before what shows which frames were displayed
+  clean.add(keeper.close);
   const deciding = makeDeciding(session, screen);
   stage.attach(screen, deciding);
   const timeline = makeTimeline(session, screen);
@@ -71,8 +73,6 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   }
   clean.add(() => explainer.close());
   clean.add(() => screen.player.close());
-  const keeper = keepLedger(session, screen);
-  clean.add(keeper.close);
   clean.add(watchScreening(session));
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");

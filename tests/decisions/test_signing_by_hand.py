@@ -1,5 +1,6 @@
 """The hash of a signature, computed from docs/review.md without the code of capsieve."""
 
+import base64
 import hashlib
 import json
 import sqlite3
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from capsieve.decisions.model import Entry, Signature, said
 from support.readings import ExamReader, choose_workflow
 from support.small_exam import write_small_exam
 
@@ -29,18 +31,13 @@ def of_rows(rows: list[tuple[Any, ...]]) -> str:
 def expected_hash(exam: Path, number: int, *, blind: bool = False) -> tuple[dict[str, Any], str]:
     """Return the parts and the hash that the signature of this entry must have."""
     with closing(sqlite3.connect(exam.parent / "decisions.sqlite")) as database:
-        entries, seen = (
-            database.execute(
-                f"SELECT * FROM {table} WHERE exam = ? ORDER BY number", (exam.name,)
-            ).fetchall()
-            for table in ("capsieve_entries", "capsieve_seen")
-        )
+        entries = database.execute(
+            "SELECT * FROM capsieve_entries WHERE exam = ? ORDER BY number", (exam.name,)
+        ).fetchall()
     [signature] = [row for row in entries if row[0] == number]
-    content = json.loads(signature[9])
-    if blind and signature[5] == "reader":
-        entries, seen = (
-            [row for row in rows if row[4:6] == signature[4:6]] for rows in (entries, seen)
-        )
+    content = json.loads(signature[10])
+    if blind and signature[6] == "reader":
+        entries = [row for row in entries if row[5:7] == signature[5:7]]
     record = json.loads((exam / "exam.json").read_text(encoding="utf-8"))
     named = ("head", "kind", "stream", "names", "sha256", "bytes")
     identity = {name: record[name] for name in ("exam", "tables", "identity", "versions")}
@@ -48,10 +45,9 @@ def expected_hash(exam: Path, number: int, *, blind: bool = False) -> tuple[dict
     parts = {
         "identity": sha256(canonical(identity)),
         "entries": of_rows([row for row in entries if row[0] < number]),
-        "seen": of_rows([row for row in seen if row[0] <= content["seen_through"]]),
     }
     rest = {name: value for name, value in content.items() if name != "hash"} | {"parts": parts}
-    whole = {"signature": 1, "signer": list(signature[:7]), "content": rest}
+    whole = {"signature": 2, "signer": list(signature[:9]), "content": rest}
     return parts, sha256(canonical(whole))
 
 
@@ -60,19 +56,26 @@ def exam(tmp_path: Path) -> Path:
     return write_small_exam(tmp_path / "out", tmp_path / "source")
 
 
+def assert_as_documented(exam: Path, entry: Entry, *, blind: bool = False) -> None:
+    parts, whole = expected_hash(exam, entry.number, blind=blind)
+    content = said(entry, Signature)
+    assert content.parts.model_dump() == parts
+    assert content.hash == whole
+
+
 def test_the_hash_follows_the_documentation(exam: Path) -> None:
     anna = ExamReader(exam, "Ánna")
     anna.add_finding("a", 3, note='first line\nsecond "line" – ½', place={"row": 1.5, "col": 2})
-    anna.see(range(4), 12.345)
+    anna.see(range(4), viewed=[2])
     first = anna.sign()
     anna.see(range(6))
-    anna.write("reopen", "exam", reason="again")
-    anna.write("note", "exam", text="second")
+    anna.reopen("again")
+    anna.note("second")
     second = anna.sign()
     for entry in (first, second):
-        parts, whole = expected_hash(exam, entry.number)
-        assert entry.content["parts"] == parts
-        assert entry.content["hash"] == whole
+        assert_as_documented(exam, entry)
+    shown = said(second, Signature).viewed[0]
+    assert base64.b64decode(shown.displayed)[0] == 0b111111
 
 
 def test_a_blind_signature_covers_own_rows_and_a_consensus_covers_all(
@@ -89,6 +92,4 @@ def test_a_blind_signature_covers_own_rows_and_a_consensus_covers_all(
     carl.add_finding("c", 4)
     signed.append(carl.sign())
     for entry in signed:
-        parts, whole = expected_hash(exam, entry.number, blind=True)
-        assert entry.content["parts"] == parts
-        assert entry.content["hash"] == whole
+        assert_as_documented(exam, entry, blind=True)

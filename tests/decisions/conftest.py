@@ -1,18 +1,20 @@
-"""Databases to write into: a file of SQLite, and a private PostgreSQL where there is one."""
+"""Databases to write into: a SQLite file, and a private PostgreSQL server if it is installed."""
 
+import itertools
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from capsieve.review.decisions.database import Database, open_database
+from capsieve.decisions.database import Database, open_database
 
+_NUMBERS = itertools.count(1)
 BACK_ENDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 
 
@@ -84,16 +86,26 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def postgresql_place(postgresql_folder: tuple[Path, str], request: pytest.FixtureRequest) -> str:
-    """Return the address of a new, empty database of PostgreSQL."""
+def new_postgresql(postgresql_folder: tuple[Path, str]) -> Callable[[], str]:
+    """Return what creates an empty PostgreSQL database, and returns its address."""
     folder, user = postgresql_folder
     address = f"postgresql+psycopg://{user}@/{{}}?host={folder}"
-    engine = sa.create_engine(address.format("postgres"), isolation_level="AUTOCOMMIT")
-    name = f"room_{abs(hash(request.node.nodeid))}"
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    engine.dispose()
-    return address.format(name)
+
+    def create() -> str:
+        name = f"room_{next(_NUMBERS)}"
+        engine = sa.create_engine(address.format("postgres"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        engine.dispose()
+        return address.format(name)
+
+    return create
+
+
+@pytest.fixture
+def postgresql_place(new_postgresql: Callable[[], str]) -> str:
+    """Return the address of a new, empty PostgreSQL database."""
+    return new_postgresql()
 
 
 @pytest.fixture

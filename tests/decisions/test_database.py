@@ -7,27 +7,30 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from capsieve.decisions.database import (
+    METADATA,
+    SCHEMA,
+    Database,
+    change_workflow,
+    open_database,
+    read_room_id,
+    read_workflow,
+)
+from capsieve.decisions.log import load_entries
+from capsieve.decisions.model import ConflictError, EntryError
 from capsieve.errors import FileError
-from capsieve.review.decisions.database import Database, open_database
-from capsieve.review.decisions.log import load_entries
-from capsieve.review.decisions.room import read_room_id
-from capsieve.review.decisions.schema import METADATA, SCHEMA
-from capsieve.review.decisions.seen import add_seen
-from review.decisions.made_entries import EXAM, Hand
-
-TABLES = ["capsieve_entries", "capsieve_seen"]
+from decisions.hands import EVENT, EXAM, Hand
+from support.readings import tamper
 
 
 @pytest.fixture
 def filled(database: Database) -> Database:
-    hand = Hand(database)
-    hand.say("event:0:1-5", "accept")
-    add_seen(database, **hand.who, key="seen-0001", head=0, frames=[[1, 40]])
+    Hand(database).decide(EVENT, "accept")
     return database
 
 
 def test_opening_again_keeps_what_is_there(database: Database, place: str) -> None:
-    entry = Hand(database).say("event:0:1-5", "accept")
+    entry = Hand(database).decide(EVENT, "accept")
     again = open_database(place)
     assert load_entries(again, EXAM) == [entry]
     again.close()
@@ -51,45 +54,42 @@ def test_two_processes_make_a_database_at_once(place: str) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         pool.map(open_and_close, [place] * 4)
     database = open_database(place)
-    Hand(database).say("event:0:1-5", "accept")
+    Hand(database).decide(EVENT, "accept")
     database.close()
 
 
-@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE {table} SET reader = 'eve'",
-        "UPDATE {table} SET number = number + 1",
-        "DELETE FROM {table}",
+        "UPDATE capsieve_entries SET reader = 'eve'",
+        "UPDATE capsieve_entries SET number = number + 1",
+        "DELETE FROM capsieve_entries",
     ],
 )
-def test_rows_are_never_changed_or_removed(filled: Database, table: str, statement: str) -> None:
+def test_rows_are_never_changed_or_removed(filled: Database, statement: str) -> None:
     with pytest.raises(FileError, match="never changed or removed"), filled.write() as connection:
-        connection.exec_driver_sql(statement.format(table=table))
+        connection.exec_driver_sql(statement)
     with filled.read() as connection:
-        rows = connection.exec_driver_sql(f"SELECT number, reader FROM {table}").all()
+        rows = connection.exec_driver_sql("SELECT number, reader FROM capsieve_entries").all()
     assert [tuple(row) for row in rows] == [(1, "anna")]
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_a_row_cannot_be_replaced_in_sqlite(sqlite: Database, table: str) -> None:
-    hand = Hand(sqlite)
-    hand.say("event:0:1-5", "accept")
-    add_seen(sqlite, **hand.who, key="seen-0001", head=0, frames=[[1, 40]])
-    rest = "version, 'eve', role, time, kind, subject, content, undoes"
-    if table == "capsieve_seen":
-        rest = "version, 'eve', role, time, head, frames"
-    for number, key in (("number", "'other-key'"), ("number + 1", "key")):
-        statement = f"INSERT OR REPLACE INTO {table} SELECT {number}, {key}, exam, {rest} FROM "
-        with pytest.raises(FileError, match="at the end, and once"), sqlite.write() as connection:
-            connection.exec_driver_sql(f"{statement} {table}")
+@pytest.mark.parametrize(("number", "key"), [("number", "'other-key'"), ("number + 1", "key")])
+def test_a_row_cannot_be_replaced_in_sqlite(sqlite: Database, number: str, key: str) -> None:
+    Hand(sqlite).decide(EVENT, "accept")
+    rest = "exam, revision, 'eve', role, screening, time, kind, content"
+    statement = (
+        f"INSERT OR REPLACE INTO capsieve_entries SELECT {number}, action, {key}, {rest} FROM "
+        "capsieve_entries"
+    )
+    with pytest.raises(FileError, match="at the end, and once"), sqlite.write() as connection:
+        connection.exec_driver_sql(statement)
 
 
 @pytest.mark.slow
 def test_the_tables_cannot_be_emptied_in_postgresql(postgresql_place: str) -> None:
     database = open_database(postgresql_place)
-    Hand(database).say("event:0:1-5", "accept")
+    Hand(database).decide(EVENT, "accept")
     with pytest.raises(FileError, match="never changed"), database.write() as connection:
         connection.exec_driver_sql("TRUNCATE capsieve_entries CASCADE")
     assert len(load_entries(database, EXAM)) == 1
@@ -113,32 +113,48 @@ def test_a_reader_sees_one_moment(database: Database) -> None:
     count = "SELECT count(*) FROM capsieve_entries"
     with database.read() as connection:
         before = connection.exec_driver_sql(count).scalar()
-        Hand(database).say("event:0:1-5", "accept")
+        Hand(database).decide(EVENT, "accept")
         assert connection.exec_driver_sql(count).scalar() == before == 0
 
 
-def test_a_newer_schema_is_refused(database: Database, place: str) -> None:
+@pytest.mark.parametrize("change", [1, -1])
+def test_another_schema_is_refused(database: Database, place: str, change: int) -> None:
     with database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE capsieve_about SET value = '{SCHEMA + 1}'")
-    with pytest.raises(FileError, match="newer version of capsieve; update"):
+        connection.exec_driver_sql(f"UPDATE capsieve_about SET value = '{SCHEMA + change}'")
+    with pytest.raises(FileError, match="newer" if change > 0 else "earlier"):
         open_database(place)
 
 
-def test_an_earlier_database_gets_what_came_later(database: Database, place: str) -> None:
-    entry = Hand(database).say("event:0:1-5", "accept")
-    with database.write() as connection:
-        connection.exec_driver_sql("DROP TABLE capsieve_screenings")
-        connection.exec_driver_sql("DELETE FROM capsieve_about WHERE name = 'room'")
-    again = open_database(place)
-    assert load_entries(again, EXAM) == [entry]
-    assert read_room_id(again)
-    Hand(again).say("event:0:1-5", "reject")
-    with (
-        pytest.raises(FileError, match="never changed or removed"),
-        again.write() as connection,
-    ):
-        connection.exec_driver_sql("DELETE FROM capsieve_screenings")
-    again.close()
+@pytest.mark.parametrize("value", ["", "one", "-1", "1.0"])
+def test_a_database_without_a_version_is_not_taken_for_a_new_one(
+    sqlite: Database, value: str
+) -> None:
+    change = ("UPDATE capsieve_about SET value = ? WHERE name = 'schema'", (value,))
+    tamper(Path(sqlite.where), change)
+    with pytest.raises(FileError, match="which version"):
+        open_database(sqlite.where)
+
+
+def test_the_workflow_is_fixed_once_reading_has_begun(database: Database) -> None:
+    assert read_workflow(database) == "single"
+    change_workflow(database, "validated")
+    change_workflow(database, "blind")
+    assert read_workflow(database) == "blind"
+    Hand(database).decide(EVENT, "accept")
+    change_workflow(database, "blind")
+    with pytest.raises(ConflictError, match="reading has begun"):
+        change_workflow(database, "single")
+    with pytest.raises(EntryError, match="no workflow"):
+        change_workflow(database, "alone")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("stored", ["", "free", "{}"])
+def test_a_workflow_that_cannot_be_read_shows_nothing(sqlite: Database, stored: str) -> None:
+    change_workflow(sqlite, "blind")
+    change = ("UPDATE capsieve_about SET value = ? WHERE name = 'workflow'", (stored,))
+    tamper(Path(sqlite.where), change)
+    with pytest.raises(FileError, match="workflow"):
+        read_workflow(sqlite)
 
 
 def test_a_room_keeps_its_name_and_shares_it_with_no_other(

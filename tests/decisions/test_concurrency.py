@@ -11,26 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from capsieve.review.decisions.database import Database, open_database
-from capsieve.review.decisions.log import changes_after, load_entries, missing_entries
-from capsieve.review.decisions.refusals import ConflictError
-from capsieve.review.decisions.seen import add_seen, add_up, load_seen
-from review.decisions.made_entries import EXAM, Hand
+from capsieve.decisions.database import Database, open_database
+from capsieve.decisions.log import changes_after, load_entries, missing_entries
+from capsieve.decisions.model import ConflictError, Note
+from capsieve.decisions.viewed import count_frames, load_viewed
+from decisions.hands import EVENT, EXAM, Hand
 
-# Writes verdicts, and says each number when it is acknowledged.
+# Writes actions of two notes, and says each number when it is acknowledged.
 PROGRAM = """
 import sys
-from capsieve.review.decisions.database import open_database
-from capsieve.review.decisions.entries import NewEntry
-from capsieve.review.decisions.writing import append
+from capsieve.decisions.database import open_database
+from capsieve.decisions.log import Writer, append
+from capsieve.decisions.model import Note
 
 place, reader, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 database = open_database(place)
+writer = Writer("exam-1", reader, "reader", "screening-1")
 for k in range(count):
-    new = NewEntry(f"{reader}-{k:06}", "note", "exam", {"text": f"{reader} {k}"})
-    who = {"exam": "exam-1", "reader": reader, "role": "reader", "screening": "screening-1"}
-    entry = append(database, new, **who)
-    print(entry.number, entry.key, flush=True)
+    notes = [Note(subject="exam", text=f"{reader} {k}") for _ in range(2)]
+    entries = append(database, writer, f"{reader}-{k:06}", notes)
+    print(*[f"{entry.number} {entry.key}" for entry in entries], sep=";", flush=True)
 """
 
 
@@ -57,7 +57,7 @@ def test_threads_write_each_entry_once_and_followers_miss_none(database: Databas
         follower = pool.submit(follow, database, stop)
         hands = [Hand(database, f"reader-{k}") for k in range(4)]
         jobs = [
-            pool.submit(lambda hand=hand: [hand.say("event:0:1-5", "accept") for _ in range(4)])
+            pool.submit(lambda hand=hand: [hand.decide(EVENT, "accept") for _ in range(4)])
             for hand in hands
         ]
         try:
@@ -74,20 +74,20 @@ def test_the_same_key_from_many_threads_is_one_entry(database: Database) -> None
     with ThreadPoolExecutor(6) as pool:
         entries = list(
             pool.map(
-                lambda _: hand.write("note", "exam", {"text": "once"}, key="the-one-key"), range(12)
+                lambda _: hand.act(Note(subject="exam", text="once"), key="the-one-key"), range(12)
             )
         )
-    assert load_entries(database, EXAM) == [entries[0]]
+    assert load_entries(database, EXAM) == entries[0]
     assert all(entry == entries[0] for entry in entries)
 
 
 def test_of_many_undos_at_once_one_is_written(database: Database) -> None:
     hands = [Hand(database) for _ in range(4)]
-    hands[0].say("event:0:1-5", "accept")
+    hands[0].decide(EVENT, "accept")
 
     def take_back(k: int) -> bool:
         try:
-            hands[k].write("undo", "", undoes=1, key=f"undo-key-{k}")
+            hands[k].undo(1)
         except ConflictError:
             return False
         return True
@@ -96,21 +96,11 @@ def test_of_many_undos_at_once_one_is_written(database: Database) -> None:
         assert sum(pool.map(take_back, range(4))) == 1
 
 
-def test_a_batch_from_many_threads_counts_once(database: Database) -> None:
-    def send(k: int) -> None:
-        add_seen(
-            database,
-            exam=EXAM,
-            reader="anna",
-            role="reader",
-            key=f"seen-key-{k % 3}",
-            head=0,
-            frames=[[5, 10]],
-        )
-
+def test_displayed_frames_of_many_threads_are_merged(database: Database) -> None:
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(send, range(12)))
-    assert add_up(load_seen(database, EXAM)) == {0: {5: 30.0}}
+        list(pool.map(lambda k: Hand(database).see(k % 9, viewed=(k % 3,)), range(24)))
+    [bitmaps] = load_viewed(database, EXAM, "screening-1")
+    assert count_frames([bitmaps]) == (9, 3)
 
 
 @pytest.mark.slow
@@ -124,10 +114,10 @@ def test_two_processes_write_and_a_follower_misses_none(place: str) -> None:
             said = [line for program in programs for line in program.communicate()[0].splitlines()]
         finally:
             stop.set()  # whatever happens: the follower would never end
-        assert follower.result() == list(range(1, 21))
+        assert follower.result() == list(range(1, 41))
     assert {program.returncode for program in programs} == {0}
     stored = {f"{entry.number} {entry.key}" for entry in load_entries(database, EXAM)}
-    assert stored == set(said)
+    assert stored == {each for line in said for each in line.split(";")}
     database.close()
 
 
@@ -143,11 +133,13 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(place: str, lines: 
     assert program.wait() == -signal.SIGKILL
     database = open_database(place)
     entries = load_entries(database, EXAM)
-    assert set(said) <= {f"{entry.number} {entry.key}" for entry in entries}
+    acknowledged = {each for line in said for each in line.split(";")}
+    assert acknowledged <= {f"{entry.number} {entry.key}" for entry in entries}
     assert missing_entries(database) == 0
     # Whatever it was writing is there whole, or not at all; the next one goes on.
-    assert all(entry.content["text"].startswith("anna ") for entry in entries)
-    assert Hand(database, "ben").say("event:0:1-5", "accept").number == len(entries) + 1
+    assert len(entries) % 2 == 0
+    assert [entry.action for entry in entries[1::2]] == [entry.action for entry in entries[::2]]
+    assert Hand(database, "ben").decide(EVENT, "accept").number == len(entries) + 1
     database.close()
 
 

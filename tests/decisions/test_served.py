@@ -5,22 +5,26 @@ import signal
 
 import pytest
 
+from support.contents import decision
 from support.review_server import TIMEOUT, free_port, serve_review
 from support.small_exam import EVENTS_OF_SMALL
 
 pytestmark = pytest.mark.slow
-EVENT = "event:0:{}-{}".format(*EVENTS_OF_SMALL[0])
+EVENT = f"event:0:{EVENTS_OF_SMALL[0][0]}"
 
 
-def decide(client, verdict, key):
-    body = {"kind": "verdict", "subject": EVENT, "content": {"verdict": verdict}}
-    answer = client.post("/api/exams/small/entries", json=body | {"key": f"verdict-{key:08d}"})
+def decide(client, word, key):
+    screening = client.get("/api/exams/small").json()["screening"]
+    body = {"key": f"decision-{key:08d}", "entries": [decision(EVENT, word)]}
+    who = {"reader": "anna", "role": "reader", "screening": screening}
+    answer = client.post("/api/exams/small/entries", json=body | who)
     assert answer.status_code == 200, answer.text
-    return answer.json()
+    return answer.json()[0]
 
 
-def verdict(client):
-    return client.get("/api/exams/small/reading").json()["verdicts"][EVENT]["verdict"]
+def decided(client):
+    reading = client.get("/api/exams/small/reading").json()
+    return reading["decisions"][EVENT]["content"]["decision"]
 
 
 def test_decisions_survive_a_killed_server(results, postgresql_place, tmp_path):
@@ -36,10 +40,10 @@ def test_decisions_survive_a_killed_server(results, postgresql_place, tmp_path):
         process,
         client,
     ):
-        assert verdict(client) == "accept"
+        assert decided(client) == "accept"
         assert decide(client, "accept", 1) == first  # a repeated request
         decide(client, "reject", 2)
-        assert verdict(client) == "reject"
+        assert decided(client) == "reject"
         assert len(client.get("/api/exams/small/entries").json()) == 2
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=TIMEOUT)
@@ -59,6 +63,6 @@ def test_two_servers_on_one_database_share_changes(results, postgresql_place, tm
         number = decide(other, "unsure", 1)["number"]
         data = next(line for line in lines if line.startswith("data: "))
         assert json.loads(data.removeprefix("data: ")) == {"number": number, "exam": "small"}
-        assert verdict(one) == "unsure"
+        assert decided(one) == "unsure"
         decide(one, "accept", 2)
-        assert verdict(other) == "accept"
+        assert decided(other) == "accept"

@@ -5,14 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsieve.decisions.agreement import cohen_kappa, compare, tabulate
+from capsieve.decisions.reading import fold
 from capsieve.errors import ParameterError
-from capsieve.review.decisions.agreement import compare
-from capsieve.review.decisions.kappa import cohen_kappa, tabulate
-from capsieve.review.decisions.reading import fold
-from capsieve.review.decisions.subjects import FlaggedEvent
-from review.decisions.made_entries import FINDING, made, verdict
+from decisions.hands import EVENT, EVENTS, OTHER, THIRD, decision, made
+from support.readings import polyp
 
-EVENTS = [FlaggedEvent(0, (1, 2, 5)), FlaggedEvent(0, (7, 9)), FlaggedEvent(1, (1, 2))]
 WORDS = ("accept", "reject", "unsure")
 PAIRS = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1)
 
@@ -61,7 +59,7 @@ def test_the_interval_is_that_of_the_delta_method(table: list[list[int]]) -> Non
 
 @pytest.mark.parametrize(
     ("table", "word"),
-    [([[0, 0], [0, 0]], "decided by both"), ([[7, 0], [0, 0]], "same one thing")],
+    [([[0, 0], [0, 0]], "decided by both"), ([[7, 0], [0, 0]], "same one decision")],
 )
 def test_where_kappa_is_not_defined_the_reason_is_told(table: list[list[int]], word: str) -> None:
     kappa = cohen_kappa(table)
@@ -80,48 +78,53 @@ def test_a_table_is_square() -> None:
         cohen_kappa([[1, 2]])
 
 
+def decided(*pairs):
+    return fold(made(number, decision(*pair)) for number, pair in enumerate(pairs, start=1))
+
+
+def words(found):
+    return [(one.subject, one.a, one.b) for one in found.differences]
+
+
 def test_readings_are_compared_event_by_event() -> None:
-    a = fold([verdict(1, "event:0:1-5", "accept"), verdict(2, "event:0:7-9", "reject")])
-    b = fold([verdict(1, "event:0:1-5", "reject"), verdict(2, "event:0:7-9", "reject")])
+    a = decided((EVENT, "accept"), (OTHER, "reject"))
+    b = decided((EVENT, "reject"), (OTHER, "reject"))
     found = compare(a, b, events=EVENTS)
     assert found.table == ((0, 1, 0), (0, 1, 0), (0, 0, 0))
     assert (found.decided, found.undecided) == (2, 1)
-    assert [(one.subject, one.a, one.b) for one in found.differences] == [
-        ("event:0:1-5", "accept", "reject")
-    ]
-    assert found.differences[0].frames == (1, 2, 5)
+    assert words(found) == [(EVENT, "accept", "reject")]
+    assert (found.differences[0].first, found.differences[0].last) == (1, 5)
     turned = compare(b, a, events=EVENTS)
     assert turned.kappa == found.kappa
     assert turned.table == tuple(zip(*found.table, strict=True))
 
 
-def test_over_frames_a_frame_counts_with_its_own_verdict() -> None:
-    a = fold([verdict(1, "event:0:1-5", "accept"), verdict(2, "frame:0:2", "reject")])
-    b = fold([verdict(1, "event:0:1-5", "accept")])
-    found = compare(a, b, events=EVENTS, over="frames")
-    assert found.table == ((2, 0, 0), (1, 0, 0), (0, 0, 0))
-    assert (found.decided, found.undecided) == (3, 4)
-    assert [(one.subject, one.a, one.b) for one in found.differences] == [
+def test_a_frame_without_a_decision_of_its_own_has_that_of_its_event() -> None:
+    a = decided((EVENT, "accept"), ("frame:0:2", "reject"))
+    assert words(compare(a, decided((EVENT, "accept")), events=EVENTS)) == [
         ("frame:0:2", "reject", "accept")
+    ]
+    assert words(compare(a, decided((EVENT, "reject")), events=EVENTS)) == [
+        (EVENT, "accept", "reject")
     ]
 
 
 def test_what_only_one_decided_is_a_difference() -> None:
-    a = fold([verdict(1, "event:1:1-2", "unsure"), verdict(2, "frame:0:50", "accept")])
+    a = decided((THIRD, "unsure"), ("frame:0:50", "reject"))
     found = compare(a, fold([]), events=EVENTS)
-    assert [(one.subject, one.a, one.b) for one in found.differences] == [
-        ("frame:0:50", "accept", "undecided"),
-        ("event:1:1-2", "unsure", "undecided"),
+    assert words(found) == [
+        ("frame:0:50", "reject", "undecided"),
+        (THIRD, "unsure", "undecided"),
     ]
-    assert found.kappa.value is None
+    assert found.kappa is None
 
 
 def test_findings_meet_on_a_common_frame_of_the_same_head() -> None:
-    a = fold([made(1, "finding", "finding:a", FINDING)])
-    same = fold([made(1, "finding", "finding:b", FINDING | {"frames": [12, 13]})])
+    a = fold([made(1, polyp("a", 12, 11))])
+    same = fold([made(1, polyp("b", 12, 13))])
     assert compare(a, same, events=[]).differences == ()
-    other = fold([made(1, "finding", "finding:b", FINDING | {"head": 1})])
-    assert [(one.subject, one.a, one.b) for one in compare(a, other, events=[]).differences] == [
+    other = fold([made(1, polyp("b", 12, 11, head=1))])
+    assert words(compare(a, other, events=[])) == [
         ("finding:a", "finding", "nothing"),
         ("finding:b", "nothing", "finding"),
     ]
