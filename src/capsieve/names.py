@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["natural_key", "split_head"]
-
 _DIGITS = re.compile(r"([0-9]+)")
 _HEAD = re.compile(r"(?:(?P<rest>.*)[-_ .])?head[-_ ]?(?P<head>[01])", re.IGNORECASE | re.DOTALL)
 

@@ -38,6 +38,7 @@ ARGUMENTS = {
         "evaluate results --labels labels.csv -o evaluation",
         "results/a/frames.parquet",
     ),
+    "list": ("evaluate results --labels labels.csv -o evaluation", "evaluation/files.txt"),
     "study": ("phantom -o study --study demo", "study/study.json"),
 }
 KINDS = ("pipe", "device")  # without a check, the first one waits and the second one never ends
@@ -65,6 +66,7 @@ def test_only_regular_files_are_read(study, tmp_path, monkeypatch, run, argument
     shutil.copytree(study, tmp_path / "work")
     path = tmp_path / "work" / name
     path.unlink(missing_ok=True)
+    path.parent.mkdir(exist_ok=True)
     if kind == "device":
         path.symlink_to("/dev/zero")
     else:
@@ -74,7 +76,7 @@ def test_only_regular_files_are_read(study, tmp_path, monkeypatch, run, argument
     assert result.exit_code == 1, result.output
     assert "Traceback" not in result.output
     assert Path(name).parent.name in result.stderr
-    if argument not in ("evaluated-table", "study"):  # no table or study is found in the folder
+    if argument not in ("evaluated-table", "list", "study"):  # the folder has no such content
         assert Path(name).name in result.stderr
         assert f"it is a {kind}" in result.stderr
 

@@ -15,6 +15,7 @@ from capsieve.evaluation.results import read_results
 from capsieve.frame_table import UNLABELLED
 from capsieve.learned.model_file import read_model, write_model
 from capsieve.phash import phash
+from capsieve.report.comparison_tables import changed_table
 from capsieve.statistics.options import EvaluationOptions
 from made_models import CARD, brightness_model, spec
 from support.label_sets import make_files
@@ -509,6 +510,70 @@ def test_scores_without_a_threshold_give_areas_and_the_fitted_point():
     assert sum("no images" in warning for warning in evaluation.warnings) == 1
 
 
+def numbered(first: int, frames: range, **columns: Any) -> dict[str, Any]:
+    numbers = [number + first for number in frames]
+    return {"exam": ["a"] * len(numbers), "frame": numbers, **columns}
+
+
+def shifted_study(first_score: int, first_label: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return scores and labels of 60 frames; a shift by one frame changes the area."""
+    truth = ["polyp" if number % 4 < 2 else "normal" for number in range(60)]
+    score = [float(word == "polyp") for word in truth]
+    return (
+        numbered(first_score, range(60), score=score),
+        numbered(first_label, range(60), label=truth),
+    )
+
+
+@pytest.mark.parametrize(("first_score", "first_label"), [(1, 0), (0, 1)])
+def test_scores_and_labels_with_different_first_frames_give_a_warning_first(
+    first_score, first_label
+):
+    evaluation = evaluate(*shifted_study(first_score, first_label))
+    assert evaluation.metric("frames.auc").value < 1
+    one, other = ("scores", "labels") if first_score else ("labels", "scores")
+    assert f"{one} seem to number frames from 1, and the {other} from 0" in evaluation.warnings[0]
+    assert "--first-frame 1" in evaluation.warnings[0] or first_label
+
+
+def test_the_first_frame_of_scores_is_an_option():
+    scores, labels = shifted_study(1, 0)
+    evaluation = evaluate(scores, labels, first_frame=1, baseline=shifted_study(1, 0)[0])
+    assert evaluation.metric("frames.auc").value == 1
+    assert not any("from 1" in warning for warning in evaluation.warnings)
+
+
+@pytest.mark.parametrize(
+    ("scored", "labelled"),
+    [
+        (range(60), range(60)),
+        (range(1, 60), range(60)),  # a detector that compares each frame with the one before
+        (range(1, 60), range(1, 60)),
+        (range(60), range(20, 40)),
+    ],
+)
+def test_frames_that_are_missing_are_not_another_numbering(scored, labelled):
+    truth = ["polyp" if number % 4 < 2 else "normal" for number in labelled]
+    scores = numbered(0, scored, score=[float(number % 4 < 2) for number in scored])
+    evaluation = evaluate(scores, numbered(0, labelled, label=truth))
+    assert not any("number frames from 1" in warning for warning in evaluation.warnings)
+
+
+def test_the_first_frame_of_screened_exams_is_not_an_option(small, tmp_path):
+    results, rows = small
+    with pytest.raises(ParameterError, match="first_frame"):
+        evaluate(results, write_rows(tmp_path / "l.csv", rows), first_frame=1)
+
+
+def test_an_area_well_below_a_half_is_named_first():
+    scores, labels = shifted_study(0, 0)
+    scores["score"] = [-value for value in scores["score"]]
+    assert "may be reversed" in evaluate(scores, labels).warnings[0]
+    scores["score"] = [value % 3 for value in range(60)]
+    warnings = evaluate(scores, labels).warnings
+    assert not any("reversed" in warning for warning in warnings)
+
+
 def test_a_threshold_of_scores_is_evaluated_as_given():
     evaluation = evaluate(SCORES, TRUTH, threshold=0.55)
     assert [point.key for point in evaluation.points] == ["given", "fitted"]
@@ -559,8 +624,8 @@ def test_two_results_are_compared_frame_by_frame(small, tmp_path):
     differences = {metric.key: metric.value for metric in comparison.differences}
     assert differences["frames.sensitivity"] == -0.5
     assert differences["frames.specificity"] == -0.5
-    assert comparison.changed.column("frame") == [1, 2, 1, 2]
-    assert (comparison.gained["frame"], comparison.lost["frame"]) == (0, 2)
+    assert changed_table(comparison).column("frame") == [1, 2, 1, 2]
+    assert comparison.changes["frames.sensitivity"][:2] == (0, 2)
 
 
 def test_the_baseline_is_flagged_to_the_same_share_of_each_exam(tmp_path):
@@ -575,8 +640,8 @@ def test_the_baseline_is_flagged_to_the_same_share_of_each_exam(tmp_path):
     flagged = evaluation.points[0].flagged
     assert (flagged[:10].sum(), flagged[10:].sum()) == (7, 3)
     # In b both flag the same three frames; in a the baseline flags the seven others.
-    assert evaluation.comparison.changed.column("frame") == [0, 1, 2, 7, 8, 9]
-    assert set(evaluation.comparison.changed.column("exam")) == {"a"}
+    assert changed_table(evaluation.comparison).column("frame") == [0, 1, 2, 7, 8, 9]
+    assert set(changed_table(evaluation.comparison).column("exam")) == {"a"}
 
 
 def test_a_table_of_scores_is_compared_with_results(small, tmp_path):
@@ -593,7 +658,7 @@ def test_tables_of_files_without_numbers_are_compared_by_file():
     first = {"file": files, "score": [9, 8, 3, 2, 1, 0]}
     second = {"file": files[::-1], "score": [0, 1, 2, 3, 8, 9]}  # the same in another order
     evaluation = evaluate(first, labels, threshold=5, baseline=second)
-    assert evaluation.comparison.changed.rows == ()
+    assert changed_table(evaluation.comparison).rows == ()
 
 
 def test_results_of_other_frames_are_not_compared(small, tmp_path):

@@ -1,6 +1,5 @@
 """Frames of galleries: read again from the screened exams, and explained."""
 
-from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +9,8 @@ import capsieve
 from capsieve.evaluation.gallery_images import gallery_images
 from capsieve.evaluation.results import read_results
 from capsieve.parameters import Parameters
+from capsieve.sources.reader import FrameReader
+from capsieve.store.exam import Exam
 from support.exams import exam_frame, write_exam_images
 
 FRAMES = 40
@@ -39,8 +40,8 @@ def images(study):
     folder, labels = study
     read = read_results(folder / "out", labels)
     flagged = np.arange(FRAMES) % 2 == 0
-    with ExitStack() as stack:
-        yield read, gallery_images(read, flagged, stack)
+    with gallery_images(read, flagged) as found:
+        yield read, found
 
 
 def test_frames_are_read_and_explained_with_the_stored_result(images):
@@ -77,8 +78,7 @@ def test_a_source_that_is_gone_gives_no_image(study, images):
     read, _ = images
     (folder / "exams").rename(folder / "elsewhere")
     try:
-        with ExitStack() as stack:
-            found = gallery_images(read, np.ones(FRAMES, bool), stack)
+        with gallery_images(read, np.ones(FRAMES, bool)) as found:
             assert found.pixels(0) is None
             assert found.explain is not None
             assert found.explain(0) is None
@@ -86,12 +86,34 @@ def test_a_source_that_is_gone_gives_no_image(study, images):
         (folder / "elsewhere").rename(folder / "exams")
 
 
+def test_one_source_is_open_at_a_time(tmp_path, monkeypatch):
+    exams = [f"exam-{number}" for number in range(4)]
+    for exam in exams:
+        write_exam_images(tmp_path / "exams" / exam, 2)
+    capsieve.screen(tmp_path / "exams", tmp_path / "out", field_of_view="whole", workers=1)
+    labels = {"exam": exams, "frame": [0] * 4, "label": ["polyp", "normal"] * 2}
+    read, opened, most = read_results(tmp_path / "out", labels), set(), []
+    make_reader, close = Exam.reader, FrameReader.close
+
+    def open_reader(exam, head=0):
+        reader = make_reader(exam, head)
+        opened.add(reader)
+        most.append(len(opened))
+        return reader
+
+    monkeypatch.setattr(Exam, "reader", open_reader)
+    monkeypatch.setattr(FrameReader, "close", lambda self: (close(self), opened.discard(self)))
+    with gallery_images(read, np.ones(8, bool)) as found:
+        assert all(found.pixels(row) is not None for row in range(8))
+    assert most == [1, 1, 1, 1]
+    assert not opened
+
+
 def test_other_detectors_have_no_steps(images):
     read, _ = images
     scored = replace(read.scored, detector={"name": "learned"})
-    with ExitStack() as stack:
-        found = gallery_images(replace(read, scored=scored), np.ones(FRAMES, bool), stack)
-    assert (found.explain, found.fold) == (None, None)
+    with gallery_images(replace(read, scored=scored), np.ones(FRAMES, bool)) as found:
+        assert (found.explain, found.fold) == (None, None)
 
 
 @pytest.mark.parametrize("detector", ["paper", "curvature"])

@@ -1,6 +1,7 @@
 """Labelled frames of exams that nobody screened: choice, scores, problems, and a killed run."""
 
 import csv
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -15,9 +16,12 @@ from capsieve.evaluation.settings import LabelledRunSettings
 from capsieve.frame_table import NORMAL, POLYP
 from capsieve.labels import read_labels
 from capsieve.paper.algorithm import analyze
+from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
 from capsieve.screening.executors import Outcome
+from capsieve.sources.video_source import VideoSource
 from support.exams import exam_frame, write_exam_images
+from support.videos import KINDS, make_video, steady
 
 FRAMES = 40
 SETTINGS = (Parameters(texture_high=60.0), Parameters(texture_high=60.0, midpass_fine=8.0))
@@ -189,22 +193,56 @@ def test_progress_ends_with_all_chosen_frames_of_each_exam(study):
 def test_a_killed_run_continues_and_loses_at_most_one_block(study, tmp_path, monkeypatch):
     monkeypatch.setattr(labelled_run, "_BLOCK_ANALYSES", 20)  # blocks of ten frames
     whole = run(study)
-    done = []
+    analysed = []
 
-    def stop(progress):
-        done.append(progress.done)
-        if len(done) == 4:
+    def killed(*arguments):
+        if len(analysed) == 65:
             raise KeyboardInterrupt
+        analysed.append(1)
+        return analyze_each(*arguments)
 
+    monkeypatch.setattr(labelled_run, "analyze_each", killed)
     with pytest.raises(KeyboardInterrupt):
-        run(study, tmp_path / "out", progress=stop)
-    told = []
-    found = run(study, tmp_path / "out", progress=told.append)
-    assert sum({each.exam: each.resumed for each in told}.values()) >= 30
+        run(study, tmp_path / "out")
+    monkeypatch.setattr(labelled_run, "analyze_each", analyze_each)
+    reports = []
+    found = run(study, tmp_path / "out", progress=reports.append)
+    assert {each.exam: each.resumed for each in reports} == {"a": 38, "b": 20}
     assert found.scores.tolist() == whole.scores.tolist()
     again = []
     run(study, tmp_path / "out", progress=again.append)
     assert {each.exam: each.resumed for each in again} == {"a": 38, "b": 38}
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """Count how often each frame of a video is decoded, by its packet."""
+    counts = Counter()
+    frames = VideoSource.frames
+
+    def counted(source, segment):
+        for frame in frames(source, segment):
+            counts[frame.packet] += 1
+            yield frame
+
+    monkeypatch.setattr(VideoSource, "frames", counted)
+    return counts
+
+
+@pytest.mark.parametrize("kind", ["avi-mpeg4-b", "avi-h264-b", "mp4-h264"])
+def test_every_frame_is_decoded_once(tmp_path, monkeypatch, decoded, kind):
+    monkeypatch.setattr(labelled_run, "_BLOCK_ANALYSES", 20)  # several blocks of each segment
+    make_video(tmp_path, kind, times=steady(120))
+    rows = [f"a,{n},{'polyp' if n % 3 else 'normal'}" for n in range(120)]
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join(["exam,frame,label", *rows]))
+    found = run((tmp_path / KINDS[kind].name, labels), tmp_path / "out")
+    assert found.complete
+    assert set(decoded.values()) == {1}
+    assert len(decoded) == 120
+    decoded.clear()
+    run((tmp_path / KINDS[kind].name, labels), tmp_path / "out")
+    assert not decoded, "all scores are stored"
 
 
 def test_a_damaged_block_is_scored_again(study, tmp_path):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from capsieve.errors import FileError, LeakError
-from capsieve.evaluation.results import accounts_table, radius_warnings, read_results
+from capsieve.evaluation.results import radius_warnings, read_results
 from capsieve.frame_table import NORMAL, POLYP, UNLABELLED
 from capsieve.labels import read_labels
+from capsieve.report.count_tables import frame_counts_table
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.options import InputOptions
 from support.results import write_results
@@ -93,7 +94,8 @@ def test_every_frame_and_every_row_of_the_labels_is_accounted_for(tmp_path):
     rows = ["0.png,polyp", "1.png,normal", "a/1.png,normal", "2.png,normal", "a/2.png,polyp"]
     rows += ["3.png,other", "5.png,normal", "9.png,polyp"]
     path.write_text("\n".join(["file,label", *rows, ""]))
-    table: Any = accounts_table(read_results(tmp_path / "out", read_labels(path)))
+    read = read_results(tmp_path / "out", read_labels(path))
+    table: Any = frame_counts_table(read.frames, read.matched.rows, read.matched.contradicted)
     row = dict(zip([column.key for column in table.columns], table.total, strict=True))
     assert row["found"] == 7 == row["undecoded"] + row["unscorable"] + row["scored"]
     classes = ("polyp", "normal", "other", "contradicted", "unlabelled")

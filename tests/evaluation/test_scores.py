@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from capsieve.errors import FileError
@@ -175,6 +176,29 @@ def test_a_wrong_table_is_refused_with_its_place(tmp_path, text, named):
     with pytest.raises(FileError, match=named) as caught:
         read_scores(write_scores(tmp_path / "scores.csv", text))
     assert "scores.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["exam", "frame", "score", "head", "time_s", "source", "row"])
+def test_a_column_of_lists_is_refused_with_path_name_and_type(tmp_path, name):
+    columns = {"exam": ["a", "a"], "frame": [0, 1], "score": [1, 2], name: [[1], [2]]}
+    pq.write_table(pa.table(columns), tmp_path / "scores.parquet")
+    with pytest.raises(FileError, match=rf"scores.parquet: .*'{name}'.*list<.*int64>"):
+        read_scores(tmp_path / "scores.parquet")
+
+
+def test_columns_have_the_other_names_that_labels_know(tmp_path):
+    text = "video,filename,frame,score\ne,a.png,4,1\n"
+    scored = read_scores(write_scores(tmp_path / "scores.csv", text))
+    assert scored.frames.exam.names == ("e",)
+    assert scored.path.to_pylist() == ["e/a.png"]
+
+
+def test_numbers_from_1_are_shifted(tmp_path):
+    path = write_scores(tmp_path / "scores.csv", "exam,frame,score\na,1,5\na,2,6\n")
+    assert read_scores(path, first_frame=1).frames.frame.tolist() == [0, 1]
+    path.write_text("exam,frame,score\na,1,5\na,0,6\n")
+    with pytest.raises(FileError, match=r"line 3: .* from 1"):
+        read_scores(path, first_frame=1)
 
 
 def test_a_missing_file_is_refused(tmp_path):

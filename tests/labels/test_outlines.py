@@ -495,6 +495,38 @@ def test_numbered_masks_name_exam_frame_and_head(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("region", [".", "kid", "kid/masks"])
+@pytest.mark.parametrize("name", ["000001", "polyp-a"])
+def test_masks_beside_the_images_of_two_data_sets_are_told_apart(
+    tmp_path: Path, region: str, name: str
+) -> None:
+    for data_set in ("kid", "see"):
+        save(tmp_path / data_set / "masks" / f"{name}.png", square())
+    paths = {f"{each}-images": [f"/data/{each}/images/{name}.png"] for each in ("kid", "see")}
+    rows, report = found(read_outlines(tmp_path / region), sized(paths, (100, 100)))
+    assert rows == ([0, 1] if region == "." else [0])
+    assert report.problems == ()
+
+
+@pytest.mark.parametrize("kind", ["coco", "boxes", "masks"])
+def test_the_folder_and_the_number_of_an_image_name_a_frame_of_a_video(
+    tmp_path: Path, kind: str
+) -> None:
+    if kind == "coco":
+        image = {"id": 1, "file_name": "e1/000003.png", "height": 100, "width": 100}
+        entry = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [10, 10, 9, 9]}
+        content = {"images": [image], "annotations": [entry], "categories": []}
+        (tmp_path / "coco.json").write_text(json.dumps(content))
+    elif kind == "boxes":
+        (tmp_path / "e1").mkdir()
+        (tmp_path / "e1" / "000003.txt").write_text("0 0.5 0.5 0.1 0.1\n")
+    else:
+        save(tmp_path / "e1" / "000003.png", square())
+    rows, report = found(read_outlines(tmp_path), sized({"e0": 5, "e1": 5}, (100, 100)))
+    assert rows == [8]
+    assert report.problems == ()
+
+
 def test_images_beside_masks_are_not_masks(tmp_path: Path) -> None:
     save(tmp_path / "images" / "001.png", square())
     save(tmp_path / "masks" / "001.png", square())

@@ -80,14 +80,14 @@ def test_rows_that_cannot_be_used_are_counted_and_named(tmp_path: Path) -> None:
     assert problem(labels, "the row has too few")[1] == ("line 13: 3 cells instead of 6",)
 
 
-def test_two_labels_for_one_frame_are_both_refused(tmp_path: Path) -> None:
+def test_two_labels_of_one_reader_for_one_frame_are_not_used(tmp_path: Path) -> None:
     path = write_text(
         tmp_path / "l.csv",
-        "exam,head,frame,label",
-        "a,,1,polyp",
-        "a,,2,normal",
-        "a,0,1,normal",
-        "b,,1,normal",
+        "exam,head,frame,label,reader",
+        "a,,1,polyp,anna",
+        "a,,2,normal,anna",
+        "a,0,1,normal,anna",
+        "b,,1,normal,anna",
     )
     labels = read_labels(path)
     assert labels.table.select(["exam", "frame"]).to_pylist() == [
@@ -107,7 +107,8 @@ def test_files_of_one_name_in_two_exams_are_two_frames(tmp_path: Path) -> None:
 
 def test_one_file_written_in_two_ways_is_one_frame(tmp_path: Path) -> None:
     path = write_text(tmp_path / "l.csv", "file,label", "x\\1.jpg,polyp", "./x/1.jpg,normal")
-    assert problem(read_labels(path), "the frame has two different labels")[0] == 2
+    with pytest.raises(FileError, match=r"line 2.*line 3"):
+        read_labels(path)
 
 
 def test_a_row_that_is_there_twice_counts_once(tmp_path: Path) -> None:
@@ -249,6 +250,15 @@ def test_a_reader_who_agrees_with_both_does_not_hide_a_disagreement(tmp_path: Pa
         read_labels(write_text(tmp_path / "labels.csv", rows))
 
 
+@pytest.mark.parametrize("reader", ["", ",reader"])
+def test_labels_that_differ_without_a_reader_stop(tmp_path: Path, reader: str) -> None:
+    name = "," if reader else ""
+    rows = (f"exam,frame,label{reader}", f"a,1,polyp{name}", f"a,2,normal{name}")
+    path = write_text(tmp_path / "labels.csv", *rows, f"a,1,normal{name and ',ben'}")
+    with pytest.raises(FileError, match=r"exam a, frame 1.*line 2.*line 4"):
+        read_labels(path)
+
+
 def test_one_reader_with_two_labels_loses_only_that_frame(tmp_path: Path) -> None:
     rows = "exam,frame,label,reader\na,1,polyp,anna\na,1,normal,anna\na,2,normal,anna\n"
     labels = read_labels(write_text(tmp_path / "labels.csv", rows))
@@ -301,6 +311,7 @@ def labels_one_by_one(rows: list[dict[str, str]]) -> tuple[dict[tuple, tuple], i
 @settings(max_examples=300, deadline=None)
 def test_the_rules_hold_as_they_are_written(rows: list[dict[str, str]]) -> None:
     columns = {name: pa.array([row[name] for row in rows]) for name in rows[0]}
+    columns["reader"] = pa.array(["anna"] * len(rows))
     names = [f"row {place}" for place in range(len(rows))]
     labels = settle(
         columns, name_rows=lambda some: [names[n] for n in some], label_format="", path=""
@@ -323,8 +334,9 @@ def test_many_rows_are_read_as_one_by_one() -> None:
     words = random.choice(["polyp", "normal", "Other", "Polip"], count, p=[0.1, 0.8, 0.05, 0.05])
     frame = random.integers(0, 45_000, count)
     exam = [f"exam-{number}" for number in (np.arange(count) % 7).tolist()]
+    columns = {"exam": pa.array(exam), "frame": pa.array(frame), "label": pa.array(words.tolist())}
     labels = settle(
-        {"exam": pa.array(exam), "frame": pa.array(frame), "label": pa.array(words.tolist())},
+        columns | {"reader": pa.array(["anna"] * count)},
         name_rows=lambda rows: [str(row) for row in rows],
         label_format="",
         path="",
@@ -334,8 +346,8 @@ def test_many_rows_are_read_as_one_by_one() -> None:
         if word != "Polip":
             said[name, number].append(word.lower())
     expected = {key: some[0] for key, some in said.items() if len(set(some)) == 1}
-    columns = (labels.table[name].to_pylist() for name in ("exam", "frame", "label"))
-    assert {(name, number): word for name, number, word in zip(*columns, strict=True)} == expected
+    cells = (labels.table[name].to_pylist() for name in ("exam", "frame", "label"))
+    assert {(name, number): word for name, number, word in zip(*cells, strict=True)} == expected
     assert [problem.rows for problem in labels.problems] == [
         int((words == "Polip").sum()),
         sum(len(some) for some in said.values() if len(set(some)) > 1),

@@ -321,3 +321,37 @@ def test_a_table_that_is_not_labels_is_refused(tmp_path: Path, table: pa.Table) 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"\.csv or \.parquet"):
         write_labels(pa.table({"label": ["polyp"]}), tmp_path / "labels.json")
+
+
+WIDE = ",".join(f"column-{number}" for number in range(9000))
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        (f"exam,frame,label,{WIDE}", "a,1,polyp" + "," * 9000),
+        (f"{WIDE},exam,frame,label", "," * 9000 + "a,1,polyp"),
+        (f"exam,frame,label,{'x' * 200_000}", "a,1,polyp,"),
+        ('exam,frame,label,"' + "x\n" * 40_000 + '"', "a,1,polyp,"),
+        (f"{'ä' * 40_000},exam,frame,label", ",a,1,polyp"),
+    ],
+    ids=["many columns", "label at the end", "long name", "many lines", "two bytes"],
+)
+def test_a_long_header_is_read(tmp_path: Path, header: str, row: str) -> None:
+    assert len(header) > 2**15
+    assert len(read_labels(write_text(tmp_path / "l.csv", header, row)).table) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("exam,frame,label," + ",".join(map(str, range(200_000))), "200,003 columns"),
+        ('exam,frame,"label\n' + "a,1,polyp\n" * 900_000, "header"),
+        ("x" * 9_000_000, "8,000,000"),
+    ],
+)
+def test_a_header_that_is_too_long_is_refused_for_its_length(
+    tmp_path: Path, content: str, match: str
+) -> None:
+    with pytest.raises(FileError, match=match):
+        read_labels(write_text(tmp_path / "l.csv", content))

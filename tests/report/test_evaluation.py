@@ -16,28 +16,17 @@ from capsieve.frame_table import Coded, FlagRule
 from capsieve.labels import LabelProblem
 from capsieve.report import evaluation as reports
 from capsieve.report import tables
+from capsieve.report.comparison_tables import compared
 from capsieve.report.evaluation import (
     check_folder,
     metrics_json,
     summary,
     write_evaluation,
 )
-from capsieve.report.evaluation_tables import (
-    areas,
-    baseline_warnings,
-    compared,
-    point_line,
-    without_zeros,
-)
+from capsieve.report.evaluation_tables import areas, baseline_warnings, point_line, without_zeros
 from capsieve.report.galleries import FrameImages
-from capsieve.statistics.results import (
-    Column,
-    Evaluation,
-    Interval,
-    Metric,
-    OperatingPoint,
-    Table,
-)
+from capsieve.result_table import Column, Table
+from capsieve.statistics.results import Evaluation, Interval, Metric, OperatingPoint
 from support.html_page import Page
 from support.made_evaluation import bare_evaluation, made_evaluation
 
@@ -275,7 +264,7 @@ def test_stale_files_of_ours_go_and_foreign_ones_stay(tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "sequences.csv").exists()
     write_evaluation(bare_evaluation(tables=tables_of[:1]), tmp_path)
     assert not (tmp_path / "tables" / "sequences.csv").exists()
-    assert (tmp_path / "tables" / "accounts.csv").exists()
+    assert (tmp_path / "tables" / "frame-counts.csv").exists()
     assert all(path.read_text() == "mine" for path in foreign)
 
 
@@ -311,7 +300,7 @@ def test_an_interrupted_evaluation_leaves_no_page_and_is_repaired(
         with pytest.raises(FileError, match="full"):
             write_evaluation(bare_evaluation(tables=tables_of), tmp_path)
     assert not (tmp_path / "report.html").exists()
-    assert (tmp_path / "tables" / "accounts.csv").exists()
+    assert (tmp_path / "tables" / "frame-counts.csv").exists()
     write_evaluation(bare_evaluation(), tmp_path)
     assert names(tmp_path) == {"files.txt", "metrics.json", "report.html"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from capsieve.report import tables
-from capsieve.statistics.results import Column, Table
+from capsieve.result_table import Column, Table
 from support.html_page import Page
 
 EVIL = r"a|b_c $x$ \input{/etc/passwd} <b>&#%~^{}* [l](u) `c`"

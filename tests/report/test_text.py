@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsieve.report import text
-from capsieve.statistics.results import Column, Interval, Metric, Table
+from capsieve.result_table import Column, Table
+from capsieve.statistics.results import Interval, Metric
 
 SHARES = st.floats(0, 1)
 

@@ -77,7 +77,7 @@ def png(pixels):
 def task(tmp_path):
     """Make images the first segment of a folder."""
 
-    def make(*contents, detector=None, fields=FIELDS, function=None, wanted=None):
+    def make(*contents, detector=None, fields=FIELDS, function=None):
         files = {
             f"{number}.png": content if isinstance(content, bytes) else png(content)
             for number, content in enumerate(contents)
@@ -85,7 +85,7 @@ def task(tmp_path):
         place = Place("folder", str(write_files(tmp_path / "exam", files)), head=1)
         (segment,) = open_source(place).survey().segments
         function = function or partial(score_frames, detector or PaperDetector())
-        return SegmentTask("exam 7", place, segment, fields, function, wanted)
+        return SegmentTask("exam 7", place, segment, fields, function)
 
     return make
 
@@ -259,15 +259,10 @@ def _brightness(frames, fields):
     ]
 
 
-def test_a_function_is_applied_to_the_wanted_frames_alone(task):
+def test_a_function_is_applied_to_every_frame(task):
     images = [np.full((96, 96, 3), 10 * number, np.uint8) for number in range(20)]
-    found = map_frames(task(*images, function=_brightness, wanted=(3, 4, 17)))
-    assert found == [(f"{n}.png", 10 * n, FIELD) for n in (3, 4, 17)]
-
-
-def test_wanted_frames_after_the_end_have_no_pixels(task):
-    found = map_frames(task(SMOOTH, function=_brightness, wanted=(0, 5)))
-    assert found == [("0.png", 90, FIELD), (None, None, None)]
+    found = map_frames(task(*images, function=_brightness))
+    assert found == [(f"{n}.png", 10 * n, FIELD) for n in range(20)]
 
 
 # Detectors other than the paper's

@@ -365,6 +365,7 @@ def test_frames_hidden_by_an_edit_list_are_not_frames(tmp_path: Path) -> None:
     assert frames[0].time == 0
     assert (survey.declared, survey.problems) == (55, ())
     assert survey.description["hidden_frames"] == 5
+    assert "5 frames" in survey.description["warning"]
 
 
 # Colour

@@ -4,16 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
-from capsieve.frame_table import NORMAL, OTHER, POLYP, flagged_at
+from capsieve.frame_table import NORMAL, OTHER, POLYP
 from capsieve.parameters import Parameters
+from capsieve.report.count_tables import reasons_table
 from capsieve.statistics.breakdown import (
     baseline_metrics,
-    causes_table,
     histograms,
     preselection_metrics,
-    reasons_table,
     source_metrics,
     source_warnings,
 )
@@ -37,20 +35,6 @@ def eight_frames():
         texture_max=[4.0, 7.9, 9.0, 1.0, 2.9, 3.0, NAN, 5.0],
         radius_max=[40, 20, 0, 0, 0, 30, NAN, 0],
     )
-
-
-def test_the_table_of_reasons_counted_by_hand():
-    table: Any = reasons_table(eight_frames())
-    third = pytest.approx(1 / 3)
-    assert table.rows == (
-        ("texture-low", 0, 0.0, 2, 0.5, 0, 0.0),
-        ("texture-high", 1, third, 0, 0.0, 0, 0.0),
-        ("no-feature", 0, 0.0, 0, 0.0, 1, 1.0),
-        ("radius-low", 1, third, 1, 0.25, 0, 0.0),
-        ("polyp", 1, third, 0, 0.0, 0, 0.0),
-        ("not scored", 0, 0.0, 1, 0.25, 0, 0.0),
-    )
-    assert table.total == ("Total", 3, 1.0, 4, 1.0, 1, 1.0)
 
 
 def test_shares_that_pass_pre_selection_counted_by_hand():
@@ -113,38 +97,6 @@ def test_a_histogram_of_rejected_frames_alone_is_empty():
     (histogram,) = histograms(frames, {})
     assert histogram.normal.sum() == 0
     assert "1 of 1 normal frame" in histogram.left_out
-
-
-def test_causes_counted_by_hand():
-    frames = labelled_frames(
-        [9, 1, 9, 9, 1, 9, NAN, 9],
-        [OTHER, OTHER, OTHER, N, N, N, OTHER, P],
-        finding=[
-            *["erosion"] * 2,
-            "bleeding; erosion; erosion",
-            "bubbles, foam",
-            None,
-            "Normal",
-            *["erosion"] * 2,
-        ],
-    )
-    table: Any = causes_table(frames, flagged_at(frames.score, 5.0))
-    assert [row[:5] for row in table.rows] == [
-        ("erosion", 3, 3, 2, pytest.approx(2 / 3)),
-        ("bleeding", 1, 1, 1, 1.0),
-        ("bubbles, foam", 0, 1, 1, 1.0),
-        ("(nothing named)", 0, 2, 1, 0.5),
-    ]
-    assert table.total[1:4] == (3, 6, 4)
-    assert "1 frame not scored" in table.caption
-    expected = binomtest(2, 3).proportion_ci(method="wilson")
-    assert table.rows[0][5:] == pytest.approx((expected.low, expected.high))
-
-
-def test_without_frames_the_table_of_causes_is_empty():
-    table = causes_table(labelled_frames([9.0], [P]), np.array([True]))
-    assert table.rows == ()
-    assert table.total == ("All frames without a polyp", 0, 0, 0, None, None, None)
 
 
 def test_figures_by_source_are_those_of_its_frames():

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 
 from capsieve.errors import FileError
 from capsieve.frame_table import NORMAL, POLYP, UNLABELLED, flagged_at
+from capsieve.report.comparison_tables import comparison_table
 from capsieve.statistics.comparison import compare, mcnemar
 from capsieve.statistics.options import EvaluationOptions
 from support.labelled_frames import labelled_frames
@@ -45,8 +46,8 @@ def test_results_compared_with_themselves_do_not_differ():
     frames = study()
     comparison = compared(frames, frames.score)
     assert all(metric.value == 0 for metric in comparison.differences)
-    assert comparison.changed.rows == ()
-    assert comparison.p_value == {"frame": 1.0, "polyp": 1.0}
+    assert not (comparison.flags[0] != comparison.flags[1]).any()
+    assert {change.p_value for change in comparison.changes.values()} == {1.0}
 
 
 def test_first_second_and_differences_have_the_same_keys():
@@ -57,7 +58,9 @@ def test_first_second_and_differences_have_the_same_keys():
     ):
         assert one.key == two.key == change.key
         assert change.value == pytest.approx(one.value - two.value)
-    assert comparison.values.column("quantity") == [each.name for each in comparison.first]
+    assert comparison_table(comparison).column("quantity") == [
+        each.name for each in comparison.first
+    ]
 
 
 def test_the_paired_interval_is_much_narrower_than_those_of_the_values():
@@ -80,10 +83,12 @@ def test_differences_equal_those_counted_by_hand():
     assert values["frames.sensitivity"] == 0.5
     assert values["frames.specificity"] == -0.5
     assert values["polyps.sensitivity"] == 1.0
-    assert (comparison.gained, comparison.lost) == (
-        {"frame": 1, "polyp": 1},
-        {"frame": 0, "polyp": 0},
-    )
+    assert {key: change[:2] for key, change in comparison.changes.items()} == {
+        "frames.sensitivity": (1, 0),
+        "frames.specificity": (0, 1),
+        "polyps.sensitivity": (1, 0),
+        "polyps.sensitivity_long": (0, 0),
+    }
 
 
 def test_mcnemars_test_is_exact_and_next_to_gained_and_lost():
@@ -93,18 +98,9 @@ def test_mcnemars_test_is_exact_and_next_to_gained_and_lost():
     frames = labelled_frames(np.r_[np.full(9, 5), np.full(3, 1)], np.full(12, P))
     other = np.r_[np.full(9, 1), np.full(2, 5), 1]
     comparison = compared(frames, other, 3.0)
-    row = comparison.values.rows[0]
-    assert row[-3:] == (9, 2, comparison.p_value["frame"])
-    assert comparison.p_value["frame"] == pytest.approx(mcnemar(9, 2))
-
-
-def test_every_frame_that_changed_sides_is_listed_once_with_both_scores():
-    frames = labelled_frames([5, 1, 5, -np.inf], [P, P, N, N])
-    table = compared(frames, [1, 5, 5, 5], 3.0).changed
-    assert table.column("frame") == [0, 1, 3]
-    assert table.column("first_flagged") == [True, False, False]
-    assert table.column("first_score") == [5.0, 1.0, None]
-    assert table.column("second_score") == [1.0, 5.0, 5.0]
+    change = comparison.changes["frames.sensitivity"]
+    assert comparison_table(comparison).rows[0][-3:] == change
+    assert change == (9, 2, pytest.approx(mcnemar(9, 2)))
 
 
 def test_only_labelled_frames_that_both_have_scored_are_compared():
@@ -112,7 +108,7 @@ def test_only_labelled_frames_that_both_have_scored_are_compared():
     comparison = compared(frames, [1, 5, np.nan, 1], 3.0)
     counts = {metric.key: metric.denominator for metric in comparison.first}
     assert (counts["frames.sensitivity"], counts["frames.specificity"]) == (1, 0)
-    assert "2 labelled frames left out" in comparison.values.caption
+    assert "2 labelled frames left out" in comparison_table(comparison).caption
 
 
 def test_results_without_a_common_frame_are_refused():
@@ -124,4 +120,4 @@ def test_with_few_patients_no_difference_has_an_interval_and_the_table_says_why(
     frames = study(patients=5)
     comparison = compared(frames, easier(frames))
     assert all(i.low is None for m in comparison.differences for i in m.intervals)
-    assert "only 5 patients" in comparison.values.caption
+    assert "only 5 patients" in comparison_table(comparison).caption

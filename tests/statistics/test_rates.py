@@ -4,30 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
-from capsieve.frame_table import NORMAL, POLYP, FlagRule, flagged_at
+from capsieve.frame_table import NORMAL, POLYP, flagged_at
+from capsieve.report.count_tables import sequences_table
 from capsieve.statistics.operating_point import (
-    CrossFit,
-    chosen_point,
-    fitted_point,
     with_training_patients,
 )
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.rates import (
-    class_warnings,
-    cross_fit_table,
-    false_positives_table,
-    points_table,
-    rate_metrics,
-    sequences_table,
-    subsets,
-)
-from capsieve.statistics.results import OperatingPoint
+from capsieve.statistics.rates import class_warnings, rate_metrics, subsets
 from support.labelled_frames import (
-    PAPER_FALSE,
-    PAPER_NORMAL,
-    PAPER_SEQUENCES,
     labelled_frames,
     paper_frames,
 )
@@ -133,57 +118,6 @@ def test_frames_without_a_named_polyp_count_in_no_figure_per_polyp():
     assert "1 polyp frame" in sequences_table(frames, flagged).caption
 
 
-def test_the_table_of_sequences_counted_by_hand():
-    frames = three_polyps()
-    table = sequences_table(frames, flagged_at(frames.score, 7.0))
-    assert table.rows == (
-        ("b", "1", 3, 2, True, 2, 8.0),
-        ("a", "1", 1, 0, False, None, 5.0),
-        ("c", "1", 1, 0, False, None, None),
-    )
-    assert table.total == ("Total", None, 5, 2, None, None, None)
-    assert sequences_table(labelled_frames([1.0], [N]), np.array([True])).rows == ()
-
-
-def test_the_papers_sequences():
-    frames = paper_frames()
-    table = sequences_table(frames, flagged_at(frames.score, 37))
-    rows = sorted(table.rows, key=lambda row: int(row[0]))
-    assert tuple(row[2] for row in rows) == PAPER_SEQUENCES
-    assert [row[0] for row in rows if not row[4]] == ["5", "11", "12"]
-
-
-def test_the_papers_table_of_false_positives():
-    frames = paper_frames()
-    table: Any = false_positives_table(frames, flagged_at(frames.score, 37))
-    assert tuple(table.column("normal_frames")) == PAPER_NORMAL
-    assert tuple(table.column("false_positives")) == PAPER_FALSE
-    rates = [round(100 * rate, 1) for rate in table.column("false_positive_rate")]
-    assert rates == [8.1, 5.5, 14.4, 9.0, 7.6]
-    assert table.total[:3] == ("Total", 18738, 1837)
-    for n, k, *bounds in zip(
-        PAPER_NORMAL, PAPER_FALSE, table.column("low"), table.column("high"), strict=True
-    ):
-        expected = binomtest(k, n).proportion_ci(method="wilson")
-        assert bounds == pytest.approx([expected.low, expected.high])
-
-
-def test_false_positives_of_unknown_patients_are_counted_by_group():
-    frames = labelled_frames(
-        [5.0, 1.0, 5.0, np.nan, 5.0, 1.0],
-        [N, N, N, N, P, N],
-        patient=["p", "p", None, None, None, None],
-        group=["p", "p", "block 7", "block 7", "block 7", None],
-        group_kind="patient or block",
-    )
-    table = false_positives_table(frames, flagged_at(frames.score, 2.0))
-    assert [row[:4] for row in table.rows] == [
-        ("p", 2, 1, 0.5),
-        ("block 7", 1, 1, 1.0),
-        ("(unknown)", 1, 0, 0.0),
-    ]
-
-
 def test_the_subsets_are_all_frames_and_the_parts_of_a_training_split():
     frames = with_training_patients(paper_frames(), ("4",))
     found = subsets(frames)
@@ -191,27 +125,6 @@ def test_the_subsets_are_all_frames_and_the_parts_of_a_training_split():
     assert found["all"].all()
     np.testing.assert_array_equal(found["train"], ~found["test"])
     assert list(subsets(labelled_frames([1.0, 2.0], part=["1", "2"]))) == ["all"]
-
-
-def test_operating_points_are_compared_on_all_subsets():
-    frames = with_training_patients(paper_frames(), ("4",))
-    given = OperatingPoint(
-        "given", FlagRule("count", 300), flagged_at(frames.score, 40), "As given."
-    )
-    points: Any = (given, chosen_point(frames, OPTIONS, 1.0), fitted_point(frames, OPTIONS, 1.0))
-    table = points_table(frames, points)
-    assert len(table.rows) == 9
-    assert table.column("rule")[:2] == ["300 frames of each exam", "score at least 37"]
-    train = table.column("frames").index("train") + 1
-    assert table.rows[train][4] == pytest.approx(1 - 767 / 8567)
-
-
-def test_folds_are_tabled_with_the_value_of_the_others():
-    frames = labelled_frames([1.0, 5.0, 1.0, 5.0], [N, P, N, P], part=["1", "1", "2", None])
-    fit = CrossFit(np.array([False, True, True, False]), {"1": 2.0, "2": 0.5})
-    table: Any = cross_fit_table(frames, fit)
-    assert [row[:4] for row in table.rows] == [("1", 2.0, 1, 1.0), ("2", 0.5, 1, 0.0)]
-    assert table.total[2:4] == (2, 0.5)
 
 
 def test_empty_classes_and_unlabelled_frames_are_named():

@@ -5,9 +5,10 @@ import string
 import pytest
 
 from capsieve.errors import ParameterError
+from capsieve.result_table import Table
 from capsieve.statistics.definitions import DEFINITIONS
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.results import Evaluation, Table, make_metric
+from capsieve.statistics.results import Evaluation, make_metric
 from support.labelled_frames import labelled_frames
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from capsieve.frame_table import NORMAL, OTHER, POLYP
-from capsieve.statistics.robustness import RATES, effect, rates, relative_change
+from capsieve.statistics.rates import RATES, rates
+from capsieve.statistics.robustness import effect, relative_change
 from support.labelled_frames import labelled_frames
 
 # The paper's table of the robustness study, as it is printed.

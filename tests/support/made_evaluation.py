@@ -19,33 +19,27 @@ from capsieve.frame_table import (
     flagged_at,
 )
 from capsieve.labels import LabelProblem
+from capsieve.report.count_tables import (
+    causes_table,
+    effort_table,
+    false_positives_table,
+    reasons_table,
+    sequences_table,
+)
+from capsieve.report.point_tables import points_table
+from capsieve.result_table import Column, Table
 from capsieve.statistics.breakdown import (
     baseline_metrics,
-    causes_table,
     histograms,
     preselection_metrics,
-    reasons_table,
     source_metrics,
 )
 from capsieve.statistics.comparison import compare
 from capsieve.statistics.operating_point import fitted_point
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.rates import (
-    false_positives_table,
-    points_table,
-    rate_metrics,
-    sequences_table,
-)
-from capsieve.statistics.reading_effort import effort_curve, effort_metrics, effort_table
-from capsieve.statistics.results import (
-    Column,
-    Evaluation,
-    FrocCurve,
-    Interval,
-    OperatingPoint,
-    Table,
-    make_metric,
-)
+from capsieve.statistics.rates import rate_metrics
+from capsieve.statistics.reading_effort import effort_curve, effort_metrics
+from capsieve.statistics.results import Evaluation, FrocCurve, Interval, OperatingPoint, make_metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
 THRESHOLD = 37.0
@@ -163,7 +157,7 @@ def _evaluation(sources: tuple[str, ...], compared: bool) -> Evaluation:
             hits,
         ),
         tables=(
-            made_accounts(),
+            made_frame_counts(),
             points_table(frames, points),
             sequences_table(frames, flagged),
             false_positives_table(frames, flagged),
@@ -194,12 +188,12 @@ def bare_evaluation(**changes: Any) -> Evaluation:
     return made_evaluation(compared=False, **(empty | dict.fromkeys(names, ()) | changes))
 
 
-def made_accounts() -> Table:
+def made_frame_counts() -> Table:
     """Return a table of label rows."""
     columns = (Column("exam", "Exam"), Column("rows", "Rows", "count"))
     columns += (Column("used", "Used", "count"), Column("unclear", "Unclear", "count"))
     rows = tuple((f"exam-{n + 1}", 400 * (n + 1) + 3, 400 * (n + 1), 3) for n in range(5))
-    return Table("accounts", "Rows of the labels", columns, rows)
+    return Table("frame-counts", "Rows of the labels", columns, rows)
 
 
 def made_froc() -> FrocCurve:

@@ -19,7 +19,6 @@ from capsieve.evaluation.settings import CalibrationOptions
 if TYPE_CHECKING:
     from capsieve.evaluation.calibrate import Calibration
 
-__all__ = ["command"]
 
 _EXAMPLE = """\b
 Example:

@@ -12,8 +12,9 @@ import click
 from capsieve.cli.options import workers_option
 
 if TYPE_CHECKING:
+    from capsieve.result_table import Table
     from capsieve.screening.screen import ScreenedExam
-    from capsieve.statistics.results import Evaluation, Table
+    from capsieve.statistics.results import Evaluation
 
 __all__ = ["best_polyp_frame", "command"]
 
@@ -107,7 +108,7 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
 
 
 def _exam_table(exams: "Sequence[ScreenedExam]") -> "Table":
-    from capsieve.statistics.results import Column, Table
+    from capsieve.result_table import Column, Table
 
     labels = {"found": "Frames", "to_read": "To read", "events": "Events"}
     counts = [exam.record["frame_counts"] if exam.record is not None else {} for exam in exams]

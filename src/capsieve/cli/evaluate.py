@@ -17,7 +17,6 @@ from capsieve.statistics.options import EvaluationOptions
 if TYPE_CHECKING:
     from capsieve.statistics.results import Evaluation
 
-__all__ = ["command", "say_evaluation"]
 
 _EXAMPLE = """\b
 Example:
@@ -106,8 +105,9 @@ def say_evaluation(evaluation: "Evaluation") -> None:
     """Print cautions on stderr, and then the main figures."""
     from capsieve.cli.output import say_cautions
     from capsieve.report import tables
+    from capsieve.report.comparison_tables import compared
     from capsieve.report.evaluation import summary, title
-    from capsieve.report.evaluation_tables import baseline_warnings, compared
+    from capsieve.report.evaluation_tables import baseline_warnings
 
     warnings = (*evaluation.warnings, *baseline_warnings(evaluation))
     say_cautions(evaluation.leaks, warnings, evaluation.problems)

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from capsieve.learned.card import ModelCard
     from capsieve.learned.model_file import ModelFile
-    from capsieve.statistics.results import Table
+    from capsieve.result_table import Table
 
 __all__ = ["command", "metrics_table"]
 
@@ -113,7 +113,7 @@ def _spec_table(model: "ModelFile") -> "Table":
 
 
 def _card_tables(card: "ModelCard") -> "list[Table]":
-    from capsieve.statistics.results import Column, Table
+    from capsieve.result_table import Column, Table
 
     kept = "It is unknown which frames were kept apart."
     if card.kept_apart:
@@ -147,7 +147,7 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
 
 def metrics_table(card: "ModelCard") -> "Table":
     """Return the figures of a card."""
-    from capsieve.statistics.results import Column, Table
+    from capsieve.result_table import Column, Table
 
     return Table(
         "metrics",
@@ -165,7 +165,7 @@ def metrics_table(card: "ModelCard") -> "Table":
 
 
 def _pairs(key: str, title: str, content: Mapping[str, Any], caption: str = "") -> "Table":
-    from capsieve.statistics.results import Column, Table
+    from capsieve.result_table import Column, Table
 
     columns = (Column("entry", "Entry"), Column("value", "Value"))
     rows = tuple((name, _entry(value)) for name, value in content.items())

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from capsieve.evaluation.labelled_run import LabelledRun
     from capsieve.evaluation.robustness import Robustness
 
-__all__ = ["command", "say_incomplete"]
 
 _EXAMPLE = """\b
 Example:

@@ -17,7 +17,6 @@ from capsieve.evaluation.settings import SearchSettings
 if TYPE_CHECKING:
     from capsieve.evaluation.search import Search
 
-__all__ = ["command"]
 
 _EXAMPLE = """\b
 Example:

@@ -10,8 +10,6 @@ from capsieve.cli.options import json_option, label_format_option
 from capsieve.cli.settings_options import PathType, settings_options
 from capsieve.labels.splits import SplitOptions
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve splits labels.csv -o splits.csv --test 30

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.atomic_write import check_replaceable, write_json
@@ -21,26 +20,19 @@ from capsieve.evaluation.results import (
 from capsieve.evaluation.scores import Scores
 from capsieve.evaluation.settings import CalibrationOptions
 from capsieve.evaluation.target import Scale, choose, reason, stability, unreachable
-from capsieve.frame_table import FlagRule, LabelledFrames, flagged_at
+from capsieve.frame_table import FlagRule, LabelledFrames, Mask, flagged_at
 from capsieve.labels import LabelProblem
 from capsieve.parameters import Parameters
 from capsieve.report import text
+from capsieve.result_table import Column, Table
 from capsieve.statistics.frames import reading_units, whole_exams
 from capsieve.statistics.operating_point import TEST, TRAIN, cross_fit, has_folds, short_threshold
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.reading_effort import effort_metrics, reading_share
-from capsieve.statistics.results import Column, Interval, Metric, Table
+from capsieve.statistics.results import Interval, Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
 from capsieve.store.record import RECORD
-
-__all__ = [
-    "PARAMETERS_FILE",
-    "Calibration",
-    "calibrate",
-    "calibration_content",
-    "calibration_table",
-]
 
 CALIBRATION_SCHEMA = 2
 """Version of calibration.json."""
@@ -250,9 +242,7 @@ def _scale(
     return frames, Scale("score threshold", None)
 
 
-def _choice(
-    read: LabelledResults, chooses: NDArray[np.bool_], scale: Scale, rule: FlagRule
-) -> Choice:
+def _choice(read: LabelledResults, chooses: Mask, scale: Scale, rule: FlagRule) -> Choice:
     """Return the value with the hashes of the frames that chose it, or earlier the parameters."""
     frames, earlier = read.frames, read.scored.choice
     if earlier is not None and not earlier.scores:  # another value for the same scores
@@ -272,7 +262,7 @@ def _choice(
     )
 
 
-def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
+def _choosing(frames: LabelledFrames) -> tuple[Mask, str]:
     """Return the frames that choose, and their name: the part "train", all parts, or all."""
     names, part = frames.part.names, frames.part.code
     if TEST in names and TRAIN not in names:
@@ -289,8 +279,8 @@ def _choosing(frames: LabelledFrames) -> tuple[NDArray[np.bool_], str]:
 
 def _figures(
     frames: LabelledFrames,
-    mask: NDArray[np.bool_],
-    flagged: NDArray[np.bool_],
+    mask: Mask,
+    flagged: Mask,
     options: CalibrationOptions,
     subset: str,
 ) -> list[Metric]:

@@ -1,7 +1,8 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
 import os
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,20 +14,27 @@ from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
     LabelledResults,
-    accounts_table,
     calibration_frames,
     radius_warnings,
     read_results,
 )
 from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
-from capsieve.frame_table import POLYP, LabelledFrames
+from capsieve.frame_table import POLYP, Integers, LabelledFrames, Mask
 from capsieve.labels import Outlines, read_outlines
+from capsieve.report.count_tables import (
+    causes_table,
+    effort_table,
+    false_positives_table,
+    frame_counts_table,
+    reasons_table,
+    sequences_table,
+)
+from capsieve.report.point_tables import cross_fit_table, points_table
+from capsieve.result_table import Table
 from capsieve.statistics.breakdown import (
     baseline_metrics,
-    causes_table,
     histograms,
     preselection_metrics,
-    reasons_table,
     source_metrics,
     source_warnings,
 )
@@ -42,25 +50,18 @@ from capsieve.statistics.operating_point import (
 )
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import (
-    cross_fit_table,
-    false_positives_table,
-    points_table,
     rate_metrics,
-    sequences_table,
     subsets,
 )
 from capsieve.statistics.reading_effort import (
     effort_curve,
     effort_metrics,
-    effort_table,
     event_codes,
     flagged_alike,
     flagged_by,
 )
-from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint, Table
+from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint
 from capsieve.statistics.roc import frame_roc, polyp_roc
-
-__all__ = ["evaluate", "operating_points", "step_of"]
 
 PathLike = str | os.PathLike[str]
 
@@ -139,7 +140,7 @@ def evaluate(
 
         check_folder(out)
     read = read_results(results, labels, options)
-    others = None if baseline is None else read_scores(baseline)
+    others = None if baseline is None else read_scores(baseline, first_frame=options.first_frame)
     outlines = None if regions is None else read_outlines(regions, polyp_class=polyp_class)
     settings = {
         "label_format": read.labels.label_format,
@@ -152,10 +153,9 @@ def evaluate(
         from capsieve.evaluation.gallery_images import gallery_images
         from capsieve.report.evaluation import write_evaluation
 
-        with ExitStack() as stack:
-            images = None
-            if galleries and read.folders:
-                images = gallery_images(read, evaluation.points[0].flagged, stack)
+        shown = galleries and bool(read.folders)
+        flagged = evaluation.points[0].flagged
+        with gallery_images(read, flagged) if shown else nullcontext() as images:
             write_evaluation(evaluation, out, images=images)
     return evaluation
 
@@ -188,7 +188,7 @@ def _evaluation(
     metrics += baseline_metrics(labelled, options)
     metrics += source_metrics(frames, flagged, options)
     tables = [
-        accounts_table(read),
+        frame_counts_table(frames, read.matched.rows, read.matched.contradicted),
         points_table(frames, points),
         crossed_table,
         sequences_table(frames, flagged),
@@ -222,6 +222,7 @@ def _evaluation(
         tables=tuple(table for table in tables if table is not None and table.rows),
         problems=problems,
         warnings=(
+            *_reversed_warnings(roc_frames.metrics),
             *read.warnings,
             *(f"Baseline: {warning}" for warning in of_baseline),
             *source_warnings(frames),
@@ -239,6 +240,18 @@ def _evaluation(
         comparison=None if others is None else _compared(read, others, flagged, options),
         on_polyp=None if located is None else located.on_polyp,
     )
+
+
+def _reversed_warnings(metrics: Sequence[Metric]) -> list[str]:
+    """Return a warning if normal frames have clearly higher scores than polyp frames."""
+    area = next(metric for metric in metrics if metric.key == "frames.auc")
+    high = None if area.interval is None else area.interval.high
+    if area.value is None or (area.value >= 0.4 if high is None else high >= 0.5):
+        return []
+    return [
+        f"The AUC per frame is {area.value:.3f}, well below 0.5: normal frames have higher scores "
+        "than polyp frames. The scores may be reversed (higher must mean polyp), or the labels."
+    ]
 
 
 def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
@@ -358,7 +371,7 @@ def _cross_fitted(
 def _compared(
     read: LabelledResults,
     others: ScoredFrames,
-    flagged: NDArray[np.bool_],
+    flagged: Mask,
     options: EvaluationOptions,
 ) -> Comparison:
     """Compare both on the frames that both scored, at the same share of frames to read."""
@@ -382,13 +395,13 @@ def _compared(
     )
 
 
-def _same_frames(first: ScoredFrames, second: ScoredFrames) -> NDArray[np.int64]:
+def _same_frames(first: ScoredFrames, second: ScoredFrames) -> Integers:
     """Return for each frame of the first its row in the second, or -1.
 
     Files are compared if there are any, because images in a table may have no numbers.
     """
 
-    def rows(column: Literal["file", "frame"]) -> NDArray[np.int64]:
+    def rows(column: Literal["file", "frame"]) -> Integers:
         keys: list[list[tuple[Any, ...]]] = []
         for scored in (first, second):
             exam, heads = scored.frames.exam, scored.frames.head.tolist()

@@ -1,7 +1,7 @@
 """Labelled frames of exams, scored with many settings of Algorithm 1 without screening.
 
-Robustness studies and parameter searches use it. Every frame is decoded once for all settings, and
-the scores are stored block by block, so that a killed run continues.
+Robustness studies and parameter searches use it. Every segment is decoded once for all settings.
+Workers store the scores block by block, so a killed run continues.
 """
 
 import io
@@ -10,9 +10,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -32,8 +33,9 @@ from capsieve.frame_table import (
     Coded,
     FrameColumns,
     LabelledFrames,
+    Mask,
 )
-from capsieve.frames import FieldOfView, pixel_hash
+from capsieve.frames import pixel_hash
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
 from capsieve.names import natural_key
 from capsieve.paper.many_settings import analyze_each
@@ -46,17 +48,15 @@ from capsieve.screening.plan import (
     field_of_view_records,
     survey_exam,
 )
-from capsieve.screening.segment import SegmentTask, map_frames
+from capsieve.screening.segment import FieldsOfView
 from capsieve.screening.settings import Progress
-from capsieve.sources.base import SourceFrame, open_source
+from capsieve.sources.base import Place, Segment, SourceFrame, open_source
 from capsieve.sources.discovery import find_exams
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
-
-__all__ = ["Inputs", "LabelledRun", "draw_normals", "score_labelled_frames", "stored_scores"]
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -212,7 +212,7 @@ def _frame_table(surveys: Mapping[str, Sequence[Head]]) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def draw_normals(normal: NDArray[np.bool_], *, count: int, seed: int) -> NDArray[np.bool_]:
+def draw_normals(normal: Mask, *, count: int, seed: int) -> Mask:
     """Return which normal frames are drawn: `count` of all, each with the same chance."""
     rows = np.flatnonzero(normal)
     drawn = np.zeros(len(normal), np.bool_)
@@ -320,11 +320,11 @@ def _score(
     scores = np.full((len(chosen), len(parameters)), np.nan, np.float32)
     hashes = np.full(len(chosen), None, object)
     problems: dict[int, str] = {}
-    function = partial(_score_frames, tuple(parameters))
-    blocks = dict(_blocks(surveys, chosen, function, max(1, _BLOCK_ANALYSES // len(parameters))))
+    segments = list(_segments(surveys, chosen))
+    size = max(1, _BLOCK_ANALYSES // len(parameters))
     total, done, resumed = Counter[str](), Counter[str](), Counter[str]()
-    for task, rows in blocks.items():
-        total[task.exam] += len(rows)
+    for segment in segments:
+        total[segment.exam] += len(segment.rows)
     exams = list(total)
 
     def report(exam: str) -> None:
@@ -332,77 +332,123 @@ def _score(
             number = exams.index(exam) + 1
             progress(Progress(exam, number, len(exams), done[exam], total[exam], resumed[exam]))
 
-    def take(task: SegmentTask[Any], values: Sequence[_Scores | str]) -> None:
-        for row, value in zip(blocks[task], values, strict=True):
+    def take(exam: str, rows: Sequence[int], values: Sequence[_Scores | str]) -> None:
+        for row, value in zip(rows, values, strict=True):
             if isinstance(value, str):
                 problems[row] = value
             else:
-                found, hashes[row] = value
-                scores[row] = np.where(found > 0, found, -np.inf)  # 0: a rule rejected the frame
-        done[task.exam] += len(values)
+                score, hashes[row] = value
+                scores[row] = np.where(score > 0, score, -np.inf)  # 0: a rule rejected the frame
+        done[exam] += len(values)
 
-    waiting: dict[SegmentTask[Any], int] = {}
-    for number, (task, rows) in enumerate(blocks.items()):
-        if store is not None and store.has(0, number):
-            take(task, _read_block(store, number))
-            resumed[task.exam] += len(rows)
-        else:
-            waiting[task] = number
+    tasks: list[_SegmentFrames] = []
+    for segment in segments:
+        missing: list[slice] = []
+        for block in _block_slices(len(segment.rows), size):
+            rows = segment.rows[block]
+            if store is not None and store.has(0, rows[0]):
+                take(segment.exam, rows, _read_block(store, rows[0]))
+                resumed[segment.exam] += len(rows)
+            else:
+                missing.append(block)
+        if missing:
+            tasks.append(segment.select(missing))
     for exam in exams:
         if resumed[exam] or exam == exams[0]:
             report(exam)
-    for outcome in executor.run(map_frames, list(waiting)):
+    for outcome in executor.run(partial(_score_segment, tuple(parameters), store, size), tasks):
         task, values = outcome.task, outcome.result
-        if values is None:  # not stored, so that the next run tries again
-            values = [f"not analysed: {outcome.error}"] * len(blocks[task])
-        elif store is not None:
-            store.add(0, waiting[task], _block_content(values))
-        take(task, values)
+        if values is None:  # the next run tries again
+            values = [f"not analysed: {outcome.error}"] * len(task.rows)
+        take(task.exam, task.rows, values)
         report(task.exam)
     return scores, hashes, problems
 
 
-def _blocks(
-    surveys: Mapping[str, Sequence[Head]],
-    chosen: NDArray[np.intp],
-    function: Callable[..., list[Any]],
-    size: int,
-) -> Iterator[tuple[SegmentTask[Any], list[int]]]:
-    """Yield tasks of at most `size` frames, each with the rows of its frames among the chosen."""
+@dataclass(frozen=True, slots=True)
+class _SegmentFrames:
+    """Frames of a segment: their positions in it, and their rows among the chosen frames."""
+
+    exam: str
+    place: Place
+    segment: Segment
+    fields: FieldsOfView = field(hash=False)
+    positions: tuple[int, ...]
+    rows: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"segment {self.segment.number} of head {self.place.head} of {self.exam}"
+
+    def select(self, blocks: Sequence[slice]) -> "_SegmentFrames":
+        """Return the frames of some blocks."""
+        positions, rows = (
+            tuple(value for block in blocks for value in values[block])
+            for values in (self.positions, self.rows)
+        )
+        return replace(self, positions=positions, rows=rows)
+
+
+def _segments(
+    surveys: Mapping[str, Sequence[Head]], chosen: NDArray[np.intp]
+) -> Iterator[_SegmentFrames]:
+    """Yield the segments that contain chosen frames."""
     first = 0
     for exam, heads in surveys.items():
         for head in heads:
             source = open_source(head.place)
             for segment in head.survey.segments:
                 count = sum(1 for _ in source.expected(segment))
-                low, high = np.searchsorted(chosen, [first, first + count])
-                for start in range(low, high, size):
-                    rows = list(range(start, min(start + size, high)))
-                    wanted = tuple((chosen[rows] - first).tolist())
-                    task = SegmentTask(exam, head.place, segment, head.fields, function, wanted)
-                    yield task, rows
+                low, high = np.searchsorted(chosen, [first, first + count]).tolist()
+                if low < high:
+                    positions = tuple((chosen[low:high] - first).tolist())
+                    rows = tuple(range(low, high))
+                    yield _SegmentFrames(exam, head.place, segment, head.fields, positions, rows)
                 first += count
 
 
-def _score_frames(
-    parameters: Sequence[Parameters],
-    frames: Sequence[SourceFrame],
-    fields: Sequence[FieldOfView | None],
+def _block_slices(count: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _score_segment(
+    parameters: Sequence[Parameters], store: Segments | None, size: int, task: _SegmentFrames
 ) -> list[_Scores | str]:
-    """Return for each frame its score with every setting and its hash, or why it has none."""
+    """Return for each frame its score with every setting and its hash, or why it has none.
+
+    The segment is decoded once. Each block is stored, under the row of its first frame, as soon as
+    it is scored.
+    """
+    frames = _decoded(task)
     values: list[_Scores | str] = []
-    for frame, field_of_view in zip(frames, fields, strict=True):
-        if frame.pixels is None:
-            values.append(f"undecodable: {frame.problem}")
-            continue
-        try:
-            results = analyze_each(frame.pixels, parameters, field_of_view)
-        except FrameError as error:
-            values.append(f"cannot be analysed: {error}")
-        else:
-            scores = np.array([result.score for result in results], np.float32)
-            values.append((scores, pixel_hash(frame.pixels)))
+    for block in _block_slices(len(task.rows), size):
+        scored = [
+            _score_frame(frame, parameters, task.fields)
+            for frame in islice(frames, block.stop - block.start)
+        ]
+        if store is not None:
+            store.add(0, task.rows[block.start], _block_content(scored))
+        values += scored
     return values
+
+
+def _decoded(task: _SegmentFrames) -> Iterator[SourceFrame]:
+    frames = enumerate(open_source(task.place).frames(task.segment))
+    for position in task.positions:
+        found = next((frame for number, frame in frames if number == position), None)
+        yield found or SourceFrame(None, problem="the source ends before this frame")
+
+
+def _score_frame(
+    frame: SourceFrame, parameters: Sequence[Parameters], fields: FieldsOfView
+) -> _Scores | str:
+    if frame.pixels is None:
+        return f"undecodable: {frame.problem}"
+    try:
+        results = analyze_each(frame.pixels, parameters, fields.get(frame.pixels.shape[:2]))
+    except FrameError as error:
+        return f"cannot be analysed: {error}"
+    scores = np.array([result.score for result in results], np.float32)
+    return scores, pixel_hash(frame.pixels)
 
 
 def _block_content(values: Sequence[_Scores | str]) -> bytes:

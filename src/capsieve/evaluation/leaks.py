@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from capsieve.errors import CapsieveError, LeakError
 from capsieve.frame_table import Coded, LabelledFrames
 from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
-from capsieve.statistics.frames import number_of
+from capsieve.plurals import number_of
 
 __all__ = [
     "Leak",

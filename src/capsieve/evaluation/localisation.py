@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.scores import frame_keys
-from capsieve.frame_table import NORMAL, POLYP, LabelledFrames
+from capsieve.frame_table import NORMAL, POLYP, Floats, Integers, LabelledFrames, Mask
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
-from capsieve.statistics.frames import number_of
+from capsieve.plurals import number_of
+from capsieve.result_table import Column, Table
 from capsieve.statistics.intervals import proportion
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.results import Column, FrocCurve, Metric, Table, make_metric
+from capsieve.statistics.results import FrocCurve, Metric, make_metric
 from capsieve.store.exam import Exam
-
-__all__ = ["Localisation", "Marks", "froc", "localise", "read_marks"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +35,7 @@ class Localisation:
     table: Table
     froc: FrocCurve | None
     problems: tuple[LabelProblem, ...]
-    on_polyp: NDArray[np.bool_] | None
+    on_polyp: Mask | None
 
 
 class Marks(NamedTuple):
@@ -45,10 +44,10 @@ class Marks(NamedTuple):
     Thresholds apply to `score`: the radius of a ball, or the score of the frame.
     """
 
-    frame: NDArray[np.int64]
-    row: NDArray[np.float64]
-    col: NDArray[np.float64]
-    score: NDArray[np.float64]
+    frame: Integers
+    row: Floats
+    col: Floats
+    score: Floats
 
     def of(self, frame: int) -> slice:
         """Return which marks are on a frame."""
@@ -61,7 +60,7 @@ def localise(
     frames: LabelledFrames,
     paths: pa.Array,
     *,
-    flagged: NDArray[np.bool_],
+    flagged: Mask,
     options: EvaluationOptions,
     folders: Sequence[Path] = (),
 ) -> Localisation:
@@ -148,7 +147,7 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
 _FEATURES = ("head", "frame", "source_row", "source_col", "radius", "rejected")
 
 
-def _key(head: NDArray[np.integer], frame: NDArray[np.integer]) -> NDArray[np.int64]:
+def _key(head: NDArray[np.integer], frame: NDArray[np.integer]) -> Integers:
     return (head.astype(np.int64) << 40) + frame
 
 
@@ -205,9 +204,9 @@ class _PolypHits(NamedTuple):
 def _by_polyp(
     frames: LabelledFrames,
     names: Sequence[str | None],
-    rows: NDArray[np.int64],
-    hit: NDArray[np.bool_],
-    flagged: NDArray[np.bool_],
+    rows: Integers,
+    hit: Mask,
+    flagged: Mask,
 ) -> list[_PolypHits]:
     # A polyp may have two outlines on one frame, one on each side of a fold: it is one frame.
     found: dict[str, dict[int, bool]] = {}
@@ -248,9 +247,9 @@ def _names(frames: LabelledFrames, outlines: Sequence[FrameOutline]) -> list[str
 
 def _hit_metrics(
     frames: LabelledFrames,
-    rows: NDArray[np.int64],
-    hit: NDArray[np.bool_],
-    flagged: NDArray[np.bool_],
+    rows: Integers,
+    hit: Mask,
+    flagged: Mask,
     polyps: Sequence[_PolypHits],
     nameless: int,
     options: EvaluationOptions,

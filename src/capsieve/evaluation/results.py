@@ -10,15 +10,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from capsieve.errors import FileError
+from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
     check_leaks,
     find_leaks,
     read_training_phashes,
     training_leak,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, as_table, frame_keys, read_scores
-from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, FlagRule, LabelledFrames
+from capsieve.evaluation.scores import (
+    ScoredFrames,
+    Scores,
+    frame_keys,
+    numbering_warnings,
+    read_scores,
+)
+from capsieve.frame_table import Coded, FlagRule, LabelledFrames
 from capsieve.labels import (
     LabelProblem,
     LabelSet,
@@ -28,23 +34,13 @@ from capsieve.labels import (
     read_splits,
 )
 from capsieve.labels.formats import read_own
-from capsieve.labels.tables import RawTable
+from capsieve.labels.tables import RawTable, as_table
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients
 from capsieve.statistics.options import InputOptions
 from capsieve.statistics.rates import class_warnings
-from capsieve.statistics.results import Column, Table
 from capsieve.store.choice import Choice
-
-__all__ = [
-    "LabelledResults",
-    "accounts_table",
-    "as_labels",
-    "calibration_frames",
-    "radius_warnings",
-    "read_results",
-]
 
 _MOST_AT_CAP = 0.05
 
@@ -122,7 +118,11 @@ def read_results(
     """
     labels = as_labels(labels, options.label_format)
     splits = None if options.splits is None else read_splits(options.splits)
-    scored = read_scores(results)
+    scored = read_scores(results, first_frame=options.first_frame)
+    if options.first_frame and scored.folders:
+        raise ParameterError(
+            "first_frame", "is for tables of scores; capsieve screen numbers frames from 0"
+        )
     matched = match(frame_keys(scored.frames, scored.path), labels, splits)
     if not matched.labels.labelled.any():
         raise FileError(
@@ -145,6 +145,7 @@ def read_results(
     chose = scored.choice if check_model else None
     seen, optimistic = calibration_frames(frames, scored, chose)
     warnings = (
+        *numbering_warnings(scored, labels),
         *optimistic,
         *_few_labels(matched),
         *scored.warnings,
@@ -267,65 +268,3 @@ def radius_warnings(read: LabelledResults, threshold: float | None) -> list[str]
             "or --parameters inferred, give smaller radii."
         )
     return warnings
-
-
-def accounts_table(results: LabelledResults) -> Table:
-    """Return the counts of all frames and of all rows of the labels, per exam, in sums that add up.
-
-    Rows that could not be read are not among them; they are in the list of problems.
-    """
-    frames, rows, exam = results.frames, results.matched.rows, results.frames.exam
-    contradicted, decoded = results.matched.contradicted, frames.decoded
-    masks = (
-        np.ones(len(frames), bool),
-        ~decoded & ~frames.scored,
-        decoded & ~frames.scored,
-        frames.scored,
-        frames.truth == POLYP,
-        frames.truth == NORMAL,
-        frames.truth == OTHER,
-        contradicted,
-        ~frames.labelled & ~contradicted,
-        frames.labelled & ~frames.scored,
-    )
-    size = len(exam.names) + 1  # the last one for rows of no screened exam
-    counts = np.stack(
-        [np.bincount(exam.code[mask], minlength=size) for mask in masks]
-        + [rows.rows, rows.repeated, rows.contradicting, rows.without_frame],
-        axis=1,
-    )
-    lines = zip((*exam.names, "(exams that were not screened)"), counts.tolist(), strict=True)
-    return Table(
-        "accounts",
-        "Frames and labels",
-        _ACCOUNTS,
-        tuple((name, *line) for name, line in lines if any(line)),
-        "Frames found = not decoded + not scored + scored = polyp + normal + other + contradictory "
-        "labels + no label. Rows of labels = labelled frames + repeated + contradicting + without "
-        "a frame.",
-        ("Total", *counts.sum(axis=0).tolist()),
-    )
-
-
-_ACCOUNTS = (
-    Column("exam", "Exam"),
-    *(
-        Column(key, label, "count")
-        for key, label in {
-            "found": "Frames found",
-            "undecoded": "Not decoded",
-            "unscorable": "Decoded, not scored",
-            "scored": "Scored",
-            "polyp": "Polyp",
-            "normal": "Normal",
-            "other": "Other finding",
-            "contradicted": "Contradictory labels",
-            "unlabelled": "No label",
-            "labelled_unscored": "Labelled, not scored",
-            "label_rows": "Rows of labels",
-            "repeated_rows": "Repeated rows",
-            "contradicting_rows": "Contradicting rows",
-            "rows_without_frame": "Rows without a frame",
-        }.items()
-    ),
-)

@@ -25,28 +25,15 @@ from capsieve.labels import LabelSet, read_labels
 from capsieve.parameters import Parameters
 from capsieve.report import figures, page, tables, text
 from capsieve.report.robustness_figure import RateChanges, robustness_drawing
+from capsieve.result_table import Column, Table
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import Column, Metric, Table
-from capsieve.statistics.robustness import RATES, Effect, effect
+from capsieve.statistics.rates import RATES, rate_metrics
+from capsieve.statistics.results import Metric
+from capsieve.statistics.robustness import Effect, effect
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-__all__ = [
-    "CHANGES",
-    "PARAMETERS",
-    "Change",
-    "Robustness",
-    "paper_table",
-    "parameter_named",
-    "perturbed",
-    "plan_changes",
-    "rate_changes",
-    "robustness_content",
-    "robustness_table",
-    "study_robustness",
-]
 
 ROBUSTNESS_SCHEMA = 2
 """Version of robustness.json."""

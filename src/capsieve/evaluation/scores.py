@@ -5,33 +5,37 @@ score; and if known head, time_s, source, row and col. Any finite number is a sc
 means polyp; an empty cell is a frame that was not scored.
 """
 
-import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
-from capsieve.frame_table import Coded, FlagRule, FrameColumns
-from capsieve.labels.tables import RawTable, read_table
+from capsieve.frame_table import Coded, FlagRule, Floats, FrameColumns, Integers, Mask
+from capsieve.labels.columns import (
+    column_names,
+    compute,
+    number_column,
+    text_column,
+    tidy_paths,
+    whole_column,
+    whole_numbers,
+)
+from capsieve.labels.label_set import LabelSet
+from capsieve.labels.tables import RawTable, as_table, read_table
 from capsieve.phash import BITS
 from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
 
-__all__ = ["ScoredFrames", "Scores", "as_table", "frame_keys", "read_scores"]
-
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
-
-pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +87,23 @@ class ScoredFrames:
     warnings: tuple[str, ...] = ()
 
 
-def read_scores(results: Scores) -> ScoredFrames:
-    """Read scores without labels."""
+def read_scores(results: Scores, *, first_frame: int = 0) -> ScoredFrames:
+    """Read scores without labels.
+
+    Parameters
+    ----------
+    results
+        Results of ``capsieve screen``, or a table of scores.
+    first_frame
+        Number of the first frame of an exam in a table; it is subtracted.
+
+    Raises
+    ------
+    FileError
+        The results are missing, damaged or unfinished, or a cell of the table is wrong or missing.
+    """
     if not isinstance(results, str | os.PathLike):
-        return _read_table(RawTable(as_table(results, "scores"), "the scores"))
+        return _read_table(RawTable(as_table(results, "scores"), "the scores"), first_frame)
     path = Path(results)
     if path.is_dir():
         return _read_exams(path)
@@ -95,21 +112,7 @@ def read_scores(results: Scores) -> ScoredFrames:
         problem = raw.problems[0]
         example = f" ({problem.examples[0]})" if problem.examples else ""
         raise FileError(f"{path}: {problem.what}{example}; correct the table")
-    return _read_table(raw)
-
-
-def as_table(values: Any, what: str) -> pa.Table:
-    """Return a data frame or a dict of arrays as a table."""
-    try:
-        table = pa.table(values).replace_schema_metadata(None)
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise FileError(
-            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
-            "a dict of arrays of equal length"
-        ) from error
-    # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
-    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-    return table.select(kept).rename_columns([name.lower() for name in kept])
+    return _read_table(raw, first_frame)
 
 
 def frame_keys(frames: FrameColumns, path: pa.Array) -> pa.Table:
@@ -128,6 +131,54 @@ def frame_keys(frames: FrameColumns, path: pa.Array) -> pa.Table:
     )
 
 
+def numbering_warnings(scored: ScoredFrames, labels: LabelSet) -> tuple[str, ...]:
+    """Return a warning if scores and labels seem to number the first frame differently.
+
+    Each score would be compared with the label of the next frame. In every exam the first number is
+    1 on one side, and the other side has one that is lower, or ends before.
+    """
+    if not scored.numbered:
+        return ()
+    frames, names = scored.frames, pa.array(scored.frames.exam.names, pa.string())
+    exam = compute.fill_null(compute.index_in(labels.table["exam"], value_set=names), -1).to_numpy()
+    number = compute.fill_null(labels.table["frame"], -1).to_numpy()
+    if len(names) == 1:
+        exam = np.where(labels.table["exam"].is_null().to_numpy(), 0, exam)
+    named = (exam >= 0) & (number >= 0) & labels.table["file"].is_null().to_numpy()
+    low, high = _range(frames.exam.code, frames.frame, len(names))
+    label_low, label_high = _range(exam[named], number[named], len(names))
+    both = (high >= 0) & (label_high >= 0)
+    if not both.any():
+        return ()
+    low, high, label_low, label_high = (v[both] for v in (low, high, label_low, label_high))
+    scores_from_1 = (low == 1) & (label_high < high)
+    labels_from_1 = (low == 0) & (label_low >= 1) & (label_high <= high + 1)
+    shown = (
+        f"exam {np.array(scored.frames.exam.names)[both][0]}: scores {low[0]} to {high[0]}, labels "
+        f"{label_low[0]} to {label_high[0]}"
+    )
+    if scores_from_1.all() and (label_low != 1).any():
+        advice = "If so, give --first-frame 1 (first_frame=1)."
+        one, other = "scores", "labels"
+    elif labels_from_1.all() and (label_high == high + 1).any():
+        advice = "If so, subtract 1 from the column frame of the labels."
+        one, other = "labels", "scores"
+    else:
+        return ()
+    return (
+        f"The {one} seem to number frames from 1, and the {other} from 0 ({shown}): each score is "
+        f"compared with the label of another frame. {advice}",
+    )
+
+
+def _range(exam: NDArray[Any], number: NDArray[Any], count: int) -> tuple[Integers, Integers]:
+    """Return the lowest and the highest number of each exam; the highest is -1 without any."""
+    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    np.minimum.at(low, exam, number)
+    np.maximum.at(high, exam, number)
+    return low, high
+
+
 # Results of capsieve screen.
 
 _LARGEST = {"head": 99, "frame": 10**12}
@@ -140,7 +191,7 @@ def _read_exams(out: Path) -> ScoredFrames:
     _check_exams(exams, out)
     tables = [exam.columns(*COLUMNS, "pixel_hash", "phash") for exam in exams]
     table = pa.concat_tables(tables)
-    pixel_hash, phash = _joined(table["pixel_hash"]), _joined(table["phash"])
+    pixel_hash, phash = whole_column(table["pixel_hash"]), whole_column(table["phash"])
     names = [exam.record["exam"] for exam in exams]
     record = exams[0].record
     return ScoredFrames(
@@ -188,11 +239,7 @@ def _paths(exam: Exam, table: pa.Table) -> pa.Array:
     }
     root = pa.array([roots[head] for head in sorted(roots)])
     of_head = root.take(pa.array(np.searchsorted(sorted(roots), table["head"].to_numpy())))
-    return pc.binary_join_element_wise(of_head, _joined(table["file"]), "/")
-
-
-def _joined(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    return compute.binary_join_element_wise(of_head, whole_column(table["file"]), "/")
 
 
 def _hashes(pixel_hash: pa.Array, phash: pa.Array) -> PixelHashes:
@@ -234,10 +281,16 @@ def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
 # Scores of any program.
 
 
-def _read_table(raw: RawTable) -> ScoredFrames:
+_COLUMNS = (
+    *("exam", "head", "frame", "file", "score"),
+    *("time_s", "source", "row", "col", "radius"),
+)
+
+
+def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     table, name = raw.table, raw.path
-    names, count = set(table.column_names), table.num_rows
-    if "score" not in names or not ({"exam", "frame"} <= names or "file" in names):
+    names, count = column_names(table.column_names, _COLUMNS), table.num_rows
+    if "score" not in names or not ({"exam", "frame"} <= names.keys() or "file" in names):
         raise FileError(
             f"{name} is not a table of scores: it needs the columns exam and frame (or file) and "
             f"score, and has {', '.join(table.column_names[:10]) or 'none'}"
@@ -245,36 +298,46 @@ def _read_table(raw: RawTable) -> ScoredFrames:
     if not count:
         raise FileError(f"{name} has no rows")
 
-    def wrong(rows: NDArray[np.bool_], what: str) -> None:
+    def wrong(rows: Mask, what: str) -> None:
         if rows.any():
             raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
 
-    def text(column: str) -> pa.Array:
-        return _texts(table[column]) if column in names else pa.nulls(count, pa.string())
+    def cells(column: str, read: Callable[..., Any]) -> Any:
+        try:
+            return read(table[names[column]], name=names[column])
+        except FileError as error:
+            raise FileError(f"{name}: {error}") from None
 
-    def number(column: str, *, whole: bool = False) -> NDArray[np.float64]:
+    def text(column: str) -> pa.Array:
+        return cells(column, text_column) if column in names else pa.nulls(count, pa.string())
+
+    def number(column: str) -> Floats:
         if column not in names:
             return np.full(count, np.nan)
-        values = _numbers(table[column])
+        values = cells(column, number_column)
         wrong(np.isinf(values), f"{column} must be a finite number")
-        if whole:
-            outside = (values < 0) | (values > _LARGEST[column]) | (values % 1 > 0)
-            wrong(outside, f"{column} must be a whole number from 0 to {_LARGEST[column]:,}")
         return values
 
-    file = pc.replace_substring(text("file"), "\\", "/")
+    def whole(column: str) -> Integers:
+        values, other = whole_numbers(text(column), largest=_LARGEST[column])
+        wrong(other, f"{column} must be a whole number from 0 to {_LARGEST[column]:,}")
+        return values
+
+    file = tidy_paths(text("file"))
     exam = text("exam") if "exam" in names else _folders(file)
-    head, frame = np.nan_to_num(number("head", whole=True)), number("frame", whole=True)
+    head, frame = np.maximum(whole("head"), 0), whole("frame")
+    wrong((frame >= 0) & (frame < first_frame), f"frames are numbered from {first_frame}")
+    frame = np.where(frame < 0, frame, frame - first_frame)
     wrong(_nulls(exam), "the exam is missing")
-    wrong(np.isnan(frame) & _nulls(file), "the frame or file is missing")
+    wrong((frame < 0) & _nulls(file), "the frame or file is missing")
     encoded = exam.dictionary_encode()
     code = encoded.indices.to_numpy().astype(np.int32)
     wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
     given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
-    path = pc.binary_join_element_wise(exam, file, "/") if "exam" in names else file
+    path = compute.binary_join_element_wise(exam, file, "/") if "exam" in names else file
 
-    def place(column: str) -> NDArray[np.float64] | None:
+    def position(column: str) -> Floats | None:
         return number(column)[order] if column in names else None
 
     return ScoredFrames(
@@ -291,9 +354,9 @@ def _read_table(raw: RawTable) -> ScoredFrames:
             flagged=np.zeros(count, bool),
             event=np.full(count, -1, np.int32),
             duplicate_of=np.full(count, -1, np.int64),
-            row=place("row"),
-            col=place("col"),
-            radius=place("radius"),
+            row=position("row"),
+            col=position("col"),
+            radius=position("radius"),
         ),
         path=path.take(pa.array(order)),
         source=text("source").take(pa.array(order)) if "source" in names else None,
@@ -307,9 +370,7 @@ def _folders(file: pa.Array) -> pa.Array:
     return pa.array(["." if name == "" else name for name in names], pa.string())
 
 
-def _repeated(
-    code: NDArray[np.int32], head: NDArray[Any], frame: NDArray[Any], file: pa.Array
-) -> NDArray[np.bool_]:
+def _repeated(code: NDArray[np.int32], head: Integers, frame: Integers, file: pa.Array) -> Mask:
     """Return rows that name the same frame as an earlier one: by its file if there is one."""
     key = file.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
     identity = np.stack([code, head, np.where(key < 0, frame, -1), key])
@@ -319,14 +380,13 @@ def _repeated(
     return repeated
 
 
-def _numbered(
-    code: NDArray[np.int32], head: NDArray[np.float64], frame: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _numbered(code: NDArray[np.int32], head: Integers, frame: Integers) -> Integers:
     """Return frame numbers; if files lack some, all are numbered in the order of the table."""
     given = np.unique(np.stack([code, head, frame]), axis=1).shape[1]
-    if not np.isnan(frame).any() and given == len(code):
-        return frame.astype(np.int64)
-    order = np.lexsort((frame, head, code))  # stable, NaN last
+    if (frame >= 0).all() and given == len(code):
+        return frame
+    last = np.where(frame < 0, np.iinfo(np.int64).max, frame)
+    order = np.lexsort((last, head, code))  # stable
     new = np.ones(len(order), bool)
     new[1:] = (np.diff(code[order]) != 0) | (np.diff(head[order]) != 0)
     start = np.flatnonzero(new)[np.cumsum(new) - 1]
@@ -335,38 +395,9 @@ def _numbered(
     return numbers
 
 
-def _texts(column: pa.ChunkedArray) -> pa.Array:
-    """Return texts; an empty one is null, and whole floats (integers with gaps) are integers."""
-    values = _joined(column)
-    if pa.types.is_floating(values.type):
-        values = pc.if_else(pc.is_nan(values), None, values)
-        if pc.all(pc.equal(values, pc.floor(values))).as_py():
-            values = values.cast(pa.int64())
-    texts = pc.utf8_trim_whitespace(values.cast(pa.string()))
-    return pc.if_else(pc.equal(texts, ""), None, texts)
-
-
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Return numbers: NaN if a cell is empty, infinity if it is not a number."""
-    values = _joined(column)
-    if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
-        return values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
-    return np.array([_number(text) for text in _texts(column).to_pylist()])
-
-
-def _number(text: str | None) -> float:
-    if text is None:
-        return math.nan
-    try:
-        value = float(text.replace("_", "?"))  # Python takes 1_000 for a number
-    except ValueError:
-        return math.inf
-    return math.inf if math.isnan(value) else value
-
-
 def _objects(values: pa.Array) -> NDArray[np.object_]:
     return values.to_numpy(zero_copy_only=False)
 
 
-def _nulls(values: pa.Array) -> NDArray[np.bool_]:
+def _nulls(values: pa.Array) -> Mask:
     return values.is_null().to_numpy(zero_copy_only=False)

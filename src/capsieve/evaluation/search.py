@@ -21,30 +21,21 @@ from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import LeakError, ParameterError
 from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
-from capsieve.frame_table import NORMAL, POLYP, LabelledFrames, flagged_at
+from capsieve.frame_table import NORMAL, POLYP, Floats, LabelledFrames, Mask, flagged_at
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
 from capsieve.parameters import Parameters
 from capsieve.report import page, tables, text
+from capsieve.result_table import Column, Table
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.operating_point import cross_fit, has_folds, smallest_threshold
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import Column, Metric, Table
-from capsieve.statistics.robustness import RATES, rates
+from capsieve.statistics.rates import RATES, rate_metrics, rates
+from capsieve.statistics.results import Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-__all__ = [
-    "Chosen",
-    "Search",
-    "comparison_table",
-    "draw_settings",
-    "search",
-    "search_content",
-    "settings_table",
-]
 
 SEARCH_SCHEMA = 1
 """Version of search.json."""
@@ -169,7 +160,7 @@ def search(
     inside = frames.part.code >= 0
     options = EvaluationOptions(specificity=settings.specificity, seed=settings.seed)
 
-    def of_folds(some: LabelledFrames) -> NDArray[np.bool_]:
+    def of_folds(some: LabelledFrames) -> Mask:
         """Return the rows in the matrix of all frames of some folds."""
         return np.isin(frames.part.code, some.part.code)
 
@@ -181,11 +172,11 @@ def search(
         setting = int(np.argmax(hits))
         return Chosen(setting, int(thresholds[setting]))
 
-    def flag(some: LabelledFrames, chosen: Chosen) -> NDArray[np.bool_]:
+    def flag(some: LabelledFrames, chosen: Chosen) -> Mask:
         scores = run.scores[of_folds(some), chosen.setting]
         return flagged_at(scores, chosen.radius_threshold)
 
-    def metrics(flagged: NDArray[np.bool_]) -> tuple[Metric, ...]:
+    def metrics(flagged: Mask) -> tuple[Metric, ...]:
         found = rate_metrics(frames.take(inside), flagged[inside], options, subset="cross-fitted")
         return tuple(metric for metric in found if metric.key in RATES)
 
@@ -214,7 +205,7 @@ def search(
     return replace(found, parameters=Parameters.load(out / "best.toml"))  # which know their file
 
 
-def _thresholds(normal: NDArray[np.float32], target: float) -> NDArray[np.float64]:
+def _thresholds(normal: NDArray[np.float32], target: float) -> Floats:
     """Return R_P of each setting: the smallest that reaches the target on normal frames."""
     found = [smallest_threshold(column, specificity=target, step=1.0) for column in normal.T]
     return np.array(found)

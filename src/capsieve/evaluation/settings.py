@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from capsieve.frames import FieldOfView
     from capsieve.parameters import Parameters
 
-__all__ = ["CalibrationOptions", "LabelledRunSettings", "RobustnessSettings", "SearchSettings"]
 
 _PERCENT = {"metavar": "PERCENT", "min": 1, "max": 100}  # less is probably a share of 1
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.evaluation.settings import CalibrationOptions
-from capsieve.frame_table import LabelledFrames
-from capsieve.statistics.frames import dense_units, number_of, polyp_scores
+from capsieve.frame_table import Floats, LabelledFrames
+from capsieve.plurals import number_of
+from capsieve.statistics.frames import dense_units, polyp_scores
 from capsieve.statistics.intervals import (
     draws,
     least_count,
@@ -25,8 +26,6 @@ from capsieve.statistics.operating_point import (
     threshold_for_sensitivity,
 )
 from capsieve.statistics.results import Interval
-
-__all__ = ["Scale", "choose", "reason", "stability", "unreachable"]
 
 _MOST_CANDIDATES = 4096  # thresholds of a bootstrap: an interval needs no more
 
@@ -137,9 +136,9 @@ class _Counted(NamedTuple):
     Score and group (from 0) of each, their number per group, and the word for a group.
     """
 
-    score: NDArray[np.float64]
+    score: Floats
     group: NDArray[np.integer]
-    base: NDArray[np.float64]
+    base: Floats
     kind: str
 
     @property
@@ -161,9 +160,7 @@ def _counted(frames: LabelledFrames, options: CalibrationOptions) -> _Counted:
     return _Counted(score, group, base, frames.group_kind)
 
 
-def _counts_above(
-    counted: _Counted, scale: Scale
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _counts_above(counted: _Counted, scale: Scale) -> tuple[Floats, Floats]:
     """Return what each threshold flags, groups x thresholds, and the thresholds.
 
     They rise, and the last one flags nothing.

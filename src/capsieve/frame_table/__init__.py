@@ -14,9 +14,12 @@ from capsieve.frame_table.columns import (
     POLYP,
     UNLABELLED,
     Coded,
+    Floats,
     FrameColumns,
+    Integers,
     LabelColumns,
     LabelledFrames,
+    Mask,
 )
 from capsieve.frame_table.events import group_events
 from capsieve.frame_table.flags import (
@@ -36,10 +39,13 @@ __all__ = [
     "POLYP",
     "UNLABELLED",
     "Coded",
+    "Integers",
     "FlagRule",
+    "Floats",
     "FrameColumns",
     "LabelColumns",
     "LabelledFrames",
+    "Mask",
     "ReadingList",
     "best_of_events",
     "flagged",

@@ -7,17 +7,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "NORMAL",
-    "OTHER",
-    "POLYP",
-    "UNLABELLED",
-    "Coded",
-    "FrameColumns",
-    "LabelColumns",
-    "LabelledFrames",
-]
-
 POLYP = 1
 NORMAL = 0
 OTHER = 2
@@ -26,6 +15,7 @@ UNLABELLED = -1
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Rows = NDArray[Any]
 """A mask or indices."""
 
@@ -103,7 +93,7 @@ class FrameColumns:
 
     exam: Coded
     head: NDArray[np.int16]
-    frame: NDArray[np.int64]
+    frame: Integers
     file: NDArray[np.object_] | None
     time: Floats
     decoded: Mask
@@ -111,7 +101,7 @@ class FrameColumns:
     reason: Coded
     flagged: Mask
     event: NDArray[np.int32]
-    duplicate_of: NDArray[np.int64]
+    duplicate_of: Integers
     row: Floats | None = None
     col: Floats | None = None
     radius: Floats | None = None
@@ -298,7 +288,7 @@ def _taken(column: NDArray[_Kind] | None, rows: Rows) -> NDArray[_Kind] | None:
     return None if column is None else column[rows]
 
 
-def _taken_duplicates(duplicate_of: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+def _taken_duplicates(duplicate_of: Integers, rows: NDArray[np.intp]) -> Integers:
     """Return `duplicate_of` of chosen rows, in their new numbering."""
     if not (duplicate_of >= 0).any():
         return np.full(len(rows), -1, np.int64)

@@ -5,10 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.frame_table.columns import FrameColumns
+from capsieve.frame_table.columns import FrameColumns, Integers, Mask
 from capsieve.frame_table.flags import best_of_events
-
-__all__ = ["LONGEST_GAP_FRAMES", "LONGEST_GAP_S", "group_events"]
 
 LONGEST_GAP_S = 1.0
 """Flagged frames of one event are at most this far apart in time, or ..."""
@@ -17,7 +15,7 @@ LONGEST_GAP_FRAMES = 3
 """... in number: slow capsules take a frame every other second, and image files have no time."""
 
 
-def group_events(frames: FrameColumns, flagged: NDArray[np.bool_]) -> NDArray[np.int64]:
+def group_events(frames: FrameColumns, flagged: Mask) -> Integers:
     """Return the event of each flagged frame, numbered from 0, best first; -1 for other frames.
 
     A frame joins the event whose last member is close in time (:data:`LONGEST_GAP_S` or

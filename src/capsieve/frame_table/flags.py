@@ -1,6 +1,6 @@
 """Which frames are flagged, by a threshold or a reading list, and which of them are read.
 
-Scores are those of :class:`~capsieve.frame_table.columns.FrameColumns`: NaN if a frame was not
+Floats are those of :class:`~capsieve.frame_table.columns.FrameColumns`: NaN if a frame was not
 scored, -inf if a rule of the detector rejected it. Such frames are never flagged.
 """
 
@@ -10,27 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from capsieve.frame_table.columns import Floats, Integers, Mask
 from capsieve.frame_table.rule import FlagRule
-
-__all__ = [
-    "ReadingList",
-    "best_of_events",
-    "flagged",
-    "flagged_at",
-    "near_duplicates",
-    "reading_list",
-    "to_read",
-]
-
-Mask = NDArray[np.bool_]
-Scores = NDArray[np.float64]
 
 _DECIMALS = 6  # products of shares and counts are rounded to them: 10 % of 70 frames is 7, not 8
 
 
-def near_duplicates(
-    phashes: Sequence[bytes | None], head: NDArray[np.integer]
-) -> NDArray[np.int64]:
+def near_duplicates(phashes: Sequence[bytes | None], head: NDArray[np.integer]) -> Integers:
     """Return for each frame of an exam the row of the earlier near-identical frame, or -1.
 
     Consecutive frames of a head are compared with the first of them, so that a slow change ends a
@@ -79,12 +65,12 @@ class ReadingList(NamedTuple):
         Frames without near-duplicates of each exam that a list can contain.
     """
 
-    exam: NDArray[np.int64]
-    rank: Scores
-    total: NDArray[np.int64]
-    available: NDArray[np.int64]
+    exam: Integers
+    rank: Floats
+    total: Integers
+    available: Integers
 
-    def length(self, rule: FlagRule) -> NDArray[np.int64]:
+    def length(self, rule: FlagRule) -> Integers:
         """Return how many frames a reading list asks for in each exam; it may have fewer."""
         if rule.kind == "count":
             return np.full(len(self.total), int(rule.value))
@@ -94,7 +80,7 @@ class ReadingList(NamedTuple):
         """Return which frames a reading list flags."""
         return self.rank <= np.append(self.length(rule), 0)[self.exam]
 
-    def share(self) -> Scores:
+    def share(self) -> Floats:
         """Return the smallest share of its exam at which a list contains each frame, or infinity.
 
         ``flagged(FlagRule("share", share))`` is ``share() <= share``.
@@ -109,7 +95,7 @@ class ReadingList(NamedTuple):
 
 
 def reading_list(
-    score: Scores, duplicate_of: NDArray[np.int64], exam: NDArray[np.integer] | None = None
+    score: Floats, duplicate_of: Integers, exam: NDArray[np.integer] | None = None
 ) -> ReadingList:
     """Return the order in which reading lists take the frames of each exam.
 
@@ -141,8 +127,8 @@ def reading_list(
 
 
 def flagged(
-    score: Scores,
-    duplicate_of: NDArray[np.int64],
+    score: Floats,
+    duplicate_of: Integers,
     rule: FlagRule,
     exam: NDArray[np.integer] | None = None,
 ) -> Mask:
@@ -158,7 +144,7 @@ def flagged_at(score: ArrayLike, threshold: float) -> Mask:
     return (values >= threshold) & (values > -np.inf)
 
 
-def to_read(event: NDArray[np.integer], score: Scores, duplicate_of: NDArray[np.int64]) -> Mask:
+def to_read(event: NDArray[np.integer], score: Floats, duplicate_of: Integers) -> Mask:
     """Return the flagged frames that a reader is shown.
 
     A near-duplicate of a flagged frame of the same event is left out, but the best frame of an
@@ -176,7 +162,7 @@ def to_read(event: NDArray[np.integer], score: Scores, duplicate_of: NDArray[np.
     return (event >= 0) & ~hidden
 
 
-def best_of_events(event: NDArray[np.integer], score: Scores) -> NDArray[np.intp]:
+def best_of_events(event: NDArray[np.integer], score: Floats) -> NDArray[np.intp]:
     """Return the row of the best frame of each event, in the order of the events' numbers.
 
     Of equal scores it is the first.

@@ -8,8 +8,6 @@ from typing import Literal
 
 from capsieve.errors import ParameterError
 
-__all__ = ["FlagRule"]
-
 
 @dataclass(frozen=True, slots=True)
 class FlagRule:

@@ -24,8 +24,6 @@ from capsieve.labels.kvasir import (
 )
 from capsieve.labels.label_set import LabelSet, Problems
 
-__all__ = ["is_capsule_vision", "read_folder"]
-
 _PARTS = ("training", "validation")
 _SOURCES = ("KID", "KVASIR", "SEE-AI", "AIIMS")
 _CLASSES = meanings(

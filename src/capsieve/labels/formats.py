@@ -7,11 +7,10 @@ import pyarrow as pa
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.labels import capsule_vision, kvasir
+from capsieve.labels.columns import column_names
 from capsieve.labels.label_set import LABELS, LabelSet
 from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable, read_table, write_table
-
-__all__ = ["LABEL_FORMATS", "read_labels", "read_own", "write_labels"]
 
 LABEL_FORMATS = {
     "capsieve": "a CSV or Parquet table with the column label, and file or exam and frame",
@@ -21,7 +20,6 @@ LABEL_FORMATS = {
 """Names for `label_format`, and what each one is."""
 
 _TABLES = ("labels.csv", "labels.parquet", "metadata.csv", "frames.csv")
-_ALIASES = {"video": "exam", "run": "polyp", "findings": "finding", "filename": "file"}
 _NEEDED = "a label table has the column label, and file or exam and frame"
 
 
@@ -73,10 +71,7 @@ def read_labels(path: str | os.PathLike[str], *, label_format: str | None = None
 
 def read_own(raw: RawTable) -> LabelSet:
     """Read labels in capsieve's own format."""
-    chosen = {name: name for name in (*LABELS.names, "reader") if name in raw.columns}
-    for alias, name in _ALIASES.items():
-        if alias in raw.columns:
-            chosen.setdefault(name, alias)
+    chosen = column_names(raw.columns, (*LABELS.names, "reader"))
     if "label" not in chosen or not chosen.keys() & {"file", "frame"}:
         raise _unknown(raw, _NEEDED)
     warnings = []

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from capsieve.frame_table import Coded
-from capsieve.labels.label_set import Codes, LabelSet, coded, compute, joint_codes
+from capsieve.frame_table import Coded, Floats, Integers, Mask
+from capsieve.labels.columns import coded, compute, joint_codes
+from capsieve.labels.label_set import LabelSet
+from capsieve.labels.splitting import cut_blocks
 from capsieve.names import natural_key
-from capsieve.statistics.splitting import cut_blocks
-
-__all__ = ["BLOCK_SIZE", "KINDS", "RowGroups", "Sequence", "group_rows", "sequences", "sources"]
 
 BLOCK_SIZE = 300
 """Number of frames per block, about."""
@@ -25,16 +24,14 @@ KINDS = ("patient", "block", "exam")
 _RUN_GAP = 5  # polyp frames at most so far apart may show one polyp
 _NUMBER = re.compile(r"^(.*?)([0-9]{1,18})([^0-9]*)$", re.DOTALL)
 
-Floats = NDArray[np.float64]
-
 
 class RowGroups(NamedTuple):
     """The group of every row of labels, and the names and kinds of the groups."""
 
     names: list[str]
     kinds: list[str]
-    code: Codes
-    cut: NDArray[np.bool_]  # blocks that were cut: their neighbours may be of the same exam
+    code: Integers
+    cut: Mask  # blocks that were cut: their neighbours may be of the same exam
 
 
 def group_rows(labels: LabelSet, *, block_size: int = BLOCK_SIZE) -> RowGroups:
@@ -71,11 +68,11 @@ class Sequence(NamedTuple):
     """Rows of labels in the order of their numbering, and their positions in it."""
 
     name: str
-    rows: Codes
+    rows: Integers
     position: Floats
 
 
-def sequences(labels: LabelSet, chosen: Codes) -> list[Sequence]:
+def sequences(labels: LabelSet, chosen: Integers) -> list[Sequence]:
     """Return the sequences that some rows form, one source after the other.
 
     A sequence is the exam that the labels name, else the source, else a folder. Its frames are
@@ -106,7 +103,7 @@ def sequences(labels: LabelSet, chosen: Codes) -> list[Sequence]:
     return found
 
 
-def _by_name(files: pa.ChunkedArray, rows: Codes) -> tuple[Codes, Floats]:
+def _by_name(files: pa.ChunkedArray, rows: Integers) -> tuple[Integers, Floats]:
     """Order rows by the names of their files; the last number of a name is its number."""
     paths = files.take(pa.array(rows)).to_pylist()
     names = [PurePosixPath(path).name for path in paths]
@@ -124,7 +121,7 @@ def _distance(name: str, following: str) -> float:
     return float(int(other.group(2)) - int(one.group(2)))
 
 
-def _with_runs(polyp: NDArray[np.integer], is_polyp: NDArray[np.bool_], position: Floats) -> Codes:
+def _with_runs(polyp: NDArray[np.integer], is_polyp: Mask, position: Floats) -> Integers:
     """Return polyps, with codes of their own for runs of nearby polyp frames without a name."""
     polyp = polyp.astype(np.int64)
     nameless = np.flatnonzero(is_polyp & (polyp < 0))

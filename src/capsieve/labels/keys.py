@@ -8,16 +8,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.labels.label_set import (
-    Codes,
+from capsieve.frame_table import Integers, Mask
+from capsieve.labels.columns import (
     compute,
     joint_codes,
     text_codes,
     tidy_paths,
     whole_column,
 )
-
-__all__ = ["KEYS", "KEY_PROBLEMS", "FrameKeys", "Places", "Why", "find_frames"]
 
 KEYS = ["exam", "head", "frame", "file"]
 """Columns that name a frame."""
@@ -73,7 +71,7 @@ KEY_PROBLEMS = {
     Why.NO_FILE: "no screened frame has this file",
     Why.AMBIGUOUS: "several frames fit the row, or several rows fit the frame",
     Why.TWO_HEADS: "the exam has two heads, and the row names none",
-    Why.NO_NUMBER: "the row names no frame number, and the exam is a video",
+    Why.NO_NUMBER: "the row names no frame by its number, and the exam is a video without files",
     Why.SURPASSED: "another row fits the frame better",
 }
 """Problems of rows; rows with the first two are used nevertheless."""
@@ -82,9 +80,9 @@ KEY_PROBLEMS = {
 class Places(NamedTuple):
     """The frames of rows."""
 
-    row: Codes  # in the table of frames; -1 if there is none
+    row: Integers  # in the table of frames; -1 if there is none
     why: NDArray[np.int8]  # a Why
-    exam: Codes  # of the frame, or else of the row; -1 if it was not screened
+    exam: Integers  # of the frame, or else of the row; -1 if it was not screened
 
 
 def find_frames(
@@ -97,10 +95,11 @@ def find_frames(
     file and folder agree. Of several frames that fit, the one counts that agrees in most
     components; if several agree in as many, the row is ambiguous.
 
-    The exam of a row need not be a screened exam. If it is one, only its frames are searched. If it
-    is not, but other rows name screened exams, the path of the frame must name it: image 1 of
-    another exam is another frame. If rows with different keys fit a frame only in part (by file and
-    folder, or with another exam), none of them counts, and a row that fits fully wins.
+    The exam of a row need not be a screened exam. If it is one, or a folder with the images of only
+    one (such as KID of KID-images), only its frames are searched. If it is not, but other rows name
+    screened exams, the path of the frame must name it: image 1 of another exam is another frame. If
+    rows with different keys fit a frame only in part (by file and folder, or with another exam),
+    none of them counts, and a row that fits fully wins.
 
     With `unique_names` (see :class:`~capsieve.labels.LabelSet`) the name of a file is enough for
     rows with an exam, and of several copies the best or else the first one counts. Messages name
@@ -133,8 +132,8 @@ def find_frames(
 
 
 def _find_numbers(
-    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes
-) -> tuple[Codes, NDArray[np.int_]]:
+    known: FrameKeys, keys: pa.Table, exam: Integers, rows: Integers
+) -> tuple[Integers, NDArray[np.int_]]:
     wanted, given, frame = exam[rows], _numbers(keys["head"])[rows], _numbers(keys["frame"])[rows]
     head = np.where(given < 0, np.append(known.only_head, -1)[wanted], given)
     pairs = ((known.exam, wanted), (known.head, head), (known.frame, frame))
@@ -146,10 +145,12 @@ def _find_numbers(
 
 
 def _find_files(
-    known: FrameKeys, keys: pa.Table, exam: Codes, rows: Codes, unique_names: bool
-) -> tuple[Codes, NDArray[np.int_]]:
+    known: FrameKeys, keys: pa.Table, exam: Integers, rows: Integers, unique_names: bool
+) -> tuple[Integers, NDArray[np.int_]]:
     path = tidy_paths(whole_column(keys["file"]).take(pa.array(rows)))
     scope, named = exam[rows], _valid(keys["exam"])[rows]
+    unknown = named & (scope < 0)
+    scope[unknown] = _owners(known, keys["exam"].take(pa.array(rows[unknown])))
     unique = named & unique_names
     found, depth, several = _by_path(known, path, scope, unique)
     # If the exam is not a screened one, the path of the frame should name it.
@@ -173,6 +174,19 @@ def _find_files(
     return found, why
 
 
+def _owners(known: FrameKeys, exam: pa.ChunkedArray) -> Integers:
+    """Return for each name the exam with its images in a folder of this name, if it is only one."""
+    code, names = text_codes(exam)
+    files = np.flatnonzero(_valid(known.path))
+    inside, first = np.unique(known.exam[files], return_index=True)
+    folders = [path.split("/")[:-1] for path in known.path.take(pa.array(files[first])).to_pylist()]
+    found = np.full(len(names) + 1, -1, np.int64)
+    for place, name in enumerate(names.to_pylist()):
+        owners = [one for one, parts in zip(inside, folders, strict=True) if name in parts]
+        found[place] = owners[0] if len(owners) == 1 else -1
+    return found[code]
+
+
 def _names(path: str, exam: str) -> bool:
     """Return whether a folder is the exam, or the file name starts with it: EXAM_12.jpg."""
     *folders, name = path.split("/")
@@ -182,8 +196,8 @@ def _names(path: str, exam: str) -> bool:
 
 
 def _by_path(
-    known: FrameKeys, path: pa.Array, scope: Codes, unique: NDArray[np.bool_]
-) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    known: FrameKeys, path: pa.Array, scope: Integers, unique: Mask
+) -> tuple[Integers, Integers, Mask]:
     """Return the frame of each path, the number of equal last components, and which are tied."""
     files = np.flatnonzero(_valid(known.path))
     whole = known.path.take(pa.array(files))
@@ -214,7 +228,7 @@ def _by_path(
     return found, agreed, several
 
 
-def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
+def _settle_weak(keys: pa.Table, row: Integers, why: NDArray[np.int8]) -> None:
     """Let no frame be claimed by a weak match if another row has a better or an equal claim."""
     weak = np.flatnonzero((why == Why.BY_FILE) | (why == Why.BY_FOLDER))
     if not len(weak):
@@ -230,7 +244,7 @@ def _settle_weak(keys: pa.Table, row: Codes, why: NDArray[np.int8]) -> None:
     row[why >= Why.NO_EXAM] = -1
 
 
-def _lookup(known: Codes, wanted: Codes) -> tuple[Codes, Codes]:
+def _lookup(known: Integers, wanted: Integers) -> tuple[Integers, Integers]:
     """Return the first place of each wanted code among the known ones, and how often it occurs."""
     if not len(known):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
@@ -239,21 +253,21 @@ def _lookup(known: Codes, wanted: Codes) -> tuple[Codes, Codes]:
     return first[spot], np.where(values[spot] == wanted, counts[spot], 0)
 
 
-def _valid(column: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
+def _valid(column: pa.Array | pa.ChunkedArray) -> Mask:
     return np.asarray(whole_column(column).is_valid().to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _numbers(column: pa.Array | pa.ChunkedArray) -> Codes:
+def _numbers(column: pa.Array | pa.ChunkedArray) -> Integers:
     column = whole_column(compute.fill_null(column, -1))
     return column.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _components(path: pa.Array) -> Codes:
+def _components(path: pa.Array) -> Integers:
     slashes = compute.count_substring(path, "/").fill_null(0)
     return slashes.to_numpy(zero_copy_only=False).astype(np.int64) + 1
 
 
-def _ending(path: pa.Array, rows: Codes, depth: int) -> pa.Array:
+def _ending(path: pa.Array, rows: Integers, depth: int) -> pa.Array:
     """Return the last components of paths that have at least as many."""
     chosen = path.take(pa.array(rows))
     if (_components(chosen) == depth).all():

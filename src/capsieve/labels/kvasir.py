@@ -15,24 +15,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from capsieve.errors import FileError
-from capsieve.labels.label_set import LabelProblem, LabelSet, Problems, clean_text
+from capsieve.labels.columns import text_column
+from capsieve.labels.label_set import LabelProblem, LabelSet, Problems
 from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable
 from capsieve.names import natural_key
-
-__all__ = [
-    "METADATA",
-    "Picture",
-    "images_in",
-    "is_kvasir_folder",
-    "is_kvasir_table",
-    "meanings",
-    "picture_labels",
-    "read_folder",
-    "read_table_labels",
-    "subfolders",
-    "video_and_frame",
-]
 
 METADATA = ("filename", "video_id", "frame_number", "finding_class")
 """Columns of metadata.csv that are read here; boxes are read with the outlines."""
@@ -192,6 +179,7 @@ def picture_labels(
         "patient": columns["exam"],
         "label": [label for _, label, _ in rows],
         "finding": [word for word, _, _ in rows],
+        "reader": [about["label_format"]] * len(rows),  # contradictions are slips of one source
     }
     return settle(
         {name: pa.array(values) for name, values in columns.items()},
@@ -258,4 +246,4 @@ def _top(path: Path) -> Path:
 
 
 def _cells(raw: RawTable, column: str) -> list[str]:
-    return clean_text(raw.table[column], name=column).fill_null("").to_pylist()
+    return text_column(raw.table[column], name=column).fill_null("").to_pylist()

@@ -9,25 +9,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED, Coded, LabelColumns
+from capsieve.frame_table import (
+    NORMAL,
+    OTHER,
+    POLYP,
+    UNLABELLED,
+    Coded,
+    Integers,
+    LabelColumns,
+    Mask,
+)
+from capsieve.labels.columns import coded, compute
 from capsieve.labels.groups import KINDS, group_rows
 from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Places, Why, find_frames
-from capsieve.labels.label_set import (
-    EXAMPLES,
-    Codes,
-    LabelProblem,
-    LabelSet,
-    Problems,
-    coded,
-    compute,
-)
+from capsieve.labels.label_set import EXAMPLES, LabelProblem, LabelSet, Problems
 from capsieve.labels.splits import Splits
 
-__all__ = ["LabelRows", "Matched", "match"]
-
 _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
-
-Mask = NDArray[np.bool_]
 
 
 class LabelRows(NamedTuple):
@@ -46,11 +44,11 @@ class LabelRows(NamedTuple):
         Rows that fit no frame, or several.
     """
 
-    rows: Codes
-    first: Codes
-    repeated: Codes
-    contradicting: Codes
-    without_frame: Codes
+    rows: Integers
+    first: Integers
+    repeated: Integers
+    contradicting: Integers
+    without_frame: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +72,7 @@ class Matched:
     labels: LabelColumns
     problems: tuple[LabelProblem, ...]
     contradicted: Mask
-    in_two_parts: Codes
+    in_two_parts: Integers
     rows: LabelRows
 
 
@@ -161,10 +159,10 @@ class _PerFrame(NamedTuple):
     differs: dict[str, Mask]
     named: Mask
     contradicted: Mask
-    repeated: Codes
+    repeated: Integers
 
 
-def _per_frame(row: Codes, columns: dict[str, NDArray[Any]], frames: int) -> _PerFrame:
+def _per_frame(row: Integers, columns: dict[str, NDArray[Any]], frames: int) -> _PerFrame:
     used = np.flatnonzero(row >= 0)
     value: dict[str, NDArray[np.int32]] = {}
     differs: dict[str, Mask] = {}
@@ -180,7 +178,7 @@ def _per_frame(row: Codes, columns: dict[str, NDArray[Any]], frames: int) -> _Pe
     return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
 
 
-def _range(place: Codes, code: NDArray[Any], count: int) -> tuple[Codes, Codes]:
+def _range(place: Integers, code: NDArray[Any], count: int) -> tuple[Integers, Integers]:
     """Return the lowest and the highest code of each place; the highest is -1 without any."""
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, place, code)
@@ -201,7 +199,7 @@ def _first_known(*columns: tuple[str, Coded]) -> Coded:
     return Coded(tuple(names[place] for place in used), dense)
 
 
-def _filled(exam: Codes, code: NDArray[np.int32], named: Mask) -> NDArray[np.int32]:
+def _filled(exam: Integers, code: NDArray[np.int32], named: Mask) -> NDArray[np.int32]:
     """Fill in the value that all labelled frames of a screened exam have in common.
 
     A folder with frames of many patients is screened as if it were an exam.
@@ -215,7 +213,7 @@ class _Parts(NamedTuple):
 
     part: Coded
     block: Coded
-    in_two: Codes
+    in_two: Integers
     problems: tuple[LabelProblem, ...]
 
 
@@ -261,7 +259,7 @@ class _Notes:
         self.table = table
         self.problems = Problems()
 
-    def rows(self, what: str, rows: Codes, *, used: bool) -> None:
+    def rows(self, what: str, rows: Integers, *, used: bool) -> None:
         """Count rows of the table."""
         names: list[str] = []
         for row in self.table.select(KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():

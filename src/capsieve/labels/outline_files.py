@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from capsieve.errors import FileError, ParameterError, file_errors
@@ -25,8 +25,6 @@ from capsieve.names import natural_key
 from capsieve.sources.base import MAX_PIXELS
 from capsieve.user_files import open_file, read_text
 
-__all__ = ["read_outlines"]
-
 _LARGEST = 1e6  # of a coordinate
 _LONGEST_KEY = 80  # characters
 _POLYPS = ("polyp", "polyps", "polyp-like")
@@ -34,7 +32,7 @@ _KVASIR_SIZE = (336, 336)  # of all frames of Kvasir-Capsule; outlines are scale
 _CORNERS = ("x1", "x2", "x3", "x4", "y1", "y2", "y3", "y4")
 _SEE_AI = "all_annotation.csv"
 _NO_BOXES = ("classes.txt", "train.txt", "val.txt", "valid.txt", "test.txt")
-_MASK_NUMBER = re.compile(r"(\d{1,18})(?:-head-(\d))?")
+_FRAME = re.compile(r"(\d{1,18})(?:-head-(\d))?")
 
 
 def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = None) -> Outlines:
@@ -249,7 +247,8 @@ def _text_boxes(
             else:
                 x, y, width, height = values
                 box = Box(y - height / 2, x - width / 2, y + height / 2, x + width / 2, True)
-                found.append((int(words[0]), Outline(stem, box, where=where)))
+                outline = Outline(stem, box, where=where, **_frame_of(name))
+                found.append((int(words[0]), outline))
     classes = sorted({one for one, _ in found})
     if number is None and classes not in ([], [0]):
         raise FileError(
@@ -278,13 +277,20 @@ def _masks(path: Path, files: Sequence[Path]) -> Iterator[Outline]:
     for file in files:
         name = file.relative_to(path)
         stem = "/".join(part for part in name.with_suffix("").parts if part != "masks")
-        outline = Outline(stem, MaskFile(str(file)), where=name.as_posix())
-        number = _MASK_NUMBER.fullmatch(file.stem) if file.parent.name == "masks" else None
-        if number is not None:
-            head = None if number[2] is None else int(number[2])
-            exam = file.parent.parent.name
-            outline = replace(outline, exam=exam, frame=int(number[1]), head=head)
-        yield outline
+        frame = _frame_of(file.absolute() if file.parent.name == "masks" else name)
+        if file.parent.name == "masks":
+            frame["exam"] = file.absolute().parent.parent.name
+        yield Outline(stem, MaskFile(str(file)), where=name.as_posix(), **frame)
+
+
+def _frame_of(path: PurePath) -> dict[str, Any]:
+    """Return exam, head and frame of EXAM/000123.png, in case the exam is a video."""
+    folders = [part for part in path.parts[:-1] if part not in ("images", "labels", "masks", "/")]
+    number = _FRAME.fullmatch(path.stem)
+    if number is None or not folders:
+        return {}
+    head = None if number[2] is None else int(number[2])
+    return {"exam": folders[-1], "frame": int(number[1]), "head": head}
 
 
 def _coco(path: Path, number: int | None, problems: Problems) -> Iterator[Outline]:
@@ -319,7 +325,8 @@ def _coco(path: Path, number: int | None, problems: Problems) -> Iterator[Outlin
             name, size = images[image]
             shape, drawn = _coco_shape(entry, where, problems)
             if shape is not None:
-                yield Outline(name, shape, size=drawn or size, where=where)
+                frame = _frame_of(PurePath(name.replace("\\", "/")))
+                yield Outline(name, shape, size=drawn or size, where=where, **frame)
 
 
 def _dicts(entries: Any) -> list[dict[str, Any]]:

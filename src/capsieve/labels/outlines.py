@@ -9,23 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_table import Floats, Mask
+from capsieve.labels.columns import compute
 from capsieve.labels.keys import KEY_PROBLEMS, FrameKeys, find_frames
-from capsieve.labels.label_set import LabelProblem, Problems, compute
-
-__all__ = [
-    "EDGE",
-    "Box",
-    "FrameOutline",
-    "MaskFile",
-    "Outline",
-    "Outlines",
-    "Polygon",
-    "RunLength",
-    "Size",
-]
+from capsieve.labels.label_set import LabelProblem, Problems
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _STRAY = 1.0  # pixels by which sizes may differ, and outlines may leave the frame
@@ -33,8 +22,6 @@ EDGE = 0.5
 """Distance from the centre of a pixel to its edge."""
 
 Size = tuple[int, int]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class _Misfit(Exception):  # noqa: N818 - it is counted here and never leaves this module
@@ -201,7 +188,7 @@ class Outlines:
         if self.unique_names:  # copies of a frame in other folders have no label
             rows = np.flatnonzero(polyp_frames)
             frames = frames.take(pa.array(rows))
-        stems = compute.replace_substring_regex(frames["path"], r"\.[^./]*$", "")
+        stems = _stems(frames["path"])
         stem_frames = frames.set_column(frames.column_names.index("path"), "path", stems)
         places: list[tuple[Outline, int]] = []
         for known, by_stem in ((frames, False), (stem_frames, True)):
@@ -217,6 +204,8 @@ class Outlines:
             keys = pa.table(
                 {name: pa.array([getattr(o, name) for o in chosen], t) for name, t in kinds.items()}
             )
+            if by_stem:
+                keys = keys.set_column(3, "file", _stems(keys["file"]))
             found = find_frames(
                 FrameKeys(known), keys, what=self.path, unique_names=self.unique_names
             )
@@ -226,6 +215,12 @@ class Outlines:
                 else:
                     problems.add(KEY_PROBLEMS[why], outline.where)
         return places
+
+
+def _stems(path: Any) -> Any:
+    """Return paths without the endings of images and without folders named images."""
+    path = compute.replace_substring_regex(path, r"\.[^./]*$", "")
+    return compute.replace_substring_regex(path, r"(^|/)(?:images/)+", r"\1")
 
 
 def _fitted(outline: Outline, row: int, frame: Size | None) -> FrameOutline:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from capsieve.errors import FileError
+from capsieve.labels.columns import text_column, tidy_paths, whole_numbers
 from capsieve.labels.label_set import (
     EXAMPLES,
     LABELS,
@@ -16,13 +17,8 @@ from capsieve.labels.label_set import (
     LabelSet,
     NameRows,
     Problems,
-    clean_text,
-    tidy_paths,
-    whole_numbers,
 )
 from capsieve.statistics.frames import split_findings
-
-__all__ = ["settle"]
 
 _TWO_PATIENTS = "statistics over patients would be wrong; correct the labels first"
 _LONGEST_NAME = 60  # an unclosed quotation mark makes a name of half the file
@@ -45,8 +41,8 @@ def settle(
     Raises
     ------
     FileError
-        An exam, a frame or a polyp has two patients, two readers disagree on a frame, or a column
-        contains neither texts nor numbers.
+        An exam, a frame or a polyp has two patients, a frame has two labels that are not from the
+        same reader, or a column contains neither texts nor numbers.
     """
     try:
         rows = _Rows(columns, name_rows)
@@ -79,7 +75,7 @@ class _Rows:
 
     def __init__(self, columns: Mapping[str, Any], name_rows: NameRows) -> None:
         count = len(next(iter(columns.values())))
-        self.text = {name: clean_text(column, name=name) for name, column in columns.items()}
+        self.text = {name: text_column(column, name=name) for name, column in columns.items()}
         if "file" in self.text:
             self.text["file"] = tidy_paths(self.text["file"])
         self.cells: dict[str, list[Any]] = {
@@ -161,10 +157,10 @@ def _check_cells(rows: _Rows) -> None:
 
 
 def _check_labels(rows: _Rows) -> None:
-    """Drop frames with two labels, and polyps named on other frames; readers must agree.
+    """Drop polyps named on other frames; stop if two rows of a frame have different labels.
 
     Leaving out frames on which readers disagree would leave out the difficult ones, and every
-    figure would be too good. One reader with two labels for a frame made a slip.
+    figure would be too good. One reader with two labels for a frame made a slip: it is dropped.
     """
     label, reader, polyp = (rows.cells[name] for name in ("label", "reader", "polyp"))
     several: list[int] = []
@@ -172,12 +168,19 @@ def _check_labels(rows: _Rows) -> None:
     for frame in rows.repeated_frames():
         if len({label[row] for row in frame}) > 1:
             several += frame
-            pairs = combinations([row for row in frame if reader[row] is not None], 2)
-            apart = ((a, b) for a, b in pairs if label[a] != label[b] and reader[a] != reader[b])
+            distinct = {(label[row], reader[row]): row for row in reversed(frame)}.values()
+            apart = (
+                (a, b)
+                for a, b in combinations(sorted(distinct), 2)
+                if label[a] != label[b] and (reader[a] is None or reader[a] != reader[b])
+            )
             disagree += [pair] if (pair := next(apart, None)) else []
     if disagree:
         named = zip(disagree[0], rows.name_rows(disagree[0]), strict=True)
-        first, second = (f"{reader[row]} says {label[row]} ({where})" for row, where in named)
+        first, second = (
+            f"{reader[row] or 'a row without a reader'} says {label[row]} ({where})"
+            for row, where in named
+        )
         count = "a frame" if len(disagree) == 1 else f"{len(disagree):,} frames"
         raise FileError(
             f"readers disagree on {count}: for {rows.frame_name(disagree[0][0])}, {first} and "

@@ -6,36 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError
+from capsieve.frame_table import Integers, Mask
+from capsieve.labels.columns import coded, compute, text_column, tidy_paths, whole_numbers
 from capsieve.labels.groups import BLOCK_SIZE, KINDS, RowGroups, group_rows, sequences, sources
 from capsieve.labels.keys import KEYS
-from capsieve.labels.label_set import (
-    WORDS,
-    Codes,
-    LabelProblem,
-    LabelSet,
-    Problems,
-    clean_text,
-    coded,
-    compute,
-    tidy_paths,
-    whole_numbers,
-)
+from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
+from capsieve.labels.splitting import assign_in_order, assign_stratified
 from capsieve.labels.tables import read_table, write_table
-from capsieve.statistics.results import Column, Table
-from capsieve.statistics.splitting import assign_in_order, assign_stratified
-
-__all__ = [
-    "SPLITS",
-    "SplitOptions",
-    "SplitPlan",
-    "Splits",
-    "plan_splits",
-    "read_splits",
-    "write_splits",
-]
+from capsieve.result_table import Column, Table
 
 _SCHEMA = 1
 SPLITS = pa.schema(
@@ -199,7 +179,7 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
     if raw.problems:
         raise FileError(f"cannot read the split {path}: {raw.problems[0].examples[0]}")
 
-    def refuse(wrong: NDArray[np.bool_], what: str) -> None:
+    def refuse(wrong: Mask, what: str) -> None:
         if wrong.any():
             (where,) = raw.name_rows([int(wrong.argmax())])
             raise FileError(f"{path}, {where}: {what}")
@@ -209,7 +189,7 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
         if entry.name not in raw.columns:
             columns[entry.name] = pa.nulls(len(raw.table), entry.type)
             continue
-        text = clean_text(raw.table[entry.name], name=entry.name)
+        text = text_column(raw.table[entry.name], name=entry.name)
         if not pa.types.is_string(entry.type):
             values, wrong = whole_numbers(text, largest=32_767 if entry.name == "head" else 10**18)
             refuse(wrong, f"the {entry.name} is not a whole number from 0")
@@ -243,7 +223,7 @@ def _repeated(table: pa.Table) -> tuple[LabelProblem, ...]:
 
 def _assign(
     labels: LabelSet, groups: RowGroups, shares: Sequence[float], options: SplitOptions
-) -> Codes:
+) -> Integers:
     """Return the part of each group."""
     size = np.bincount(groups.code)
     ordered_rows = sequences(labels, np.arange(len(groups.code)))
@@ -282,7 +262,7 @@ def _assign(
     return assign_stratified(stacked, shares, weights=weights, seed=options.seed)[unit]
 
 
-def _counts(labels: LabelSet, code: Codes, size: int) -> Codes:
+def _counts(labels: LabelSet, code: Integers, size: int) -> Integers:
     """Return the polyp frames, polyps, normal frames and other frames of each group or part."""
     label, polyp = labels.table["label"].to_numpy(), coded(labels.table["polyp"]).code
     polyps = np.unique(np.stack([code, polyp])[:, polyp >= 0], axis=1)[0]
@@ -292,7 +272,7 @@ def _counts(labels: LabelSet, code: Codes, size: int) -> Codes:
     )
 
 
-def _part_table(names: list[str], part: Codes, assigned: Codes, labels: LabelSet) -> Table:
+def _part_table(names: list[str], part: Integers, assigned: Integers, labels: LabelSet) -> Table:
     polyp, polyps, normal, other = _counts(labels, part, len(names)).T
     counts = {
         "groups": np.bincount(assigned, minlength=len(names)),
@@ -308,7 +288,7 @@ def _part_table(names: list[str], part: Codes, assigned: Codes, labels: LabelSet
     return Table("parts", "Parts of the split", (Column("part", "Part"), *columns), tuple(rows))
 
 
-def _warnings(table: Table, part: Codes, labels: LabelSet) -> tuple[str, ...]:
+def _warnings(table: Table, part: Integers, labels: LabelSet) -> tuple[str, ...]:
     found: list[str] = []
     for word in ("polyp", "normal"):
         counts = dict(zip(table.column("part"), table.column(word), strict=True))

@@ -9,22 +9,22 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, file_errors
-from capsieve.labels.label_set import LabelProblem, Problems, compute
+from capsieve.labels.columns import compute
+from capsieve.labels.label_set import LabelProblem, Problems
 from capsieve.store.schema import SCHEMA
 from capsieve.user_files import open_file
 
-__all__ = ["RawTable", "read_table", "write_table"]
-
 _DELIMITERS = (",", ";", "\t")
-_HEADER_BYTES = 65_536
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
+_LONGEST_HEADER = 8_000_000  # bytes
+_MOST_COLUMNS = 100_000
 _BATCH_ROWS = 65_536
 _LARGEST = 2**32  # bytes
 _PARQUET = b"PAR1"
@@ -104,11 +104,25 @@ def read_table(path: str | os.PathLike[str]) -> RawTable:
     """
     path = Path(path)
     with file_errors("read", path), open_file(path, largest=_LARGEST) as file:
-        beginning = file.read(_HEADER_BYTES)
+        beginning = file.read(_LONGEST_HEADER + 1)
     raw = _read_parquet(path) if beginning.startswith(_PARQUET) else _read_csv(path, beginning)
     if not len(raw.table) and not raw.ragged:
         raise FileError(f"{path} has no rows")
     return raw
+
+
+def as_table(values: Any, what: str) -> pa.Table:
+    """Return a data frame or a dict of arrays as a table."""
+    try:
+        table = pa.table(values).replace_schema_metadata(None)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise FileError(
+            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
+            "a dict of arrays of equal length"
+        ) from error
+    # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
+    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return table.select(kept).rename_columns([name.lower() for name in kept])
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> None:
@@ -146,7 +160,8 @@ def _read_parquet(path: Path) -> RawTable:
         with open_file(path) as file:
             table = pq.ParquetFile(file).read()
     except (OSError, pa.ArrowException) as error:
-        raise FileError(f"cannot read {path}: the Parquet file is damaged ({error})") from error
+        reason = str(error).partition("\n")[0].rstrip(" (:")  # Arrow's messages have several lines
+        raise FileError(f"cannot read {path}: the Parquet file is damaged ({reason})") from error
     try:
         about = (table.schema.metadata or {}).get(b"capsieve")
         version = SCHEMA if about is None else int(json.loads(about)["schema"])
@@ -166,16 +181,17 @@ def _refuse_repeated(names: Sequence[str], path: Path) -> None:
 
 
 def _read_csv(path: Path, beginning: bytes) -> RawTable:
-    header, delimiter, last = _header(path, beginning)
-    _refuse_repeated(header, path)
-    # Columns without a name are numbered; nobody asks for them.
-    names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    if not beginning.strip():
+        raise FileError(f"cannot read {path}: the file is empty")
+    csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     parts: list[pa.Table] = []
     rows: list[list[str]] = []
     lines: list[int] = []
     ragged: list[_Ragged] = []
-    csv.field_size_limit(_LONGEST_CELL)  # 131,072 by default; findings may be longer
     try:
+        header, delimiter, last = _header(path, beginning)
+        # Columns without a name are numbered; nobody asks for them.
+        names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
         with file_errors("read", path), open_file(path) as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             reader = csv.reader(text, delimiter=delimiter)
@@ -202,8 +218,6 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
 
 def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     """Return the names of the columns, the delimiter that makes most of them, and their line."""
-    if not beginning.strip():
-        raise FileError(f"cannot read {path}: the file is empty")
     try:
         # The last character may be incomplete: the decoder expects more.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(beginning)
@@ -211,15 +225,27 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
         text = "\0"
     if "\0" in text:
         raise FileError(
-            f"cannot read {path}: it is neither a text table in UTF-8 nor a Parquet file; save it "
-            "as CSV in UTF-8"
+            f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
         )
     found: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         names = [cell.strip().lower() for cell in next(filter(None, reader), [])]
         found.append((names, delimiter, reader.line_num))
-    return max(found, key=lambda header: len(header[0]))
+    header = max(found, key=lambda header: len(header[0]))
+    names, _, last = header
+    if len(beginning) > _LONGEST_HEADER and last >= len(text.splitlines()):
+        raise FileError(
+            f"cannot read {path}: its header has more than {_LONGEST_HEADER:,} bytes; is it a "
+            "table?"
+        )
+    if len(names) > _MOST_COLUMNS:
+        raise FileError(
+            f"{path} has {len(names):,} columns, more than the {_MOST_COLUMNS:,} that are read; "
+            "keep those that are needed"
+        )
+    _refuse_repeated(names, path)
+    return header
 
 
 def _texts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:

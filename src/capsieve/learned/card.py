@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from capsieve.detector import MEASURES, ReferenceRange
-from capsieve.learned.spec import Strict
+from capsieve.strict_model import Strict
 
 __all__ = ["NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
 

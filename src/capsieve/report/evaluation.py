@@ -15,31 +15,22 @@ from capsieve._version import __version__
 from capsieve.atomic_write import remove_leftovers
 from capsieve.errors import FileError, file_errors
 from capsieve.report import figures, page, provenance, tables, text, words
+from capsieve.report.comparison_tables import changed_table, compared, comparison_table
 from capsieve.report.evaluation_figures import drawings
 from capsieve.report.evaluation_tables import (
     areas,
     baseline_warnings,
-    compared,
     group_table,
-    point_line,
     summary,
     without_zeros,
 )
 from capsieve.report.galleries import FrameImages, choose, draw
+from capsieve.report.point_tables import point_line
+from capsieve.result_table import Table
 from capsieve.statistics.frames import exam_units
-from capsieve.statistics.results import LEVEL, Evaluation, Metric, Table
+from capsieve.statistics.results import LEVEL, Evaluation, Metric
 from capsieve.store.record import RECORD
-
-__all__ = [
-    "METRICS",
-    "REPORT",
-    "SCHEMA",
-    "check_folder",
-    "metrics_json",
-    "summary",
-    "title",
-    "write_evaluation",
-]
+from capsieve.user_files import read_text
 
 REPORT = "report.html"
 METRICS = "metrics.json"
@@ -49,7 +40,7 @@ SCHEMA = 2
 _FILES = "files.txt"
 _HEAD = "files of this evaluation, written by capsieve"
 _PAPER_TABLES = ("sequences", "false-positives-per-patient", "causes", "reasons")
-_OWN_PLACE = ("accounts", "operating-points", "reading-effort")
+_OWN_PLACE = ("frame-counts", "operating-points", "reading-effort")
 
 
 def write_evaluation(
@@ -137,7 +128,7 @@ def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
         "metrics": e.metrics,
         "curves": {name: curve for name, curve in curves.items() if curve is not None},
         "histograms": e.histograms,
-        "comparison": e.comparison and _fields(e.comparison, "values", "changed"),
+        "comparison": e.comparison and _fields(e.comparison, "frames", "second_score", "flags"),
         "tables": {
             table.key: {
                 "title": table.title,
@@ -178,6 +169,7 @@ def _values(e: Evaluation) -> dict[str, Any]:
         "localisation": group_table(e, "localisation", "Localisation"),
         "preselection": group_table(e, "preselection", "Pre-selection"),
         "compared": e.comparison and compared(e.comparison),
+        "changed": e.comparison and changed_table(e.comparison),
         "tables": by_key,
         "paper_tables": [by_key[key] for key in _PAPER_TABLES if key in by_key],
         "other_tables": [
@@ -185,9 +177,8 @@ def _values(e: Evaluation) -> dict[str, Any]:
             for each in e.tables
             if each.key not in (*_PAPER_TABLES, *_OWN_PLACE)
             and not each.key.startswith("localisation")
-            and (e.comparison is None or each not in (e.comparison.values, e.comparison.changed))
         ],
-        "accounts": without_zeros(by_key["accounts"]) if "accounts" in by_key else None,
+        "frame_counts": without_zeros(by_key["frame-counts"]) if "frame-counts" in by_key else None,
         "points": [(point_line(e, point), point) for point in e.points],
         # The list of points has the texts of the caption.
         "rates": [replace(each, caption="") for each in e.tables if each.key == "operating-points"],
@@ -210,8 +201,8 @@ def title(evaluation: Evaluation) -> str:
 
 def _all_tables(evaluation: Evaluation) -> list[Table]:
     both = evaluation.comparison
-    more = () if both is None else (both.values, both.changed)
-    return list({table.key: table for table in (*evaluation.tables, *more)}.values())
+    more = () if both is None else (comparison_table(both), changed_table(both))
+    return [*evaluation.tables, *more]
 
 
 def _fields(value: Any, *without: str) -> dict[str, Any]:
@@ -280,8 +271,8 @@ def _write_list(folder: Path, names: Iterable[str]) -> None:
 def _earlier(folder: Path) -> set[str] | None:
     """The files of an earlier evaluation in this folder; None if there was none."""
     try:
-        head, *names = (folder / _FILES).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
+        head, *names = read_text(folder / _FILES).splitlines()
+    except (FileError, ValueError):
         return None
     if head != _HEAD:
         return None

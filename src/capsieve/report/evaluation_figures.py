@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capsieve.report import text
-from capsieve.report.evaluation_tables import point_text, source_subsets
+from capsieve.report.evaluation_tables import source_subsets
 from capsieve.report.figures import (
     BLUE,
     GREY,
@@ -18,13 +18,13 @@ from capsieve.report.figures import (
     figure,
     percent_axis,
 )
+from capsieve.report.point_tables import point_text
 from capsieve.report.text import math_symbols
 from capsieve.statistics.results import Evaluation, Histogram, Metric, OperatingPoint, RocCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["drawings", "histogram_drawing", "roc_drawing"]
 
 _LOW_END = 0.2  # the part of the curve that matters: flagged frames have to be read
 _MARKS = ("X", "P", "D", "^")

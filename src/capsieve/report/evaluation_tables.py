@@ -1,4 +1,4 @@
-"""Tables and lines of the evaluation report: the summary, operating points, the comparison."""
+"""Tables of metrics in the evaluation report: the summary, areas, reading effort, localisation."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -7,32 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capsieve.report import text
+from capsieve.report.point_tables import point_line
+from capsieve.result_table import Column, Table
 from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import (
     LEVEL,
-    Column,
-    Comparison,
     Evaluation,
     Interval,
     Metric,
-    OperatingPoint,
-    Table,
 )
 
-__all__ = [
-    "areas",
-    "baseline_warnings",
-    "compared",
-    "group_table",
-    "point_line",
-    "point_text",
-    "source_subsets",
-    "summary",
-    "without_zeros",
-]
-
 _FALSE = "frames.false_positives_per_exam"
-_HEADLINE = (
+HEADLINE = (
     "polyps.sensitivity",
     "frames.sensitivity",
     "frames.specificity",
@@ -50,12 +36,6 @@ _AREAS = (
     "polyps.sensitivity_at_target",
 )
 _SOURCE = "source: "
-_POINTS = {
-    "screened": "Flagged as screened",
-    "chosen": "Chosen on the training part",
-    "cross-fitted": "Chosen for each fold on the other folds",
-    "fitted": "Fitted on these frames (optimistic)",
-}
 
 
 def summary(evaluation: Evaluation) -> Table:
@@ -92,10 +72,10 @@ def _line(metric: Metric) -> _Line:
 def _headline(evaluation: Evaluation, subset: str) -> list[_Line]:
     """Return the first figures of a subset; false positives with the mean of normal frames."""
     lines = []
-    for metric in _pick(evaluation.metrics, _HEADLINE, subset):
+    for metric in pick(evaluation.metrics, HEADLINE, subset):
         line = _line(metric)
         if metric.key == _FALSE:
-            normal = _pick(evaluation.metrics, ("frames.normal_per_exam",), subset)
+            normal = pick(evaluation.metrics, ("frames.normal_per_exam",), subset)
             name = metric.name
             if _is_exam_per_patient(evaluation):
                 name = name.replace("per exam", "per patient")
@@ -147,7 +127,7 @@ def areas(evaluation: Evaluation) -> Table:
     metrics = [
         _line(metric)
         for name in [*sources, "all"]
-        for metric in _pick(evaluation.metrics, _AREAS[:6] if name in sources else _AREAS, name)
+        for metric in pick(evaluation.metrics, _AREAS[:6] if name in sources else _AREAS, name)
     ]
     return _metrics_table("areas", "Areas under the curve", metrics, by_subset=bool(sources))
 
@@ -168,7 +148,7 @@ def _metrics_table(
     """Return metrics as texts: frames (if by subset), measure, value, counts and interval."""
     rows, notes, before = [], {}, ""
     for metric, shown_name, counts in lines:
-        shown = _shown_interval(metric)
+        shown = shown_interval(metric)
         bounds = text.interval(shown, metric.unit) or metric.note
         method = _method(shown, metric.denominator)
         name = _subset_name(metric.subset) if by_subset else ""
@@ -193,65 +173,6 @@ def _metrics_table(
     return _without_columns(Table(key, title, columns, tuple(rows), " ".join(notes)), empty)
 
 
-def point_line(evaluation: Evaluation, point: OperatingPoint) -> str:
-    """Return an operating point in a line: ``Flagged as screened: R_P = 37``."""
-    rule = point_text(evaluation, point)
-    if point.key != "given":
-        optimistic = point.key == "screened" and point.optimistic
-        seen = " (optimistic: computed on the calibration frames)" if optimistic else ""
-        return f"{_POINTS[point.key]}{seen}: {rule}"
-    listed = point.rule is not None and point.rule.is_list
-    return f"Reading list: {rule}" if listed else f"{rule[0].upper()}{rule[1:]}"
-
-
-def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
-    """Return the rule of an operating point: ``R_P = 37``, ``10 % of each exam``."""
-    if point.key == "cross-fitted":
-        return "a threshold per fold"
-    if point.rule is None:
-        return "different rules in the exams"
-    value = point.rule.value
-    if point.rule.kind == "share":
-        return f"{text.number(100 * value)} % of each exam"
-    if point.rule.kind == "count":
-        return f"{text.plural(int(value), 'frame')} of each exam"
-    score = evaluation.frames.score[np.isfinite(evaluation.frames.score)]
-    neighbours = [
-        *score[score < value].max(initial=-np.inf, keepdims=True),
-        *score[score > value].min(initial=np.inf, keepdims=True),
-        *(
-            each.rule.value
-            for each in evaluation.points
-            if each.rule is not None and not each.rule.is_list
-        ),
-    ]
-    name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
-    return f"{name} {text.distinct(value, neighbours)}"
-
-
-def compared(both: Comparison) -> Table:
-    """Both values, the difference with its interval, gained and lost with McNemar's p."""
-    sides = [{metric.key: metric for metric in side} for side in (both.first, both.second)]
-    rows = []
-    for each in _pick(both.differences, (*_HEADLINE, "polyps.auc"), "all"):
-        unit = {"frames.sensitivity": "frame", "polyps.sensitivity": "polyp"}.get(each.key, "")
-        values = (text.metric(side[each.key]) for side in sides)
-        difference = text.difference(each.value, each.unit)
-        interval = text.interval(_shown_interval(each), each.unit, signed=True)
-        counts = (both.gained.get(unit), both.lost.get(unit), both.p_value.get(unit))
-        rows.append((each.name, *values, difference, interval, *counts))
-    columns = (
-        Column("measure", "Measure"),
-        *(Column(key, name, "number") for key, name in zip("ab", both.names, strict=True)),
-        Column("difference", "Difference", "number"),
-        Column("interval", f"{100 * LEVEL:g} % interval"),
-        Column("gained", "Gained", "count"),
-        Column("lost", "Lost", "count"),
-        Column("p", "p", "number", 3),
-    )
-    return Table("compared", "Comparison", columns, tuple(rows), both.values.caption)
-
-
 def baseline_warnings(evaluation: Evaluation) -> list[str]:
     """Return a warning for each AUC that a trivial score reaches, in either direction."""
     warnings: list[str] = []
@@ -260,7 +181,7 @@ def baseline_warnings(evaluation: Evaluation) -> list[str]:
             continue
         subset = "" if area.subset == "all" else f" ({_subset_name(area.subset)})"
         as_good = []
-        for other in _pick(evaluation.metrics, _AREAS[1:4], area.subset):
+        for other in pick(evaluation.metrics, _AREAS[1:4], area.subset):
             best = None if other.value is None else max(other.value, 1 - other.value)
             if best is not None and best >= area.value:
                 name = other.name.removeprefix("AUC of ")
@@ -306,7 +227,7 @@ def source_subsets(evaluation: Evaluation) -> list[str]:
     return sources if len(sources) > 1 else []
 
 
-def _shown_interval(metric: Metric) -> Interval | None:
+def shown_interval(metric: Metric) -> Interval | None:
     """The interval to quote if it has bounds, else the first that has."""
     bounded = (each for each in metric.intervals if each.low is not None)
     return next(bounded, metric.interval)
@@ -319,7 +240,8 @@ def _method(interval: Interval | None, counted: int | None) -> str:
     return f" ({interval.method})" if known else f" ({interval.method}, n = {interval.units:,})"
 
 
-def _pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[Metric]:
+def pick(metrics: Iterable[Metric], keys: Iterable[str], subset: str) -> list[Metric]:
+    """Return the metrics with these keys of a subset, in the order of the keys."""
     by_key = {metric.key: metric for metric in metrics if metric.subset == subset}
     return [by_key[key] for key in keys if key in by_key]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.frame_images import rgb, shrink
-from capsieve.frame_table import NORMAL, LabelledFrames
+from capsieve.frame_table import NORMAL, Integers, LabelledFrames, Mask
 from capsieve.parameters import Parameters
 from capsieve.report import figures
 from capsieve.report.figures import Drawing
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FrameImages", "Gallery", "choose", "draw", "shown_frames"]
 
 _MOST = {"found": 8, "missed": 24, "false-positives": 12}
 _WIDTH = 300  # pixels of a frame
@@ -70,8 +69,8 @@ class FrameImages:
 
     pixels: Callable[[int], NDArray[Any] | None]
     explain: Callable[[int], Explanation | None] | None = None
-    components: NDArray[np.int64] | None = None
-    fold: NDArray[np.int64] | None = None
+    components: Integers | None = None
+    fold: Integers | None = None
 
 
 class Gallery(NamedTuple):
@@ -198,7 +197,7 @@ def _draw_frame(
             axes.add_patch(Circle((x, y), radius, fill=False, color=color, linewidth=width))
 
 
-def _flagged(evaluation: Evaluation) -> NDArray[np.bool_]:
+def _flagged(evaluation: Evaluation) -> Mask:
     points = evaluation.points
     return points[0].flagged if points else evaluation.frames.flagged
 
@@ -238,14 +237,14 @@ def _found(evaluation: Evaluation) -> Gallery:
     )
 
 
-def _missed(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> list[int]:
+def _missed(frames: LabelledFrames, flagged: Mask) -> list[int]:
     """Return for each polyp without a flagged frame the frame that came closest."""
     polyp = frames.polyp.code
     found = np.unique(polyp[flagged & frames.polyp_frames])
     return _best_frames(frames, ~np.isin(polyp, found))
 
 
-def _best_frames(frames: LabelledFrames, among: NDArray[np.bool_]) -> list[int]:
+def _best_frames(frames: LabelledFrames, among: Mask) -> list[int]:
     """Return for each polyp its frame with the highest score, of the frames of a mask."""
     shown = np.flatnonzero(among & frames.polyp_frames & (frames.polyp.code >= 0))
     step = np.array([_STEPS.get(frames.reason[row] or "", 0) for row in shown.tolist()])
@@ -256,7 +255,7 @@ def _best_frames(frames: LabelledFrames, among: NDArray[np.bool_]) -> list[int]:
     return sorted(shown[order[first]].tolist())
 
 
-def _false_positives(frames: LabelledFrames, flagged: NDArray[np.bool_]) -> list[int]:
+def _false_positives(frames: LabelledFrames, flagged: Mask) -> list[int]:
     kept: list[int] = []
     for row in _by_turns(frames, np.flatnonzero(flagged & frames.normal_frames))[:2000]:
         close = (

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from capsieve.atomic_write import atomic_write
 from capsieve.report.text import DASH, cells, is_symbol, plain, plain_value, symbols, tex_symbols
-from capsieve.statistics.results import Column, Table
+from capsieve.result_table import Column, Table
 
 __all__ = ["csv", "html", "latex", "terminal", "write"]
 

@@ -18,8 +18,9 @@ import numpy as np
 from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
+    from capsieve.result_table import Column, Table
     from capsieve.statistics.definitions import Unit
-    from capsieve.statistics.results import Column, Interval, Metric, Table
+    from capsieve.statistics.results import Interval, Metric
 
 __all__ = [
     "DASH",

@@ -1,8 +1,4 @@
-"""The work on one segment: decode it and apply a function to its frames.
-
-Screening scores every frame with a detector. Robustness studies and training use the same function
-for some of the frames, with another function.
-"""
+"""The work on one segment: decode it and score its frames with a detector."""
 
 import io
 import math
@@ -59,7 +55,6 @@ class SegmentTask(Generic[T]):
     segment: Segment
     fields: FieldsOfView = field(hash=False)  # of the head
     function: FrameFunction[T]  # it can be pickled
-    wanted: tuple[int, ...] | None = None  # positions in the segment, ascending; None for all
 
     def __str__(self) -> str:
         return f"segment {self.segment.number} of head {self.place.head} of {self.exam}"
@@ -77,26 +72,10 @@ def map_frames(task: SegmentTask[T]) -> list[T]:
         The source has changed since it was surveyed.
     """
     values: list[T] = []
-    for batch in _batches(_wanted_frames(task)):
+    for batch in _batches(open_source(task.place).frames(task.segment)):
         sizes = [(0, 0) if frame.pixels is None else frame.pixels.shape[:2] for frame in batch]
         values += task.function(batch, [task.fields.get(size) for size in sizes])
     return values
-
-
-def _wanted_frames(task: SegmentTask[Any]) -> Iterator[SourceFrame]:
-    frames = open_source(task.place).frames(task.segment)
-    if task.wanted is None:
-        yield from frames
-        return
-    found = 0
-    for position, frame in enumerate(frames):
-        if position == task.wanted[found]:
-            yield frame
-            found += 1
-            if found == len(task.wanted):
-                return
-    for _ in task.wanted[found:]:
-        yield SourceFrame(None, problem="the source ends before this frame")
 
 
 def _batches(frames: Iterator[SourceFrame]) -> Iterator[list[SourceFrame]]:

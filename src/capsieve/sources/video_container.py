@@ -238,6 +238,9 @@ def scan_packets(path: str, index: int) -> Survey:
             packets.key[:] = False
             packets.key[refreshes] = True
         description = _describe(container, stream, packets, order)
+        if count := int(discarded.sum()):
+            what = f"its edit list hides {count} frame{'s' * (count != 1)}, not screened"
+            warning = "; ".join(filter(None, (warning, what)))
         if warning:
             description["warning"] = warning
         found = (*problems, *losses)

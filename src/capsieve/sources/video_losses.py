@@ -85,6 +85,10 @@ def find_losses(
     if not gaps:
         problems += _time_gaps(stream, packets, shown)
     declared, missing = _missing(container, stream, packets, shown, counted=counted)
+    found = len(packets) - int(packets.hidden.sum())
+    if declared is not None and found > declared:
+        more = f"the file declares {declared} frames and contains {found}; some may be repeated"
+        warning = "; ".join(filter(None, (warning, more)))
     return declared, problems + missing, warning
 
 

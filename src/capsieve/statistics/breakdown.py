@@ -5,100 +5,45 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, LabelledFrames
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, Floats, LabelledFrames, Mask
+from capsieve.plurals import number_of
 from capsieve.statistics.delong import delong_auc
-from capsieve.statistics.frames import number_of, split_findings
-from capsieve.statistics.intervals import proportion, share_cells
+from capsieve.statistics.intervals import proportion
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
-from capsieve.statistics.results import Column, Histogram, Metric, Table, make_metric
+from capsieve.statistics.results import Histogram, Metric, make_metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
-__all__ = [
-    "baseline_metrics",
-    "causes_table",
-    "histograms",
-    "preselection_metrics",
-    "reasons_table",
-    "source_metrics",
-    "source_warnings",
-]
-
-Mask = NDArray[np.bool_]
+CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
+"""The classes of frames by their words."""
 
 _STOPPED = ("texture-low", "texture-high")
-_RULES = (*_STOPPED, "no-feature", "radius-low")
-_ORDER = {name: place for place, name in enumerate((*_RULES, "score-low", "polyp"))}
-_OTHER_RULE = len(_ORDER)
-_ORDER["not scored"] = _OTHER_RULE + 1
-_CLASSES = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
+RULES = (*_STOPPED, "no-feature", "radius-low")
+"""Rules of the paper's detector, in the order in which they reject a frame."""
+
 _MOST_BINS = 120
 _SCORE_BINS = 50
 _STOPPED_WORDS = (
     "have R_max = 0 and are in no bar: pre-selection or the geometric criteria stopped them"
 )
-_UNNAMED = "(nothing named)"
 _UNKNOWN = "(unknown)"
-
-
-def reasons_table(frames: LabelledFrames) -> Table | None:
-    """Return how many frames of each class each rule of the detector decided, as screened.
-
-    None if the reasons are not known, or only a score decided.
-    """
-    reason = _reasons(frames)
-    if reason is None or _score_alone(reason):
-        return None
-    size = len(reason.names) + 1  # the code -1 is a frame that was not scored
-    counts = np.stack(
-        [
-            np.bincount(reason.code[frames.truth == truth] % size, minlength=size)
-            for truth in _CLASSES.values()
-        ],
-        axis=1,
-    )
-    totals = counts.sum(axis=0).tolist()
-
-    def row(name: str, values: list[int]) -> tuple[Any, ...]:
-        shares = (n / total if total else None for n, total in zip(values, totals, strict=True))
-        cells = zip(values, shares, strict=True)
-        return name, *(cell for pair in cells for cell in pair)
-
-    rows = zip((*reason.names, "not scored"), counts.tolist(), strict=True)
-    rows = sorted(rows, key=lambda item: (_ORDER.get(item[0], _OTHER_RULE), item[0]))
-    columns = [Column("reason", "Rule")]
-    for word in _CLASSES:
-        columns += [
-            Column(f"{word}_frames", f"{word.capitalize()} frames", "count"),
-            Column(f"{word}_share", "Share", "share"),
-        ]
-    return Table(
-        "reasons",
-        "Deciding rule of each frame, as screened",
-        tuple(columns),
-        tuple(row(*each) for each in rows if any(each[1])),
-        "Frames of each class by the rule that decided when the exams were screened. texture-low "
-        "and texture-high are pre-selection; polyp are the flagged frames.",
-        row("Total", totals),
-    )
 
 
 def preselection_metrics(frames: LabelledFrames, options: EvaluationOptions) -> tuple[Metric, ...]:
     """Return the share of each class that passes pre-selection; () for other detectors."""
-    reason = _reasons(frames)
+    reason = known_reasons(frames)
     if reason is None:
         return ()
     names = np.array([*(name in _STOPPED for name in reason.names), False])
     known, stopped = reason.code >= 0, names[reason.code]
     texture = frames.texture_max
     has_texture = texture is not None and bool(np.isfinite(texture).any())
-    if not stopped.any() and (_score_alone(reason) or not has_texture):
+    if not stopped.any() and (score_decides(reason) or not has_texture):
         return ()
     metrics = []
     common: dict[str, Any] = {"frames": frames, "options": options}
-    for word, truth in _CLASSES.items():
+    for word, truth in CLASSES.items():
         among = frames.truth == truth
         unknown = int(np.count_nonzero(among & ~known))
         note = f"{number_of(unknown, 'frame')} not scored: left out." if unknown else ""
@@ -140,52 +85,6 @@ def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[H
     return (_histogram(frames, frames.score, "score", "Score", edges, {}, left_out),)
 
 
-def causes_table(frames: LabelledFrames, flagged: Mask) -> Table:
-    """Return how often each finding is flagged among scored frames without a polyp."""
-    chosen = frames.normal_frames | frames.other_frames
-    other, hit = frames.truth[chosen] == OTHER, flagged[chosen]
-    # Frames are counted by the whole text of their findings first: there are few such texts.
-    code = frames.finding.code[chosen].astype(np.int64) + 1
-    texts = [(), *map(split_findings, frames.finding.names)]
-    masks = (other, np.ones(len(code), np.bool_), hit)
-    counted = [np.bincount(code[mask], minlength=len(texts)) for mask in masks]
-    by_text = np.stack(counted, axis=1)
-    counts: dict[str, NDArray[np.int64]] = {}
-    for words, line in zip(texts, by_text, strict=True):
-        for word in {word for word in words if word.lower() != "normal"} or (_UNNAMED,):
-            counts[word] = counts.get(word, 0) + line
-    plain = counts.pop(_UNNAMED)
-    rows: list[tuple[Any, ...]] = [
-        (word, *_flag_cells(line)) for word, line in counts.items() if line[1]
-    ]
-    rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
-    if plain[1]:
-        rows.append((_UNNAMED, *_flag_cells(plain)))
-    unscored = np.count_nonzero(np.isin(frames.truth, (NORMAL, OTHER)) & ~frames.scored)
-    caption = (
-        "Scored frames without a polyp by finding. A frame with several findings counts under each "
-        "of them. Wilson's interval treats frames as independent and is too narrow."
-    )
-    if unscored:
-        caption += f" {number_of(int(unscored), 'frame')} not scored: left out."
-    return Table(
-        "causes",
-        "False positives by finding",
-        (
-            Column("finding", "Finding"),
-            Column("other_frames", "Labelled other", "count"),
-            Column("frames", "Frames", "count"),
-            Column("flagged", "Flagged", "count"),
-            Column("share", "Share flagged", "share"),
-            Column("low", "from", "share"),
-            Column("high", "to", "share"),
-        ),
-        tuple(rows),
-        caption,
-        ("All frames without a polyp", *_flag_cells(by_text.sum(axis=0))),
-    )
-
-
 def source_metrics(
     frames: LabelledFrames, flagged: Mask, options: EvaluationOptions
 ) -> tuple[Metric, ...]:
@@ -223,7 +122,7 @@ def baseline_metrics(
     A detector that is not clearly better uses no more than that. () if the columns are not known.
     """
     red, green, blue, sharpness = frames.red, frames.green, frames.blue, frames.sharpness
-    scores: dict[str, NDArray[np.float64]] = {}
+    scores: dict[str, Floats] = {}
     if red is not None and green is not None and blue is not None:
         total = np.sum(np.asarray([red, green, blue], np.float64), axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -264,13 +163,14 @@ def _sources(frames: LabelledFrames) -> dict[str, Mask]:
     }
 
 
-def _reasons(frames: LabelledFrames) -> Coded | None:
+def known_reasons(frames: LabelledFrames) -> Coded | None:
     """Return the reasons; None if no frame has one."""
     return frames.reason if (frames.reason.code >= 0).any() else None
 
 
-def _score_alone(reason: Coded) -> bool:
-    return "score-low" in reason.names and not any(name in reason.names for name in _RULES)
+def score_decides(reason: Coded) -> bool:
+    """Return whether the score alone decided, without rules before it."""
+    return "score-low" in reason.names and not any(name in reason.names for name in RULES)
 
 
 def _bounds(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, float]:
@@ -281,7 +181,7 @@ def _bounds(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     }
 
 
-def _texture_edges(values: NDArray[np.float64], bounds: Mapping[str, float]) -> NDArray[np.float64]:
+def _texture_edges(values: Floats, bounds: Mapping[str, float]) -> Floats:
     """Return edges from 0 that meet T_L and T_U if those are whole multiples of a bin."""
     high = max(float(np.quantile(values, 0.995)), *(1.25 * bound for bound in bounds.values()), 0.0)
     step = 0.25
@@ -290,9 +190,7 @@ def _texture_edges(values: NDArray[np.float64], bounds: Mapping[str, float]) -> 
     return step * np.arange(int(np.ceil(high / step)) + 2, dtype=np.float64)
 
 
-def _radius_edges(
-    values: NDArray[np.float64], parameters: Mapping[str, Any]
-) -> NDArray[np.float64]:
+def _radius_edges(values: Floats, parameters: Mapping[str, Any]) -> Floats:
     """Return edges at whole radii from 1: a bin then has the frames of one R_max."""
     width = parameters.get("width")
     largest = float(values.max(initial=1.0))
@@ -304,10 +202,10 @@ def _radius_edges(
 
 def _histogram(
     frames: LabelledFrames,
-    values: NDArray[np.float64],
+    values: Floats,
     key: str,
     label: str,
-    edges: NDArray[np.float64],
+    edges: Floats,
     bounds: Mapping[str, float],
     left_out: Mapping[str, Mask],
 ) -> Histogram:
@@ -342,8 +240,3 @@ def _histogram(
         dict(bounds),
         " ".join(notes),
     )
-
-
-def _flag_cells(line: NDArray[np.int64]) -> tuple[Any, ...]:
-    other, total, hits = line.tolist()
-    return other, *share_cells(hits, total)

@@ -3,36 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from capsieve.errors import FileError
-from capsieve.frame_table import NORMAL, OTHER, POLYP, LabelledFrames
+from capsieve.frame_table import Floats, LabelledFrames, Mask
 from capsieve.statistics.delong import AucEstimate, delong
-from capsieve.statistics.frames import number_of, polyp_scores
+from capsieve.statistics.frames import polyp_scores
 from capsieve.statistics.intervals import group_counts, ratio_interval
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import LONG, rate_metrics
-from capsieve.statistics.results import (
-    Column,
-    Comparison,
-    Interval,
-    Metric,
-    RocCurve,
-    Table,
-    make_metric,
-)
+from capsieve.statistics.results import Changes, Comparison, Interval, RocCurve, make_metric
 from capsieve.statistics.roc import frame_roc, polyp_roc, roc_curve
-
-__all__ = ["compare", "mcnemar"]
-
-Mask = NDArray[np.bool_]
-
-_WORDS = {POLYP: "polyp", NORMAL: "normal", OTHER: "other"}
 
 
 def compare(
     frames: LabelledFrames,
-    other_score: NDArray[np.float64],
+    other_score: Floats,
     *,
     flags: tuple[Mask, Mask],
     names: tuple[str, str],
@@ -78,7 +63,7 @@ def compare(
     ]
     intervals: dict[str, tuple[Interval, ...]] = {}
     notes: dict[str, str] = {}
-    changes: dict[str, tuple[int, int, float]] = {}
+    changes: dict[str, Changes] = {}
     polyps = polyp_scores(first)
     found = polyps.found(mine), polyps.found(theirs)
     for key, one, two, among, group in (
@@ -89,7 +74,7 @@ def compare(
     ):
         gain, loss = among & one & ~two, among & two & ~one
         gained, lost = int(np.count_nonzero(gain)), int(np.count_nonzero(loss))
-        changes[key] = gained, lost, mcnemar(gained, lost)
+        changes[key] = Changes(gained, lost, mcnemar(gained, lost))
         notes[key] = f"{gained:,} gained, {lost:,} lost."
         net = group_counts(first, gain, group) - group_counts(first, loss, group)
         every = group_counts(first, among, group)
@@ -103,7 +88,6 @@ def compare(
     intervals["frames.auc"] += (area.interval(),)
     if area.interval().low is not None:
         notes["frames.auc"] = f"After Obuchowski: z = {area.z:.2f}, p = {area.p:.2g}."
-    pairs = list(zip(sides[0].values(), sides[1].values(), strict=True))
     differences = [
         make_metric(one.key, None, first, options, note=one.note or two.note)
         if one.value is None or two.value is None
@@ -115,23 +99,19 @@ def compare(
             intervals=intervals[one.key],
             note=notes.get(one.key, ""),
         )
-        for one, two in pairs
+        for one, two in zip(sides[0].values(), sides[1].values(), strict=True)
     ]
-    units = {unit: changes[f"{unit}s.sensitivity"] for unit in ("frame", "polyp")}
-    caption = f"On {number_of(len(first), 'labelled frame')} that both scored."
-    if left_out := int(np.count_nonzero(frames.labelled & ~chosen)):
-        caption += f" {number_of(left_out, 'labelled frame')} left out: not scored by both."
     return Comparison(
         names=names,
         first=tuple(sides[0].values()),
         second=tuple(sides[1].values()),
         differences=tuple(differences),
-        values=_values_table(pairs, differences, changes, names, caption),
-        changed=_changed_table(first, second, (mine, theirs), names),
-        gained={unit: gained for unit, (gained, _, _) in units.items()},
-        lost={unit: lost for unit, (_, lost, _) in units.items()},
-        p_value={unit: p_value for unit, (_, _, p_value) in units.items()},
+        changes=changes,
         rocs=(_curve(first), _curve(second)),
+        frames=first,
+        second_score=second.score,
+        flags=(mine, theirs),
+        left_out=int(np.count_nonzero(frames.labelled & ~chosen)),
     )
 
 
@@ -152,87 +132,3 @@ def _area_difference(first: LabelledFrames, second: LabelledFrames) -> AucEstima
 
 def _curve(frames: LabelledFrames) -> RocCurve:
     return roc_curve(frames.score[frames.polyp_frames], frames.score[frames.normal_frames])
-
-
-def _values_table(
-    pairs: list[tuple[Metric, Metric]],
-    differences: list[Metric],
-    changes: dict[str, tuple[int, int, float]],
-    names: tuple[str, str],
-    caption: str,
-) -> Table:
-    rows, reasons = [], []
-    for (one, two), change in zip(pairs, differences, strict=True):
-        interval = change.interval or Interval("", None, None)
-        if interval.low is None and interval.why:
-            reasons.append(interval.why)
-        values = one.value, two.value, change.value, interval.low, interval.high
-        rows.append((change.name, *values, *changes.get(change.key, (None, None, None))))
-    caption += (
-        f" Differences are {names[0]} minus {names[1]}, with 95 % intervals of a paired bootstrap. "
-        f"Gained and lost: correct only with {names[0]}, and only with {names[1]}; p of McNemar's "
-        "exact test, which treats frames or polyps as independent."
-    )
-    if reasons:
-        caption += f" No interval: {reasons[0]}."
-    return Table(
-        "comparison",
-        "Comparison",
-        (
-            Column("quantity", "Quantity"),
-            Column("first", names[0], "share"),
-            Column("second", names[1], "share"),
-            Column("difference", "Difference", "share"),
-            Column("low", "from", "share"),
-            Column("high", "to", "share"),
-            Column("gained", "Gained", "count"),
-            Column("lost", "Lost", "count"),
-            Column("p", "p", "number", 3),
-        ),
-        tuple(rows),
-        caption,
-    )
-
-
-def _changed_table(
-    first: LabelledFrames,
-    second: LabelledFrames,
-    flags: tuple[Mask, Mask],
-    names: tuple[str, str],
-) -> Table:
-    places = np.flatnonzero(flags[0] != flags[1]).tolist()
-    rows = tuple(
-        (
-            first.exam[i],
-            int(first.head[i]),
-            int(first.frame[i]),
-            None if first.file is None else first.file[i],
-            _WORDS[int(first.truth[i])],
-            first.polyp[i],
-            *(bool(flagged[i]) for flagged in flags),
-            *(float(s) if s > -np.inf else None for s in (first.score[i], second.score[i])),
-        )
-        for i in places
-    )
-    counts = ", ".join(
-        number_of(int(np.count_nonzero(first.truth[places] == code)), f"{word} frame")
-        for code, word in _WORDS.items()
-    )
-    return Table(
-        "changed-sides",
-        "Frames that only one of them flags",
-        (
-            Column("exam", "Exam"),
-            Column("head", "Head", "count"),
-            Column("frame", "Frame", "count"),
-            Column("file", "File"),
-            Column("label", "Label"),
-            Column("polyp", first.polyp_word.capitalize()),
-            Column("first_flagged", f"Flagged by {names[0]}", "flag"),
-            Column("second_flagged", f"Flagged by {names[1]}", "flag"),
-            Column("first_score", f"Score, {names[0]}", "number", 3),
-            Column("second_score", f"Score, {names[1]}", "number", 3),
-        ),
-        rows,
-        f"{counts}.",
-    )

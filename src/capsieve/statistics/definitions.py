@@ -2,8 +2,6 @@
 
 from typing import Literal, NamedTuple
 
-__all__ = ["DEFINITIONS", "Definition", "Unit"]
-
 Unit = Literal["share", "area", "frames", "events", "score"]
 
 

@@ -24,15 +24,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from capsieve.errors import ParameterError
+from capsieve.frame_table import Floats, Integers, Mask
 from capsieve.statistics.intervals import FEWEST_GROUPS, few_units, normal_quantile
 from capsieve.statistics.results import Interval
-
-__all__ = ["AucEstimate", "PairedAuc", "delong", "delong_auc"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +140,8 @@ def delong_auc(
 def _covariance(
     v10_sums: Floats,
     v01_sums: Floats,
-    of_positive: NDArray[np.int64],
-    of_negative: NDArray[np.int64],
+    of_positive: Integers,
+    of_negative: Integers,
 ) -> Floats:
     """Return the covariance from sums per cluster; NaN if a class has fewer than two clusters."""
     m, n, clusters = len(of_positive), len(of_negative), v10_sums.shape[1]
@@ -165,7 +162,7 @@ def _components(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     return below / (2 * len(down)), 1 - above / (2 * len(up))
 
 
-def _checked(scores: ArrayLike, positive: NDArray[np.bool_]) -> Floats:
+def _checked(scores: ArrayLike, positive: Mask) -> Floats:
     array = np.asarray(scores, np.float64).ravel()
     if len(array) != len(positive):
         raise ParameterError(

@@ -5,20 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.frame_table import POLYP, Coded, LabelledFrames
-
-__all__ = [
-    "BLOCKS_ARE_NOT_EXAMS",
-    "PolypScores",
-    "dense_units",
-    "exam_units",
-    "number_of",
-    "polyp_scores",
-    "reading_units",
-    "split_findings",
-    "unscored_note",
-    "whole_exams",
-]
+from capsieve.frame_table import POLYP, Coded, Floats, Integers, LabelledFrames, Mask
+from capsieve.plurals import number_of
 
 BLOCKS_ARE_NOT_EXAMS = (
     "Training and test are divided by blocks of running numbers. Blocks are not exams: an exam may "
@@ -43,14 +31,14 @@ class PolypScores(NamedTuple):
         Rows of all frames that show a named polyp, and which of the polyps each shows.
     """
 
-    first: NDArray[np.int64]
-    score: NDArray[np.float64]
-    frames: NDArray[np.int64]
-    group: NDArray[np.int64]
-    shown: NDArray[np.int64]
-    place: NDArray[np.int64]
+    first: Integers
+    score: Floats
+    frames: Integers
+    group: Integers
+    shown: Integers
+    place: Integers
 
-    def found(self, flagged: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def found(self, flagged: Mask) -> Mask:
         """Return which polyps have a flagged frame."""
         return np.bincount(self.place, flagged[self.shown], minlength=len(self.score)) > 0
 
@@ -67,7 +55,7 @@ def polyp_scores(frames: LabelledFrames) -> PolypScores:
     return PolypScores(shown[first], score, lengths, group, shown, place)
 
 
-def dense_units(code: NDArray[np.integer]) -> tuple[NDArray[np.int64], int, NDArray[np.intp]]:
+def dense_units(code: NDArray[np.integer]) -> tuple[Integers, int, NDArray[np.intp]]:
     """Number units (codes from -1) from 0, in the order of their first appearance.
 
     Intervals must not depend on how labels number patients, so units are drawn in the order of the
@@ -112,15 +100,10 @@ def exam_units(frames: LabelledFrames) -> Coded:
     return units
 
 
-def whole_exams(frames: LabelledFrames, mask: NDArray[np.bool_]) -> bool:
+def whole_exams(frames: LabelledFrames, mask: Mask) -> bool:
     """Return whether every exam is in the mask with all its frames or with none."""
     unit = exam_units(frames).code
     return not len(np.intersect1d(unit[mask], unit[~mask]))
-
-
-def number_of(count: int, what: str) -> str:
-    """Return a count with its noun: "1 frame", "2,000 frames"."""
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def unscored_note(frames: LabelledFrames, truth: int) -> str:
@@ -130,6 +113,13 @@ def unscored_note(frames: LabelledFrames, truth: int) -> str:
         return ""
     what, fate = ("polyp", "counted as missed") if truth == POLYP else ("normal", "left out")
     return f"{number_of(count, f'{what} frame')} not scored: {fate}."
+
+
+def unnamed_note(frames: LabelledFrames) -> str:
+    """Return a note about polyp frames that name no polyp, or ""."""
+    count = int(np.count_nonzero(frames.polyp_frames & (frames.polyp.code < 0)))
+    name = frames.polyp_word
+    return f"{number_of(count, 'polyp frame')} of no named {name} left out." if count else ""
 
 
 def split_findings(text: str | None) -> tuple[str, ...]:

@@ -29,29 +29,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capsieve.errors import ParameterError
-from capsieve.frame_table import Coded, LabelledFrames
+from capsieve.frame_table import Coded, Floats, Integers, LabelledFrames, Mask
+from capsieve.plurals import plural
 from capsieve.statistics.frames import dense_units, exam_units
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.results import LEVEL, Interval, Metric, define, make_metric
-
-__all__ = [
-    "FEWEST_GROUPS",
-    "FEW_GROUPS",
-    "drawn_with",
-    "draws",
-    "few_units",
-    "group_counts",
-    "least_count",
-    "mean_per_exam",
-    "normal_quantile",
-    "percentile_interval",
-    "plural",
-    "proportion",
-    "ratio_interval",
-    "resampled_interval",
-    "share_cells",
-    "wilson",
-]
 
 FEWEST_GROUPS = 10
 """With fewer groups that have the class in question there is no interval."""
@@ -93,11 +75,6 @@ def wilson(k: int, n: int, level: float = LEVEL) -> tuple[float, float] | None:
     return low, high
 
 
-def share_cells(hits: int, total: int) -> tuple[int | float | None, ...]:
-    """Return cells of a table: the total, the hits, their share and its Wilson interval."""
-    return total, hits, hits / total if total else None, *(wilson(hits, total) or (None, None))
-
-
 def least_count(share: float, n: int) -> int:
     """Return the smallest k with k / n >= share, for the share with its decimals.
 
@@ -106,11 +83,6 @@ def least_count(share: float, n: int) -> int:
     if not 0 <= share <= 1:
         raise ParameterError("share", f"must be from 0 to 1, not {share}")
     return math.ceil(Fraction(repr(float(share))) * n)
-
-
-def plural(kind: str) -> str:
-    """Return "patients" for "patient", "patients or blocks" for "patient or block"."""
-    return " or ".join(f"{word}s" for word in kind.split(" or "))
 
 
 def few_units(units: int, kind: str) -> str:
@@ -130,7 +102,7 @@ def few_units(units: int, kind: str) -> str:
 
 
 @lru_cache(maxsize=2)
-def draws(units: int, *, samples: int, seed: int) -> NDArray[np.float64]:
+def draws(units: int, *, samples: int, seed: int) -> Floats:
     """Return how often each unit is drawn in each bootstrap sample: samples x units, read-only.
 
     The draws depend on the arguments alone, so two detectors are drawn alike, sample by sample.
@@ -204,8 +176,8 @@ def ratio_interval(
 def proportion(
     key: str,
     *,
-    hit: NDArray[np.bool_],
-    among: NDArray[np.bool_],
+    hit: Mask,
+    among: Mask,
     frames: LabelledFrames,
     options: EvaluationOptions,
     subset: str = "all",
@@ -248,8 +220,8 @@ def proportion(
 
 
 def group_counts(
-    frames: LabelledFrames, mask: NDArray[np.bool_], group: NDArray[np.integer] | None = None
-) -> NDArray[np.int64]:
+    frames: LabelledFrames, mask: Mask, group: NDArray[np.integer] | None = None
+) -> Integers:
     """Count a mask as in :func:`proportion` per group, in the order of the groups' first frames."""
     unit, units, first = dense_units(frames.group.code)
     if group is not None:
@@ -262,12 +234,12 @@ def group_counts(
 def mean_per_exam(
     key: str,
     *,
-    counted: NDArray[np.bool_],
+    counted: Mask,
     frames: LabelledFrames,
     options: EvaluationOptions,
     subset: str = "all",
     note: str = "",
-    among: NDArray[np.bool_] | None = None,
+    among: Mask | None = None,
 ) -> Metric:
     """Return the mean number of counted frames per exam, with its bootstrap interval.
 
@@ -303,7 +275,7 @@ def mean_per_exam(
 _NO_EXAM = "No value: the labels name neither exam nor patient of some frames."
 
 
-def drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[NDArray[np.int64], str]:
+def drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[Integers, str]:
     """Return for each exam the code of the group it is drawn with, and the word for that."""
     exam, count = exams.code.astype(np.int64), len(exams.names)
     if not count:

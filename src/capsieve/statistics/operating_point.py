@@ -12,29 +12,14 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from capsieve.errors import ParameterError
-from capsieve.frame_table import Coded, FlagRule, LabelledFrames, flagged_at
-from capsieve.statistics.frames import number_of
+from capsieve.frame_table import Coded, FlagRule, LabelledFrames, Mask, flagged_at
+from capsieve.plurals import number_of
 from capsieve.statistics.intervals import least_count
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.results import OperatingPoint
-
-__all__ = [
-    "TEST",
-    "TRAIN",
-    "CrossFit",
-    "choose_threshold",
-    "chosen_point",
-    "cross_fit",
-    "fitted_point",
-    "has_folds",
-    "short_threshold",
-    "smallest_threshold",
-    "threshold_for_sensitivity",
-    "with_training_patients",
-]
 
 TRAIN = "train"
 TEST = "test"
@@ -57,7 +42,7 @@ class CrossFit:
         Folds for which the others could not choose. If there are any, the flags are incomplete.
     """
 
-    flagged: NDArray[np.bool_]
+    flagged: Mask
     values: Mapping[str, Any]
     failed: tuple[str, ...] = ()
 
@@ -222,7 +207,7 @@ def choose_threshold(
 def cross_fit(
     frames: LabelledFrames,
     choose: Callable[[LabelledFrames], Any],
-    flag: Callable[[LabelledFrames, Any], NDArray[np.bool_]] | None = None,
+    flag: Callable[[LabelledFrames, Any], Mask] | None = None,
 ) -> CrossFit:
     """Flag the frames of each fold (see :func:`has_folds`) by the rule that all others choose.
 
@@ -280,7 +265,7 @@ def fitted_point(
 def _point(
     key: Literal["chosen", "fitted"],
     frames: LabelledFrames,
-    chosen: NDArray[np.bool_],
+    chosen: Mask,
     options: EvaluationOptions,
     step: float | None,
     text: str,

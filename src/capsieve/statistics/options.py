@@ -7,8 +7,6 @@ from pathlib import Path
 from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule
 
-__all__ = ["BootstrapOptions", "EvaluationOptions", "InputOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
@@ -34,6 +32,15 @@ class InputOptions:
         default=None,
         metadata={"help": "Format of the labels, if it is not recognised.", "metavar": "NAME"},
     )
+    first_frame: int = field(
+        default=0,
+        metadata={
+            "help": "Number of the first frame of an exam in tables of scores.",
+            "metavar": "NUMBER",
+            "min": 0,
+            "max": 1,
+        },
+    )
     allow_leaks: bool = field(
         default=False,
         metadata={
@@ -45,6 +52,8 @@ class InputOptions:
     def __post_init__(self) -> None:
         if isinstance(self.train_patients, str):
             raise ParameterError("train_patients", "must be a list of names, not a text")
+        if self.first_frame not in (0, 1):
+            raise ParameterError("first_frame", f"must be 0 or 1, not {self.first_frame}")
         if self.splits is not None and self.train_patients:
             raise ParameterError(
                 "train_patients", "cannot be combined with splits; both define the training part"

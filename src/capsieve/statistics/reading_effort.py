@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
 from capsieve.frame_table import (
@@ -12,40 +11,26 @@ from capsieve.frame_table import (
     POLYP,
     Coded,
     FlagRule,
+    Floats,
+    Integers,
     LabelledFrames,
+    Mask,
     ReadingList,
     flagged,
     group_events,
     reading_list,
     to_read,
 )
-from capsieve.statistics.frames import (
-    dense_units,
-    exam_units,
-    number_of,
-    polyp_scores,
-    reading_units,
-)
+from capsieve.plurals import number_of
+from capsieve.statistics.frames import dense_units, exam_units, polyp_scores, reading_units
 from capsieve.statistics.intervals import mean_per_exam
 from capsieve.statistics.options import EvaluationOptions
-from capsieve.statistics.results import Column, EffortCurve, Metric, Table
-
-__all__ = [
-    "effort_curve",
-    "effort_metrics",
-    "effort_table",
-    "event_codes",
-    "flagged_alike",
-    "flagged_by",
-    "reading_share",
-]
-
-Mask = NDArray[np.bool_]
+from capsieve.statistics.results import EffortCurve, Metric
 
 _SHARES = np.unique(np.concatenate([np.linspace(0, 0.2, 201), np.linspace(0.2, 1, 161)]).round(6))
 
 
-def reading_share(frames: LabelledFrames) -> NDArray[np.float64]:
+def reading_share(frames: LabelledFrames) -> Floats:
     """Return the smallest share of its exam at which a reading list contains each frame.
 
     ``flagged_by(frames, FlagRule("share", share))`` is ``reading_share(frames) <= share``. Infinite
@@ -77,7 +62,7 @@ def flagged_by(frames: LabelledFrames, rule: FlagRule) -> Mask:
     return flagged(frames.score, frames.duplicate_of, rule, exam)
 
 
-def flagged_alike(frames: LabelledFrames, flags: Mask, score: NDArray[np.float64]) -> Mask:
+def flagged_alike(frames: LabelledFrames, flags: Mask, score: Floats) -> Mask:
     """Flag the same share of each exam as `flags`, by other scores.
 
     If the labels do not name the exam of each frame, the share is that of all frames.
@@ -108,7 +93,7 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
     best = np.full(len(polyps.score), np.inf)
     np.minimum.at(best, polyps.place, share[polyps.shown])
 
-    def found(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def found(values: Floats) -> Floats:
         below = np.searchsorted(np.sort(values), _SHARES, side="right")
         return below / len(values) if len(values) else np.full(len(_SHARES), np.nan)
 
@@ -128,7 +113,7 @@ def effort_metrics(
     flags: Mask,
     options: EvaluationOptions,
     *,
-    event: NDArray[np.int64] | None = None,
+    event: Integers | None = None,
     subset: str = "all",
 ) -> tuple[Metric, ...]:
     """Return frames and events to read per exam, counted as in the report of an exam.
@@ -142,7 +127,7 @@ def effort_metrics(
     unscored = int(np.count_nonzero(~frames.scored))
     note = f"{number_of(unscored, 'frame')} not scored: never flagged." if unscored else ""
     both = f"{_range(frames, read)} {note}".strip()
-    first, false = _events(frames, event)
+    first, false = first_of_events(frames, event)
     return (
         mean_per_exam("effort.frames_per_exam", counted=read, note=both, **common),
         mean_per_exam("effort.frames_whole_exam", counted=every, **common),
@@ -152,46 +137,7 @@ def effort_metrics(
     )
 
 
-def effort_table(
-    frames: LabelledFrames, flags: Mask, *, event: NDArray[np.int64] | None = None
-) -> Table:
-    """Return frames and events to read of each exam; arguments as for :func:`effort_metrics`."""
-    event = event_codes(frames, flags) if event is None else event
-    every = np.ones(len(frames), np.bool_)
-    read = to_read(event, frames.score, frames.duplicate_of)
-    masks = (every, read, *_events(frames, event))
-    exams = exam_units(frames)
-    names = [*exams.names, "(unknown)"]
-    code = np.where(exams.code < 0, len(exams.names), exams.code)
-    counts = np.stack([np.bincount(code[mask], minlength=len(names)) for mask in masks], axis=1)
-
-    def row(name: str, values: list[int]) -> tuple[Any, ...]:
-        every, read, events, wrong = values
-        return name, every, read, read / every if every else None, events, wrong
-
-    return Table(
-        "reading-effort",
-        "Frames to read",
-        (
-            Column("exam", "Exam"),
-            Column("frames", "Frames", "count"),
-            Column("to_read", "To read", "count"),
-            Column("share", "Share", "share"),
-            Column("events", "Events", "count"),
-            Column("false_events", "False events", "count"),
-        ),
-        tuple(
-            row(name, values)
-            for name, values in zip(names, counts.tolist(), strict=True)
-            if values[0]
-        ),
-        "Flagged frames, labelled or not, without near-duplicates of a flagged frame of the same "
-        "event. A false event has a normal frame and no polyp frame.",
-        row("Total", counts.sum(axis=0).tolist()),
-    )
-
-
-def event_codes(frames: LabelledFrames, flags: Mask) -> NDArray[np.int64]:
+def event_codes(frames: LabelledFrames, flags: Mask) -> Integers:
     """Return the event of each flagged frame, numbered over all exams; -1 for other frames.
 
     Events are those of the screened exams if the flags are, else they are grouped again by the same
@@ -207,11 +153,7 @@ def event_codes(frames: LabelledFrames, flags: Mask) -> NDArray[np.int64]:
     return group_events(frames, flags)
 
 
-def _listing(frames: LabelledFrames) -> ReadingList:
-    return reading_list(frames.score, frames.duplicate_of, reading_units(frames).code)
-
-
-def _events(frames: LabelledFrames, event: NDArray[np.int64]) -> tuple[Mask, Mask]:
+def first_of_events(frames: LabelledFrames, event: Integers) -> tuple[Mask, Mask]:
     """Return one frame of each event, and one of each false event."""
     rows = np.flatnonzero(event >= 0)
     code, count, start = dense_units(event[rows])
@@ -223,6 +165,10 @@ def _events(frames: LabelledFrames, event: NDArray[np.int64]) -> tuple[Mask, Mas
     first[rows[start]] = True
     false[rows[start[normal & ~polyp]]] = True
     return first, false
+
+
+def _listing(frames: LabelledFrames) -> ReadingList:
+    return reading_list(frames.score, frames.duplicate_of, reading_units(frames).code)
 
 
 def _range(frames: LabelledFrames, counted: Mask) -> str:

@@ -1,37 +1,16 @@
-"""Types of the results: metrics, tables, curves, operating points, comparisons and evaluations."""
+"""Types of the results: metrics, curves, operating points, comparisons and evaluations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from capsieve.frame_table import FlagRule, LabelledFrames
+from capsieve.frame_table import FlagRule, Floats, Integers, LabelledFrames, Mask
+from capsieve.result_table import Table
 from capsieve.statistics.definitions import DEFINITIONS, Definition, Unit
 from capsieve.statistics.options import EvaluationOptions
 
-__all__ = [
-    "LEVEL",
-    "Column",
-    "Comparison",
-    "EffortCurve",
-    "Evaluation",
-    "FrocCurve",
-    "Histogram",
-    "Interval",
-    "Metric",
-    "OperatingPoint",
-    "RocCurve",
-    "Table",
-    "define",
-    "make_metric",
-]
-
 LEVEL = 0.95
 """Confidence level of every interval."""
-
-Kind = Literal["text", "count", "share", "number", "seconds", "flag"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,37 +98,6 @@ def define(key: str, frames: LabelledFrames, options: EvaluationOptions) -> Defi
     return Definition(name, cast(Unit, unit), text[:1].upper() + text[1:], among)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: its name in files, its heading, and how its cells are shown."""
-
-    key: str
-    label: str
-    kind: Kind = "text"
-    digits: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of plain values, None for an empty cell; `total` is a last row.
-
-    `key` is the name of its file without the ending, `caption` has one or two sentences about what
-    is counted.
-    """
-
-    key: str
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    caption: str = ""
-    total: tuple[Any, ...] | None = None
-
-    def column(self, key: str) -> list[Any]:
-        """Return the cells of a column."""
-        place = [column.key for column in self.columns].index(key)
-        return [row[place] for row in self.rows]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:
     """A ROC curve, with a pointwise bootstrap band if there are enough groups.
@@ -166,15 +114,15 @@ class RocCurve:
         Bounds of the sensitivity at fixed false positive rates, or None.
     """
 
-    thresholds: NDArray[np.float64]
-    false_positive_rate: NDArray[np.float64]
-    true_positive_rate: NDArray[np.float64]
+    thresholds: Floats
+    false_positive_rate: Floats
+    true_positive_rate: Floats
     positives: int
     negatives: int
     unit: str = "frame"
-    band_rate: NDArray[np.float64] | None = None
-    band_low: NDArray[np.float64] | None = None
-    band_high: NDArray[np.float64] | None = None
+    band_rate: Floats | None = None
+    band_low: Floats | None = None
+    band_high: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,10 +132,10 @@ class EffortCurve:
     `frames` is the mean number of flagged frames per exam, `unit` is "polyp" or "run".
     """
 
-    share: NDArray[np.float64]
-    frames: NDArray[np.float64]
-    polyps_found: NDArray[np.float64]
-    frames_found: NDArray[np.float64]
+    share: Floats
+    frames: Floats
+    polyps_found: Floats
+    frames_found: Floats
     exams: int
     polyps: int
     unit: str = "polyp"
@@ -200,9 +148,9 @@ class FrocCurve:
     The frames are the scored normal frames and the polyp frames with outlines.
     """
 
-    thresholds: NDArray[np.float64]
-    false_marks_per_frame: NDArray[np.float64]
-    sensitivity: NDArray[np.float64]
+    thresholds: Floats
+    false_marks_per_frame: Floats
+    sensitivity: Floats
     outlines: int
     frames: int
 
@@ -218,9 +166,9 @@ class Histogram:
 
     key: str
     label: str
-    edges: NDArray[np.float64]
-    polyp: NDArray[np.int64]
-    normal: NDArray[np.int64]
+    edges: Floats
+    polyp: Integers
+    normal: Integers
     polyp_frames: int
     normal_frames: int
     bounds: Mapping[str, float]
@@ -249,9 +197,21 @@ class OperatingPoint:
 
     key: Literal["screened", "given", "chosen", "cross-fitted", "fitted"]
     rule: FlagRule | None
-    flagged: NDArray[np.bool_]
+    flagged: Mask
     text: str
     optimistic: bool = False
+
+
+class Changes(NamedTuple):
+    """Frames or polyps on which only one of two detectors is correct.
+
+    `gained` and `lost` count those of the first and of the second, `p_value` is that of McNemar's
+    test.
+    """
+
+    gained: int
+    lost: int
+    p_value: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -260,27 +220,31 @@ class Comparison:
 
     Attributes
     ----------
+    names
+        Names of both for people.
     first, second, differences
         The metrics of both and their differences (first minus second), by the same keys.
-    values, changed
-        Tables of both values with their differences, and of the frames that only one flags.
-    gained, lost, p_value
-        Polyp frames and polyps that only the first or only the second flags, by unit ("frame",
-        "polyp"), and McNemar's p.
+    changes
+        By the keys of metrics that are proportions: the frames or polyps that changed.
     rocs
-        Per frame.
+        The ROC curves per frame.
+    frames, second_score, flags
+        The labelled frames that both scored, with the scores of the first; the scores of the
+        second; and the frames that each flags.
+    left_out
+        Number of labelled frames that one of them did not score.
     """
 
     names: tuple[str, str]
     first: tuple[Metric, ...]
     second: tuple[Metric, ...]
     differences: tuple[Metric, ...]
-    values: Table
-    changed: Table
-    gained: Mapping[str, int]
-    lost: Mapping[str, int]
-    p_value: Mapping[str, float]
+    changes: Mapping[str, Changes]
     rocs: tuple[RocCurve, RocCurve]
+    frames: LabelledFrames
+    second_score: Floats
+    flags: tuple[Mask, Mask]
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -330,7 +294,7 @@ class Evaluation:
     froc: FrocCurve | None = None
     histograms: tuple[Histogram, ...] = ()
     comparison: Comparison | None = None
-    on_polyp: NDArray[np.bool_] | None = None
+    on_polyp: Mask | None = None
 
     def metric(self, key: str, subset: str = "all") -> Metric:
         """Return a metric.

@@ -15,25 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from capsieve.frame_table import LabelledFrames
+from capsieve.frame_table import Floats, Integers, LabelledFrames
 from capsieve.statistics.delong import delong_auc
 from capsieve.statistics.frames import dense_units, polyp_scores
 from capsieve.statistics.intervals import FEWEST_GROUPS, draws, least_count, resampled_interval
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.results import LEVEL, Interval, Metric, RocCurve, make_metric
-
-__all__ = [
-    "RocResult",
-    "RocSamples",
-    "auc",
-    "frame_roc",
-    "polyp_roc",
-    "roc_curve",
-    "sensitivity_at_specificity",
-]
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 _GRID = np.linspace(0, 1, 201)  # false positive rates of the band
 _THRESHOLDS = 2000
@@ -138,7 +125,7 @@ def polyp_roc(
 def _roc(
     key: str,
     frames: LabelledFrames,
-    shown: Codes,
+    shown: Integers,
     positive: Floats,
     group: NDArray[np.integer],
     options: EvaluationOptions,
@@ -203,8 +190,8 @@ def _with_band(curve: RocCurve, samples: RocSamples) -> RocCurve:
 def _bootstrap(
     positive: Floats,
     negative: Floats,
-    positive_unit: Codes,
-    negative_unit: Codes,
+    positive_unit: Integers,
+    negative_unit: Integers,
     units: int,
     kind: str,
     options: EvaluationOptions,
@@ -275,7 +262,7 @@ def _thresholds(positive: Floats, negative: Floats) -> Floats:
     return np.concatenate([[np.inf], distinct[::-1]])
 
 
-def _counts_at_least(scores: Floats, row: Codes, rows: int, thresholds: Floats) -> Floats:
+def _counts_at_least(scores: Floats, row: Integers, rows: int, thresholds: Floats) -> Floats:
     """Return per row the number of scores that each threshold flags; in a last column, all.
 
     `thresholds` fall from infinity.
@@ -289,7 +276,7 @@ def _counts_at_least(scores: Floats, row: Codes, rows: int, thresholds: Floats) 
 
 
 def _pair_sums(
-    positive: Floats, positive_row: Codes, negative: Floats, negative_row: Codes
+    positive: Floats, positive_row: Integers, negative: Floats, negative_row: Integers
 ) -> Floats:
     """Return U[i, j]: pairs of a positive of i above a negative of j, ties counted half."""
     rows, cols = int(positive_row.max()) + 1, int(negative_row.max()) + 1

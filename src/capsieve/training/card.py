@@ -15,16 +15,16 @@ from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import LabelledFrames
 from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
 from capsieve.learned.features import NAMES
-from capsieve.learned.spec import Strict
+from capsieve.plurals import plural
 from capsieve.screening.range_check import MEASURED, measures
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
-from capsieve.statistics.intervals import plural
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 from capsieve.store.exam import Exam
+from capsieve.strict_model import Strict
 from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
 from capsieve.user_files import read_text
 

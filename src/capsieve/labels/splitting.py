@@ -6,17 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
-
-__all__ = ["assign_in_order", "assign_stratified", "cut_blocks"]
+from capsieve.frame_table import Integers, Mask
 
 
 def cut_blocks(
     gap: NDArray[np.integer] | NDArray[np.floating],
     *,
     polyp: NDArray[np.integer],
-    is_polyp: NDArray[np.bool_],
+    is_polyp: Mask,
     size: int,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Cut a sequence of frames into blocks of about `size` frames, never through a polyp.
 
     From one cut to the next there are between half and one and a half times `size` frames. Inside
@@ -79,7 +78,7 @@ def assign_stratified(
     *,
     weights: Sequence[float] | None = None,
     seed: int = 0,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Assign groups to parts so that every part gets its share of every kind of content.
 
     Larger groups first, each group goes to the part in which it brings the parts closest to their
@@ -132,7 +131,7 @@ def assign_in_order(
     shares: Sequence[float],
     *,
     source: NDArray[np.integer] | None = None,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Assign groups to parts in their order, so that neighbours are in the same part.
 
     Blocks of one exam are neighbours in the numbering of a source, so an exam of unknown extent is
@@ -170,9 +169,9 @@ def assign_in_order(
 
 def _inside_polyps(
     polyp: NDArray[np.integer],
-    is_polyp: NDArray[np.bool_],
+    is_polyp: Mask,
     gap: NDArray[np.integer] | NDArray[np.floating],
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Return the places between frames where a cut would divide a polyp."""
     depth = np.zeros(len(polyp) + 1, np.int64)
     shown = np.flatnonzero(polyp >= 0)

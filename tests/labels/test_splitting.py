@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsieve.errors import ParameterError
-from capsieve.statistics.splitting import assign_in_order, assign_stratified, cut_blocks
+from capsieve.labels.splitting import assign_in_order, assign_stratified, cut_blocks
 
 FIFTHS = [0.2] * 5
 
