@@ -69,7 +69,7 @@ def test_an_invalid_signature_is_reported(run, exam):
     anna.add_finding("a", 3)
     anna.sign()
     record = json.loads((exam / "exam.json").read_text(encoding="utf-8"))
-    record["versions"]["capsieve"] = "another"
+    record["sources"][0]["bytes"] += 1
     (exam / "exam.json").write_text(json.dumps(record), encoding="utf-8")
     result = run("report", exam, "--json")
     assert result.exit_code == UNRELIABLE

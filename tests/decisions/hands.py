@@ -12,7 +12,6 @@ from capsieve.decisions.model import (
     Note,
     Reopen,
     Sign,
-    Strict,
     Undo,
     canonical,
     entry_of,
@@ -20,6 +19,7 @@ from capsieve.decisions.model import (
 from capsieve.decisions.signing import sign
 from capsieve.decisions.viewed import add_viewed
 from capsieve.decisions.workflow import statement
+from capsieve.strict_model import Strict
 from support.readings import spans_of, unique_key
 
 EXAM = "exam-1"

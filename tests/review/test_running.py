@@ -37,7 +37,7 @@ def test_acknowledged_entries_survive_a_killed_server(results, tmp_path):
                 for number in range(100_000):
                     answer = post_note(client, number)
                     if answer.status_code == 200:
-                        acknowledged += answer.json()
+                        acknowledged.extend(answer.json())
             except httpx.HTTPError:
                 return
 

@@ -24,7 +24,6 @@ from capsieve.decisions.model import (
     Sign,
     Span,
     Spot,
-    Strict,
     Undo,
 )
 from capsieve.decisions.reading import fold
@@ -35,6 +34,7 @@ from capsieve.decisions.workflow import own_reading, statement
 from capsieve.report.reading_facts import ReadingFacts, gather_reading
 from capsieve.report.reading_report import ReadingPage, reading_report
 from capsieve.store.record import read_record
+from capsieve.strict_model import Strict
 from support.small_exam import FRAMES
 
 __all__ = [

@@ -47,9 +47,7 @@ Example:
     metavar="N",
     help="Which revision of the reading.  [default: the newest]",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the reading as JSON only."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print the reading as JSON only.")
 def command(
     exam: Path,
     out: Path | None,

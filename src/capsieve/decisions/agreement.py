@@ -88,12 +88,12 @@ def compare_blind(
     entries
         All entries of the exam; both readings are signed.
     screening, events
-        Of the exam as it is.
+        Of the exam now.
 
     Returns
     -------
     Agreement or str
-        A sentence if a reading is of another screening: its events are others.
+        Why they cannot be compared: a reading is of another screening, which has other events.
     """
     readings = {
         reader: fold(log, screening=screening)

@@ -88,7 +88,7 @@ def restore(file: str | os.PathLike[str], place: str) -> Copied:
     Raises
     ------
     FileError
-        The file is no backup, or the database cannot be written.
+        The file is not a backup, or the database cannot be written.
     OccupiedError
         The database has entries.
     """
@@ -141,7 +141,7 @@ def _new_file(target: Path) -> Iterator[Path]:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    """Copy a SQLite database as it is at one moment, damaged rows included."""
+    """Copy the state of a SQLite database at one moment, damaged rows included."""
     try:
         with (
             closing(sqlite3.connect(source)) as original,
@@ -181,7 +181,7 @@ def _checked(path: Path) -> Copied:
                 f"SELECT value FROM {ABOUT.name} WHERE name = 'schema'"
             ).fetchone()
     except sqlite3.Error as error:
-        raise FileError(f"{path} is no backup of decisions: {error}") from error
+        raise FileError(f"{path} is not a backup of decisions: {error}") from error
     if schema is None or schema[0] != str(SCHEMA):
         raise FileError(
             f"{path} was written by another version of capsieve; restore it with that version"

@@ -1,7 +1,7 @@
 """The database of decisions: a SQLite file or PostgreSQL, with SQLAlchemy Core.
 
-Entries are append-only: triggers refuse every change. They are numbered under one lock, without
-gaps and in the order of the commits: whoever has seen entry n and asks for later ones misses none.
+Entries are append-only: triggers refuse every change. They are numbered under one lock, without gaps
+and in the order of the commits: a program that has entry n and asks for later ones misses none.
 """
 
 import os
@@ -97,7 +97,7 @@ _WRITES = "capsieve_writes"
 _SETUP_LOCK = 7_316_518_294  # any number that no other program uses for its lock
 _ONE_WRITER = (
     f"LOCK TABLE {ENTRIES.name} IN SHARE ROW EXCLUSIVE MODE",
-    # What is acknowledged must be on the disk, whatever the server does for others.
+    # Acknowledged entries must be on the disk, also if the server relaxes this for others.
     "SELECT set_config('synchronous_commit', 'on', true) "
     "WHERE current_setting('synchronous_commit') = 'off'",
 )
@@ -127,7 +127,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """Yield a connection that sees the database as it was at one moment.
+        """Yield a connection that sees the database at one moment.
 
         Raises
         ------
@@ -193,7 +193,7 @@ def open_database(place: str | os.PathLike[str]) -> Database:
     Raises
     ------
     FileError
-        It cannot be opened, is no database, or was written by another version.
+        It cannot be opened, is not a database, or was written by another version.
     MissingExtraError
         The driver for PostgreSQL is not installed.
     """
@@ -449,7 +449,7 @@ def change_workflow(database: Database, workflow: Workflow) -> None:
 
 @contextmanager
 def _one_sentence(where: str) -> Iterator[None]:
-    """Turn an error of the database into one sentence."""
+    """Turn errors of the database into messages."""
     try:
         yield
     except exc.DBAPIError as error:

@@ -94,7 +94,7 @@ class Labels:
     Attributes
     ----------
     problems
-        What was decided and could not become a label, one sentence each.
+        Decisions that could not become a label, and why.
     """
 
     exam: str
@@ -128,7 +128,7 @@ def reading_labels(reading: Reading, *, exam: str, events: Iterable[Event]) -> L
             _label(frames, (place[0], place[1]), entry, known)
     problems = _add_findings(frames, reading, contrary)
     problems += [
-        f"{each.subject} is no event of this exam: the decision on it gives no labels"
+        f"{each.subject} is not an event of this exam: the decision on it gives no labels"
         for each in displaced(reading, events)
     ]
     return Labels(exam, dict(sorted(frames.items())), tuple(problems))
@@ -169,7 +169,7 @@ def _add_findings(frames: dict[Place, Label], reading: Reading, contrary: set[Pl
 def agreed_labels(a: Labels, b: Labels) -> Labels:
     """Return the labels on which two blind readings agree.
 
-    If both call a frame a polyp, the first reading tells which polyps it shows.
+    If both call a frame a polyp, the first reading names the polyps.
     """
     frames: dict[Place, Label] = {}
     for place, label in a.frames.items():

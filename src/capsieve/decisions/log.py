@@ -12,7 +12,6 @@ from capsieve.decisions.model import (
     EntryError,
     Request,
     Row,
-    Strict,
     canonical,
     check_key,
     check_name,
@@ -22,6 +21,7 @@ from capsieve.decisions.model import (
 from capsieve.decisions.reading import PERMANENT, state_of
 from capsieve.decisions.roles import Workflow
 from capsieve.decisions.workflow import belongs, both_signed, check_action
+from capsieve.strict_model import Strict
 
 __all__ = [
     "Writer",
@@ -176,15 +176,15 @@ def next_number(connection: sa.Connection) -> int:
 def load_entries(database: Database, exam: str, *, after: int = 0) -> list[Entry]:
     """Return the entries of an exam with a larger number, in order.
 
-    Whoever asks again with the largest number that was returned misses nothing. These are all
-    entries; :func:`~capsieve.decisions.workflow.visible` tells which of them a reader may see.
+    A caller that asks again with the largest number it got misses nothing. These are all entries;
+    :func:`~capsieve.decisions.workflow.visible` returns those that a reader may see.
     """
     with database.read() as connection:
         return [entry_of(row) for row in entry_rows(connection, exam, after=after)]
 
 
 def entry_rows(connection: sa.Connection, exam: str, *, after: int = 0) -> list[Row]:
-    """Return the entries of an exam as they are stored, in order."""
+    """Return the stored rows of an exam, in order."""
     query = sa.select(ENTRIES).where(ENTRIES.c.exam == exam, ENTRIES.c.number > after)
     return [tuple(row) for row in connection.execute(query.order_by(ENTRIES.c.number))]
 
@@ -216,10 +216,10 @@ def heard_after(
     role: str,
     most: int = _MOST,
 ) -> tuple[list[tuple[int, str]], int, bool]:
-    """Return what is new for a reader: in blind work nothing that tells of another.
+    """Return what is new for a reader: in blind work nothing about another reader.
 
-    How much another reader does, and when, tells what they think of an exam. So before both have
-    signed, a reader hears of their own entries, and that somebody signed or reopened a reading.
+    The number and times of another reader's entries suggest that reader's opinion. Before both have
+    signed, a reader hears of own entries only, and of signatures and reopenings.
 
     Returns
     -------

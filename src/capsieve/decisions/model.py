@@ -15,23 +15,19 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from capsieve.decisions.roles import roles_of_all
-from capsieve.errors import CapsieveError, FileError, MissingExtraError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
-try:
-    from pydantic import (
-        AfterValidator,
-        BaseModel,
-        ConfigDict,
-        Field,
-        TypeAdapter,
-        ValidationError,
-        model_validator,
-    )
-except ImportError:
-    raise MissingExtraError(
-        "the decisions of readers need the package pydantic; pip install 'capsieve[review]'"
-    ) from None
+from capsieve.decisions.roles import roles_of_all
+from capsieve.errors import CapsieveError, FileError
+from capsieve.strict_model import Strict
 
 __all__ = [
     "CLEANLINESS_GRADES",
@@ -61,7 +57,6 @@ __all__ = [
     "Signature",
     "Span",
     "Spot",
-    "Strict",
     "Undo",
     "UnreachableError",
     "Urgent",
@@ -81,7 +76,7 @@ __all__ = [
 
 
 class EntryError(CapsieveError, ValueError):
-    """An action that makes no sense as it stands."""
+    """An action that makes no sense."""
 
 
 class ForbiddenError(CapsieveError):
@@ -121,7 +116,7 @@ LANDMARKS = {  # in the order in which a capsule passes them
     "rectum": "rectum",
     "last-colon": "last frame of the colon",
 }
-SEGMENTS = {  # as finely as the reader can tell
+SEGMENTS = {  # "right" if the reader cannot be more precise
     "right": "right colon",
     "caecum": "caecum",
     "ascending": "ascending colon",
@@ -178,13 +173,7 @@ LandmarkName = Annotated[str, Field(pattern=f"^landmark:({'|'.join(LANDMARKS)})$
 SegmentName = Annotated[str, Field(pattern=f"^segment:({'|'.join(CLEANLINESS_SEGMENTS)})$")]
 
 
-class Strict(BaseModel):
-    """A model that converts nothing and refuses fields that it does not know."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class Span(Strict):
+class Span(Strict, frozen=True):
     """Consecutive frames of a head."""
 
     head: Head
@@ -198,21 +187,21 @@ class Span(Strict):
         return self
 
 
-class Spot(Strict):
+class Spot(Strict, frozen=True):
     """A frame of a head."""
 
     head: Head
     frame: Frame
 
 
-class Place(Strict):
+class Place(Strict, frozen=True):
     """A position on the best frame, in the source's pixels."""
 
     row: Annotated[float, Field(ge=0)]
     col: Annotated[float, Field(ge=0)]
 
 
-class Decision(Strict):
+class Decision(Strict, frozen=True):
     """Whether an event shows a polyp; or that a frame of an accepted event does not."""
 
     kind: Literal["decision"] = "decision"
@@ -230,7 +219,7 @@ class Decision(Strict):
         return self
 
 
-class Finding(Strict):
+class Finding(Strict, frozen=True):
     """A polyp as the reader describes it; one that both heads see is one finding."""
 
     kind: Literal["finding"] = "finding"
@@ -291,7 +280,7 @@ class Finding(Strict):
         )
 
 
-class Landmark(Strict):
+class Landmark(Strict, frozen=True):
     """The frame of a landmark."""
 
     kind: Literal["landmark"] = "landmark"
@@ -300,7 +289,7 @@ class Landmark(Strict):
     frame: Frame
 
 
-class Cleanliness(Strict):
+class Cleanliness(Strict, frozen=True):
     """The grade of a segment (CC-CLEAR)."""
 
     kind: Literal["cleanliness"] = "cleanliness"
@@ -308,7 +297,7 @@ class Cleanliness(Strict):
     grade: Annotated[int, Field(ge=0, le=3)]
 
 
-class Note(Strict):
+class Note(Strict, frozen=True):
     """A free text about the exam or a frame."""
 
     kind: Literal["note"] = "note"
@@ -316,7 +305,7 @@ class Note(Strict):
     text: Written
 
 
-class Urgent(Strict):
+class Urgent(Strict, frozen=True):
     """The exam is urgent."""
 
     kind: Literal["urgent"] = "urgent"
@@ -324,29 +313,29 @@ class Urgent(Strict):
     text: Text = ""
 
 
-class Removed(Strict):
-    """Takes back what was said of a subject."""
+class Removed(Strict, frozen=True):
+    """Removes what was said of a subject."""
 
     kind: Literal["removed"] = "removed"
     of: Literal["decision", "finding", "landmark", "cleanliness", "urgent"]
     subject: EventName | FrameName | FindingName | LandmarkName | SegmentName | Literal["exam"]
 
 
-class Undo(Strict):
-    """Takes back all entries of an action of one's own; undoing an undo does them again."""
+class Undo(Strict, frozen=True):
+    """Undoes all entries of an action of one's own; undoing an undo does them again."""
 
     kind: Literal["undo"] = "undo"
     action: Number
 
 
-class Reopen(Strict):
+class Reopen(Strict, frozen=True):
     """Opens a signed exam again, as a new revision."""
 
     kind: Literal["reopen"] = "reopen"
     reason: Written
 
 
-class Sign(Strict):
+class Sign(Strict, frozen=True):
     """What a signer sends: the hash is computed where the signature is stored."""
 
     kind: Literal["sign"] = "sign"
@@ -357,7 +346,7 @@ class Sign(Strict):
     reasons: dict[str, Written] = Field(default={}, description="Why something is left open.")
 
 
-class Viewed(Strict):
+class Viewed(Strict, frozen=True):
     """Which frames of a head were displayed to a reader: bitmaps, the first frame in bit 0."""
 
     reader: str
@@ -368,15 +357,15 @@ class Viewed(Strict):
     viewed: str = Field(description="Base64: frames that were displayed for at least 45 ms.")
 
 
-class Parts(Strict):
+class Parts(Strict, frozen=True):
     """Hashes of what a signature covers besides its own content."""
 
     identity: Hash
     entries: Hash
 
 
-class Signature(Sign):
-    """A signature as it is stored: with its own copies of what was viewed."""
+class Signature(Sign, frozen=True):
+    """A stored signature, with its own copies of what was viewed."""
 
     undisplayed: Count = Field(description="Pre-reader decisions on frames not displayed to them.")
     displayed_frames: Count
@@ -407,11 +396,11 @@ COLUMNS = (
 """The columns of the table of entries, in order."""
 
 Row: TypeAlias = tuple[Any, ...]
-"""The columns of an entry as they are stored."""
+"""The stored columns of an entry."""
 
 
 class Entry(BaseModel):
-    """One thing that a reader said, as it is stored.
+    """One thing that a reader said.
 
     An action is one or more entries; `action` is the number of its first one. `problem` says why
     an entry cannot be read; then `content` is None and `stored` has its text.
@@ -561,7 +550,7 @@ def _check_cells(cells: Mapping[str, Any], content: Any) -> None:
 
 
 def stored_text(value: Any) -> str:
-    """Return a cell as a text that can be shown and sent, whatever is in it."""
+    """Return a cell as a text that can be shown and sent."""
     text = value if isinstance(value, str) else repr(value)
     return text.encode("utf-8", "backslashreplace").decode()
 

@@ -189,7 +189,7 @@ def fold(
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries by number, each once: however often and in whatever order they came."""
+    """Return entries by number, each once, for any order of delivery."""
     by_number = {entry.number: entry for entry in entries}
     return [by_number[number] for number in sorted(by_number)]
 
@@ -256,12 +256,12 @@ def displaced(reading: Reading, events: Iterable[Event]) -> list[Entry]:
 
 
 def elsewhere_words(reading: Reading, events: Iterable[Event] | None = None) -> tuple[str, ...]:
-    """Return what to do about decisions that do not fit the exam as it is, one sentence each.
+    """Return what to do about each decision that does not fit the exam now.
 
     Parameters
     ----------
     events
-        Of the exam as it is; decisions on other events are not looked for if it is None.
+        Of the exam now; decisions on other events are not looked for if it is None.
     """
     found: list[str] = []
     entries = reading.elsewhere
@@ -301,7 +301,7 @@ def elsewhere_words(reading: Reading, events: Iterable[Event] | None = None) -> 
 
 
 def _undoable(log: Sequence[Entry], reader: str, revision: int, also: set[int]) -> int | None:
-    """Return the reader's latest action of this revision that stands; or one of `also`."""
+    """Return the reader's latest action of this revision that is not undone; or one of `also`."""
     own = (
         entry.action
         for entry in reversed(standing(log))
@@ -314,7 +314,7 @@ def _undoable(log: Sequence[Entry], reader: str, revision: int, also: set[int]) 
 
 
 def _redoable(log: Sequence[Entry], reader: str, revision: int) -> int | None:
-    """Return the reader's latest undo that stands, unless something new came after it.
+    """Return the reader's latest undo that is not undone, unless something new came after it.
 
     An undo of an undo is nothing new here: step by step, everything that was undone comes back.
     """

@@ -1,9 +1,10 @@
 """Signatures: what they cover, as one hash, and what does not hold when somebody checks.
 
 The hash is SHA-256 over canonical JSON (keys sorted, no blanks, UTF-8). It covers the identity of
-the exam (sources, tables, versions), every entry of the reading as it is stored, copies of what was
-displayed to whom, and who signed what and when. It shows that something was changed; it does not
-show by whom, nor does it stop somebody who can write the database from signing again.
+the exam (sources, tables, versions), every stored byte of the entries of the reading, copies of
+what was displayed to each reader, and who signed what and when. It shows that something was
+changed; it does not show by whom, nor does it stop somebody who can write the database from
+signing again.
 """
 
 import hashlib
@@ -59,7 +60,7 @@ NOT_DISPLAYED = "not-displayed"
 
 
 def _hash_rows(rows: Iterable[Row]) -> str:
-    """Return the SHA-256 of rows as they are stored, one line of JSON each."""
+    """Return the SHA-256 of stored rows, one line of JSON each."""
     digest = hashlib.sha256()
     for row in rows:
         try:
@@ -137,7 +138,7 @@ def sign(
         This reader may not sign.
     ConflictError
         The reading is signed already, has newer entries than the signer was shown, decisions that
-        do not fit the exam as it is, pre-reader decisions that were not displayed (without a
+        do not fit the exam now, pre-reader decisions that were not displayed (without a
         reason), or rows that cannot be read.
     """
     check_key(key)
@@ -230,8 +231,7 @@ def check_signatures(
     Returns
     -------
     dict
-        What does not hold, one sentence each, by the number of the signature's entry; empty for a
-        signature that holds.
+        What does not hold, by the number of the signature's entry; empty for a valid signature.
     """
     with database.read() as connection:
         workflow = workflow_in(connection)
@@ -248,12 +248,12 @@ def check_signatures(
 def verify(
     signature: Row, rows: Sequence[Row], identity: Mapping[str, Any] | None
 ) -> tuple[str, ...]:
-    """Return what does not hold of a signature, one sentence each.
+    """Return what does not hold of a signature.
 
     Parameters
     ----------
     signature
-        Its row, as it is stored.
+        Its stored row.
     rows
         All rows of its reading, also later ones, in order.
     identity

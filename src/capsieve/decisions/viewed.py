@@ -137,7 +137,7 @@ def viewed_rows(connection: sa.Connection, exam: str, screening: str) -> list[Bi
 
 
 def unreadable(bitmaps: Iterable[Bitmaps]) -> tuple[str, ...]:
-    """Return a sentence for each row that cannot be read."""
+    """Return a message for each row that cannot be read."""
     return tuple(
         f"the frames displayed to {each.reader[:60]} on head {each.head} cannot be read, and count "
         f"for nothing: {each.problem}"

@@ -3,7 +3,7 @@
 single     all readers share one reading
 validated  a pre-reader decides, a validator decides again what is wrong, and signs
 blind      two readers have a reading each, and see nothing of the other before both have signed;
-           then both stay as they are, and a consensus decides what they differ on
+           then both stay unchanged, and a consensus decides what they differ on
 """
 
 from collections.abc import Iterable, Sequence
@@ -255,8 +255,8 @@ def _check_blind(kind: str, log: Sequence[Entry], *, reader: str, role: str, exa
         raise ForbiddenError(f"{exam} is read blind by {names}; choose another exam")
     if kind == "reopen" and opened:
         raise ConflictError(
-            f"both readings of {exam} are signed and visible to each other, so they stay as they "
-            "are; changes belong in the consensus"
+            f"both readings of {exam} are signed and visible to each other, so they stay "
+            "unchanged; changes belong in the consensus"
         )
 
 
@@ -290,7 +290,7 @@ def _check_open(decision: Decision, log: Sequence[Entry]) -> None:
 def _check_validated(contents: Sequence[Any], own: Sequence[Entry], number: int) -> None:
     """Refuse an action of a pre-reader that changes what a validator decided.
 
-    Undoing an undo brings an old decision back: so what would stand afterwards is compared.
+    Undoing an undo brings an old decision back, so the results before and after are compared.
     """
     new = [
         Entry(

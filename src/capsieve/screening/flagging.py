@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from capsieve.detector import Detector
 from capsieve.detectors import load_detector, same_detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
@@ -154,8 +156,11 @@ def _flag_again(
 
 def _check_longer(exam: Exam, flagged: FlaggedExam) -> None:
     """Refuse to take frames off a list that readers have begun to read."""
-    before = exam.columns("flagged")["flagged"].to_numpy()
-    fewer = int((before & ~flagged.frames.flagged).sum())
+    before, after = (
+        np.asarray(table["flagged"].to_numpy(), bool)
+        for table in (exam.columns("flagged"), flagged.frames)
+    )
+    fewer = int((before & ~after).sum())
     if fewer:
         raise OccupiedError(
             f"{exam.folder} has entries of readers, and {fewer} of its flagged frames would no "
