@@ -1,7 +1,8 @@
 """The database of decisions: a SQLite file or PostgreSQL, with SQLAlchemy Core.
 
-Entries are append-only: triggers refuse every change. They are numbered under one lock, without gaps
-and in the order of the commits: a program that has entry n and asks for later ones misses none.
+Entries are append-only: triggers refuse every change. They are numbered under one lock, without
+gaps and in the order of the commits: a program that has entry n and asks for later ones misses
+none.
 """
 
 import os
@@ -75,6 +76,8 @@ ENTRIES = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("content", sa.Text, nullable=False),  # signatures are over these bytes
     sa.Index("capsieve_entries_exam", "exam", "number"),
+    sa.Index("capsieve_entries_kind", "exam", "kind"),
+    sa.Index("capsieve_entries_action", "action"),
 )
 """One row per entry, in the columns of :data:`capsieve.decisions.model.COLUMNS`."""
 

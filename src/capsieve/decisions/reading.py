@@ -14,7 +14,6 @@ from capsieve.decisions.model import (
     Cleanliness,
     Entry,
     Finding,
-    Note,
     Removed,
     Undo,
     Urgent,
@@ -145,10 +144,10 @@ def fold(
         return Reading()
     state = state_of(log)
     latest = {key: each for key, each in touched(log).items() if each.kind != "removed"}
-    first = {}
-    for each in standing(log):
+    first: dict[str, int] = {}
+    for each in (kept := standing(log)):
         first.setdefault(each.subject, each.number)
-    notes = tuple(each for each in standing(log) if isinstance(each.content, Note))
+    notes = tuple(each for each in kept if each.kind == "note")
 
     def of_kind(kind: str) -> dict[str, Entry]:
         return {subject: each for (found, subject), each in latest.items() if found == kind}
@@ -213,8 +212,8 @@ def undone_actions(log: Sequence[Entry]) -> set[int]:
     """
     undone: set[int] = set()
     for entry in reversed(log):
-        if isinstance(entry.content, Undo) and entry.action not in undone:
-            undone.add(entry.content.action)
+        if entry.kind == "undo" and entry.content is not None and entry.action not in undone:
+            undone.add(said(entry, Undo).action)
     return undone
 
 
@@ -234,10 +233,10 @@ def touched(log: Sequence[Entry]) -> dict[tuple[str, str], Entry]:
     """Return the last standing entry on each subject by kind, removals included; no notes."""
     latest: dict[tuple[str, str], Entry] = {}
     for entry in standing(log):
-        content = entry.content
-        if isinstance(content, Removed):
-            latest[content.of, content.subject] = entry
-        elif not isinstance(content, Note):
+        if entry.kind == "removed":
+            removed = said(entry, Removed)
+            latest[removed.of, removed.subject] = entry
+        elif entry.kind != "note":
             latest[entry.kind, entry.subject] = entry
     return latest
 
@@ -319,7 +318,7 @@ def _redoable(log: Sequence[Entry], reader: str, revision: int) -> int | None:
     An undo of an undo is nothing new here: step by step, everything that was undone comes back.
     """
     undone = undone_actions(log)
-    undos = {entry.action for entry in log if isinstance(entry.content, Undo)}
+    undos = {entry.action for entry in log if entry.kind == "undo"}
     for entry in reversed(log):
         if not reader or entry.reader != reader or entry.revision != revision:
             continue

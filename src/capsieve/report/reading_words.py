@@ -65,7 +65,7 @@ def summary_sentences(facts: ReadingFacts, counts: DecisionCounts) -> list[str]:
         lines.append("Cleanliness was not graded in all three segments.")
     found = facts.record["frame_counts"]["found"]
     share = f" ({percent(facts.displayed / found)})" if found else ""
-    lines.append(f"{plural(facts.displayed, 'frame')} of {found:,}{share} displayed.")
+    lines.append(f"Displayed: {plural(facts.displayed, 'frame')} of {found:,}{share}.")
     if facts.to_validate:
         lines.append(f"To validate: {plural(facts.to_validate, 'pre-reader decision')}.")
     return lines

@@ -119,7 +119,7 @@ def test_an_event_on_which_both_readers_agree_takes_no_decision_of_the_consensus
         sign(client)
     answer = carl.act(decision(FIRST, "unsure"))
     assert answer.status_code == 409
-    assert "both readers" in answer.json()["detail"]
+    assert "Both readers" in answer.json()["detail"]
     act(carl, removed("finding", "finding:a"))
     assert carl.get(f"{EXAM}/reading").json()["findings"] == []
 
