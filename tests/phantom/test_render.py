@@ -68,7 +68,7 @@ def test_a_frame_with_a_counting_polyp_is_a_polyp_frame(frames):
 
 def test_a_polyp_is_nearer_than_the_wall_behind_it(frames):
     bare = replace(plan_of(), polyps=())
-    compared = 0
+    compared = farther = pixels = 0
     for frame in frames:
         if not frame.truth.polyps:
             continue
@@ -77,12 +77,29 @@ def test_a_polyp_is_nearer_than_the_wall_behind_it(frames):
             continue  # the polyp pushed the capsule aside
         assert behind.depth is not None
         shown = frame.polyp_map > 0
-        assert (frame.depth[shown] <= 1.01 * behind.depth[shown] + 0.1).all()
+        farther += np.count_nonzero(frame.depth[shown] > 1.01 * behind.depth[shown] + 0.1)
+        pixels += np.count_nonzero(shown)
         wall = ~shown & (behind.depth > 0)
         same = np.abs(frame.depth - behind.depth)[wall] < 0.05 * behind.depth[wall]
         assert same.mean() > 0.9
         compared += 1
     assert compared > 3
+    assert farther <= 0.002 * pixels  # at the rim of a fold a ray may pass or meet it
+
+
+def test_polyps_are_rougher_than_the_wall():
+    plan = plan_of(frames=120, polyps=25, size=256)
+    inside, outside = [], []
+    for number in range(0, 120, 3):
+        frame = render_frame(plan, number)
+        if frame.truth.spoiled or not frame.truth.polyps or frame.truth.polyps[0].pixels < 1000:
+            continue
+        explanation = capsieve.explain(frame.pixels)  # the working frame is the frame
+        shown = (frame.polyp_map > 0) & explanation.mask
+        inside.append(explanation.energy[shown].mean())
+        outside.append(explanation.energy[explanation.mask & ~shown].mean())
+    assert len(inside) > 5
+    assert np.mean(inside) > np.mean(outside)
 
 
 def test_depth_is_optional_and_covers_the_field_of_view(frames):

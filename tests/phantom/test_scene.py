@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from capsieve.phantom.camera import make_lens
-from capsieve.phantom.colon import COLUMNS, LENGTH_MM, ROW_MM, make_colon
+from capsieve.phantom.colon import COLUMNS, LENGTH_MM, ROW_MM, SIGHT_MM, make_colon
 from capsieve.phantom.kernels.shade import develop
 from capsieve.phantom.motion import locate, make_motion
 from capsieve.phantom.noise import field, generator
 from capsieve.phantom.plan import plan_exam
 from capsieve.phantom.polyps import KINDS, draw_polyp
 from capsieve.phantom.scene import Sight, is_visible, scene_at, sight_of
-from capsieve.phantom.spoilers import make_spoilers, stool_at
+from capsieve.phantom.spoilers import cleanest_place, make_spoilers, stool_at
 
 
 @pytest.mark.parametrize("seed", [0, 1, 4])
@@ -127,6 +127,34 @@ def test_a_colon_has_bubbles_liquid_and_stool():
     for s in np.linspace(0, LENGTH_MM, 200):
         near = np.abs(spoilers.stains[:, 0] - s) <= 4 * spoilers.stains[:, 1]
         assert (stool_at(spoilers, s)[1] > 0) == near.any()
+
+
+def test_creases_lie_outside_and_crests_inside_of_their_surroundings():
+    colon = make_colon(2)
+    radius = np.full((int(LENGTH_MM / ROW_MM) + 1, COLUMNS), 15, np.float32)
+    radius[1000] += 3
+    radius[1040] -= 3
+    creases = colon.creases(radius, 1000 * ROW_MM)
+    assert (creases[1000] > 0.5).all()
+    assert (creases[1040] < -0.3).all()
+    assert np.abs(creases[1100]).max() == pytest.approx(0, abs=1e-3)
+    far = int((SIGHT_MM + 10) / ROW_MM)
+    assert not creases[: 1000 - far].any()
+    assert not creases[1000 + far :].any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cleanest_place_has_fewer_bubbles_than_most_places(seed):
+    spoilers = make_spoilers(seed)
+
+    def near(place):
+        away = np.abs(spoilers.bubbles[:, 0] - place)
+        return (spoilers.bubbles[away < 30, 2] ** 2).sum()
+
+    place = cleanest_place(spoilers, 200, 1300)
+    assert 200 <= place <= 1300
+    others = [near(other) for other in range(200, 1300, 10)]
+    assert near(place) <= np.quantile(others, 0.25)
 
 
 def test_parts_have_random_streams_of_their_own():

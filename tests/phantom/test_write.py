@@ -20,6 +20,8 @@ import capsieve
 from capsieve.errors import FileError, OccupiedError, ParameterError
 from capsieve.phantom import StudyPlan, plan_exam, plan_study, render_frame, write_study
 from capsieve.phantom.plan import StudyExam
+from capsieve.phantom.write import _frames
+from capsieve.screening.executors import Outcome
 from capsieve.store.segments import locked
 
 SMALL: dict[str, Any] = {"patients": 2, "frames": 6, "polyps": 1, "size": 96, "seed": 3}
@@ -91,6 +93,28 @@ def test_evaluate_finds_the_mask_table_in_the_study(exact, tmp_path, file_format
         found.append([m for m in metrics if m["key"].startswith("localisation.")])
     assert found[0][0]["denominator"] == 5
     assert found[0] == found[1]
+
+
+class BackwardExecutor:
+    """Ends tasks in another order than they were given."""
+
+    workers = 2
+
+    def run(self, work, tasks):
+        remaining, given = iter(tasks), []
+        while True:
+            while len(given) < 4 and (task := next(remaining, None)) is not None:
+                given.append(task)
+            if not given:
+                return
+            task = given.pop()
+            yield Outcome(task, result=work(task))
+
+
+def test_frames_are_written_in_order_whatever_the_order_in_which_they_are_ready():
+    plan = plan_exam(5, frames=30, polyps=0, size=64, heads=2)
+    frames = [(f.truth.number, f.truth.head) for f in _frames(plan, False, BackwardExecutor())]
+    assert frames == [(number, head) for number in range(30) for head in (0, 1)]
 
 
 def test_findings_are_what_spoils_the_frame(tmp_path):

@@ -38,7 +38,7 @@ COMMANDS = {
     ),
     "train": (
         f"train studied --model svm --labels studied.csv --folds 2 -o m.onnx {_FAST}",
-        ["m.onnx", "m.work"],
+        ["m.onnx", "m.folds.csv", "m.onnx.work"],
     ),
     "phantom": (
         f"phantom --patients 2 --frames 40 --polyps 1 --size 128 -o study {_FAST}",
@@ -58,9 +58,10 @@ def _prepare(command: str, folder: Path) -> None:
         _run(f"screen study-exams -o studied {_FAST}", folder)
         return
     lines = []
+    frames = 100 if command in ("robustness", "search") else 300
     for exam in ("a", "b"):
-        write_exam_video(folder / "exams" / f"{exam}.mp4", 300)
-        for frame in range(300):
+        write_exam_video(folder / "exams" / f"{exam}.mp4", frames)
+        for frame in range(frames):
             polyp = frame % 20 < 6
             label = f"polyp,{frame // 100}" if polyp else "normal,"
             lines.append(f"{exam},{frame},{label},{exam}\n")

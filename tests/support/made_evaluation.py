@@ -142,7 +142,7 @@ def _evaluation(sources: tuple[str, ...], compared: bool) -> Evaluation:
         labels="labels.csv",
         options=options,
         settings={"label_format": "table", "splits": None},
-        detector={"name": "paper", "version": "0.1"},
+        detector={"name": "paper", "rule": "radius_threshold", "version": "0.1"},
         parameters=parameters,
         frames=frames,
         points=points,

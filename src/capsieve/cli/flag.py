@@ -14,8 +14,6 @@ from capsieve.errors import ParameterError
 if TYPE_CHECKING:
     from capsieve.parameters import Parameters
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve flag results --read 5%

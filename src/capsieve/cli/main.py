@@ -53,6 +53,7 @@ _COMMANDS = {
         "train": "Train a detector and export it to ONNX.",
         "model": "Show the card of a model.",
         "parameters": "Print the parameters of the paper's detector.",
+        "reproduce": "Repeat the paper's study, on synthetic exams or yours.",
     },
     "Synthetic data": {
         "phantom": "Render synthetic exams with ground truth.",

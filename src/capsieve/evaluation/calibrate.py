@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from capsieve._version import __version__
 from capsieve.atomic_write import check_replaceable, write_json
+from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError, file_errors
 from capsieve.evaluation.results import (
     LabelledResults,
@@ -236,7 +237,7 @@ def _scale(
             )
         score = np.where(frames.scored, -reading_share(frames).clip(_LEAST_SHARE), np.nan)
         return replace(frames, score=score), Scale("share to read", None, -_LEAST_SHARE, -1)
-    if read.detector.get("name") == "paper":
+    if rule_parameter(read.detector):
         most = Parameters.from_dict(read.parameters).derived.radius_search
         return frames, Scale("R_P", 1.0, float(most))
     return frames, Scale("score threshold", None)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
@@ -18,7 +19,7 @@ from capsieve.evaluation.results import (
     radius_warnings,
     read_results,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, numbering_warnings, read_scores
 from capsieve.frame_table import POLYP, Integers, LabelledFrames, Mask
 from capsieve.labels import Outlines, read_outlines
 from capsieve.report.count_tables import (
@@ -198,9 +199,12 @@ def _evaluation(
         reasons_table(frames),
     ]
     problems = (*read.labels.problems, *read.matched.problems)
-    of_baseline = (
-        () if others is None else calibration_frames(frames, read.scored, others.choice)[1]
-    )
+    of_baseline: tuple[str, ...] = ()
+    if others is not None:
+        of_baseline = (
+            *numbering_warnings(others, read.labels),
+            *calibration_frames(frames, read.scored, others.choice)[1],
+        )
     located = None
     if outlines is not None:
         balls = read.folders if step_of(read) else ()  # of the paper's detector
@@ -269,7 +273,7 @@ def _threshold(point: OperatingPoint) -> float | None:
 
 def step_of(read: LabelledResults) -> float | None:
     """Return the step of a detector's thresholds: R_P of the paper's detector is a whole number."""
-    return 1.0 if read.detector.get("name") == "paper" else None
+    return 1.0 if rule_parameter(read.detector) else None
 
 
 def operating_points(

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
     check_leaks,
@@ -251,7 +252,7 @@ def radius_warnings(read: LabelledResults, threshold: float | None) -> list[str]
         R_P; None if a reading list is used.
     """
     radii = read.frames.score[read.frames.score >= 1]
-    if read.detector.get("name") != "paper" or not len(radii):
+    if not (rule_parameter(read.detector) and len(radii)):
         return []
     warnings: list[str] = []
     smallest, most = radii.min(), Parameters.from_dict(read.parameters).derived.radius_search

@@ -200,12 +200,28 @@ def study_robustness(
         settings=settings,
         progress=progress,
     )
+    study = compare_changes(run, changes, settings=settings, labels=label_set)
+    if out is not None:
+        _write(study, Path(out))
+        stored_scores(Path(out)).remove()
+    return study
+
+
+def compare_changes(
+    run: LabelledRun, changes: Sequence[Change], *, settings: RobustnessSettings, labels: LabelSet
+) -> Robustness:
+    """Compare the frames that the base and each possible change of it flag.
+
+    The scores of the run are those of the base, and then those of the changes in their order.
+    """
+    base = settings.parameters or Parameters()
+    tried = [base, *(change.parameters for change in changes if change.parameters)]
     flags = {
         setting: flagged_at(scores, setting.radius_threshold)
         for setting, scores in zip(tried, run.scores.T, strict=True)
     }
     metrics = rate_metrics(run.frames, flags[base], EvaluationOptions(seed=settings.seed))
-    study = Robustness(
+    return Robustness(
         settings=settings,
         base=base,
         changes=tuple(
@@ -216,12 +232,8 @@ def study_robustness(
         ),
         metrics={each.key: each for each in metrics if each.key in RATES},
         run=run,
-        labels=label_set,
+        labels=labels,
     )
-    if out is not None:
-        _write(study, Path(out))
-        stored_scores(Path(out)).remove()
-    return study
 
 
 def robustness_table(study: Robustness) -> Table:

@@ -73,7 +73,7 @@ def _recognised(
     """Return the format and its outlines; problems are added while these are read."""
     for name in ("masks.csv", "frames.csv", "metadata.csv") if path.is_dir() else ("",):
         table = path / name if name else path
-        if table.suffix.lower() == ".csv" and table.is_file():
+        if table.suffix.lower() == ".csv" and os.path.lexists(table) and not table.is_dir():
             raw = read_table(table)
             if {"file", "mask"} <= set(raw.columns):
                 return "table of masks", _mask_table(raw, problems)
@@ -115,7 +115,8 @@ def _visible(path: Path, pattern: str) -> list[Path]:
     found = [
         file
         for file in path.glob(pattern)
-        if file.is_file() and not any(p.startswith(".") for p in file.relative_to(path).parts)
+        # Whatever is not a folder is opened, so that a pipe or a broken link is refused by name.
+        if not file.is_dir() and not any(p.startswith(".") for p in file.relative_to(path).parts)
     ]
     return sorted(found, key=lambda file: natural_key(str(file)))
 

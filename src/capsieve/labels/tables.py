@@ -25,6 +25,7 @@ _DELIMITERS = (",", ";", "\t")
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
 _LONGEST_HEADER = 8_000_000  # bytes
 _MOST_COLUMNS = 100_000
+_MOST_ROWS = 100_000_000  # Parquet can pack a billion equal rows into a few kilobytes
 _BATCH_ROWS = 65_536
 _LARGEST = 2**32  # bytes
 _PARQUET = b"PAR1"
@@ -137,7 +138,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> 
 
             about = json.dumps({"schema": SCHEMA, "table": name}).encode()
             described = table.replace_schema_metadata({b"capsieve": about})
-            pq.write_table(described, temporary, compression="zstd")
+            pq.write_table(described, temporary, compression="zstd", write_page_checksum=True)
             return
         columns = [
             compute.replace_substring_regex(column, f"({_FORMULA})", r"'\1")
@@ -158,7 +159,13 @@ def _read_parquet(path: Path) -> RawTable:
 
     try:
         with open_file(path) as file:
-            table = pq.ParquetFile(file).read()
+            content = pq.ParquetFile(file, page_checksum_verification=True)
+            if content.metadata.num_rows > _MOST_ROWS:
+                raise FileError(
+                    f"{path} has {content.metadata.num_rows:,} rows, more than the {_MOST_ROWS:,} "
+                    "that are read; is it a table of frames?"
+                )
+            table = content.read()
     except (OSError, pa.ArrowException) as error:
         reason = str(error).partition("\n")[0].rstrip(" (:")  # Arrow's messages have several lines
         raise FileError(f"cannot read {path}: the Parquet file is damaged ({reason})") from error

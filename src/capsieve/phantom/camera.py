@@ -66,7 +66,7 @@ def make_lens(size: int, field: str) -> Lens:
         inside=inside,
         nodes=_rays(*np.meshgrid(coarse, coarse, indexing="ij"), size),
         nodes_inside=padded[1:, 1:] | padded[:-1, 1:] | padded[1:, :-1] | padded[:-1, :-1],
-        falloff=(1 / (1 + 0.42 * distance**2 + 0.25 * distance**6)).astype(np.float32),
+        falloff=(1 / (1 + 0.25 * distance**2 + 0.10 * distance**6)).astype(np.float32),
     )
 
 

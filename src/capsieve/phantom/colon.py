@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +20,7 @@ ROW_MM = 0.75  # distance of the rows of the wall's maps
 COLUMNS = 192
 SIGHT_MM = 180.0  # a camera never sees farther along the bent and folded tube
 _TIGHTEST = 0.019  # 1/mm: a radius of curvature of 53 mm, so that the tube does not cross itself
+_AROUND = 24  # columns
 _NARROWEST = 1.2  # mm, radius of a closed lumen
 
 
@@ -30,7 +32,7 @@ class Colon:
     # follows by parallel transport, so that theta does not twist.
     line: NDArray[np.float32]
     relaxed: NDArray[np.float32]  # radius R in mm of the relaxed colon
-    pleats: NDArray[np.float32]  # what a full contraction adds to R in mm: lengthwise pleats
+    pleats: NDArray[np.float32]  # what a full contraction adds to R in mm: pillows and creases
     # Two slow fields with standard deviation 1: for colour and for darkness.
     tint: NDArray[np.float32]
     tone: NDArray[np.float32]  # contraction at rest, per row
@@ -73,8 +75,27 @@ class Colon:
         held = 8.5 * np.exp(-(((s - np.float32(capsule_mm)) / 19) ** 4)).astype(np.float32)
         radius = self.relaxed[near] * (1 - closed)
         radius += self.pleats[near] * (closed * (1 - 0.5 * closed))
+        # The capsule pushes the wall outwards; folds and creases remain.
+        mean = radius.mean(axis=1, keepdims=True)
+        radius += np.maximum(held[:, np.newaxis] - mean, 0)
         out = np.full(self.relaxed.shape, _NARROWEST, np.float32)
-        out[near] = np.maximum(radius, np.maximum(held, np.float32(_NARROWEST))[:, np.newaxis])
+        least = np.maximum(np.float32(0.6) * held, np.float32(_NARROWEST))
+        out[near] = np.maximum(radius, least[:, np.newaxis])
+        return out
+
+    def creases(self, radius: NDArray[np.float32], capsule_mm: float) -> NDArray[np.float32]:
+        """Return how deep every place of the map of R lies below its surroundings.
+
+        1 is deep in a crease, where little light arrives; negative is the crest of a fold. It is 0
+        beyond `SIGHT_MM`.
+        """
+        middle, sight = int(capsule_mm / ROW_MM), int(SIGHT_MM / ROW_MM)
+        near = slice(max(middle - sight, 0), middle + sight)
+        turn = np.pad(radius[near], ((0, 0), (_AROUND, _AROUND)), mode="wrap")
+        narrow, wide = (cv2.GaussianBlur(turn, (0, 0), sigma / ROW_MM) for sigma in (1.8, 5.0))
+        out = np.zeros(radius.shape, np.float32)
+        depth = (0.7 * (turn - narrow) + 0.5 * (turn - wide))[:, _AROUND:-_AROUND]
+        out[near] = np.clip(depth, -0.6, 1.6)
         return out
 
 
@@ -96,10 +117,14 @@ def make_colon(seed: int) -> Colon:
     from_end = ROW_MM * np.minimum(np.arange(rows), rows - 1 - np.arange(rows))
     radius *= smoothstep(from_end, 0, 30)[:, np.newaxis]
     lobes = rng.integers(5, 9)
-    warp = 0.8 * field(rng, shape, (16 / ROW_MM, 14))
+    warp = 1.2 * field(rng, shape, (16 / ROW_MM, 14))
     turn = 1.6 * field(rng, (rows, 1), (40 / ROW_MM, 1))
-    pleats = np.sqrt(np.cos(0.5 * lobes * theta + warp + turn) ** 2 + 0.03)
-    depth = 8.5 + 2.5 * field(rng, shape, (14 / ROW_MM, 20))
+    # Round pillows that touch each other in narrow creases.
+    pleats = np.sqrt(np.cos(0.5 * lobes * theta + warp + turn) ** 2 + 0.06)
+    s = ROW_MM * np.arange(rows)[:, np.newaxis]
+    across = np.pi * s / rng.uniform(14, 26) + 1.1 * field(rng, shape, (12 / ROW_MM, 18))
+    pleats *= 1 - rng.uniform(0.2, 0.8) * (1 - np.sqrt(np.cos(across) ** 2 + 0.05))
+    depth = 9.0 + 2.5 * field(rng, shape, (14 / ROW_MM, 20))
     amplitude, along, phase = wave(rng, 4, 1 / 40, 1 / 12).T
     waves = np.column_stack([amplitude, along, rng.uniform(-1, 1, 4), phase])
     tone = np.clip(0.48 + 0.16 * field(rng, (rows,), 60 / ROW_MM), 0.05, 0.75)
@@ -107,7 +132,7 @@ def make_colon(seed: int) -> Colon:
     return Colon(
         line=line,
         relaxed=np.maximum(radius, _NARROWEST).astype(np.float32),
-        pleats=(depth * (pleats - 0.25)).astype(np.float32),
+        pleats=(depth * (0.62 - pleats)).astype(np.float32),
         tint=np.stack(tint, axis=2).astype(np.float32),
         tone=tone.astype(np.float32),
         waves=waves,
@@ -158,9 +183,9 @@ def _add_folds(rng: np.random.Generator, radius: NDArray[Any], theta: NDArray[An
         lean = lean + 4 * rng.uniform(-1, 1) * np.sin(theta + rng.uniform(0, 6))
         first, last = max(int((place - 22) / ROW_MM), 0), int((place + 22) / ROW_MM)
         across = s[first:last, np.newaxis] - place - lean
-        width = rng.uniform(1.9, 4.0)
-        depth = rng.uniform(3.0, 9.5)
+        width = rng.uniform(1.9, 4.5)
+        depth = rng.uniform(3.0, 10.5)
         ridge = np.exp(-((np.abs(across) / width) ** 2.2))
         foot = 0.25 * np.exp(-((across / (2.6 * width)) ** 2))
         radius[first:last] -= depth * crescent * (ridge + foot)
-        place += rng.uniform(9, 26)
+        place += rng.uniform(5, 19)

@@ -16,6 +16,7 @@ from capsieve.phantom.light import SURROUNDS
 from capsieve.phantom.motion import make_motion
 from capsieve.phantom.polyps import Polyp, draw_polyp
 from capsieve.phantom.scene import FARTHEST_MM, is_visible, scene_at, sight_of
+from capsieve.phantom.spoilers import cleanest_place, make_spoilers
 
 __all__ = [
     "DEMO", "FRAME_RATE", "PAPER", "ExamPlan", "Piece", "StudyExam", "StudyPlan", "plan_exam",
@@ -135,6 +136,10 @@ def plan_exam(
         raise ParameterError("polyps", f"must be 0 to 255, not {polyps}")
     room = (LENGTH_MM - 2 * _MARGIN_MM) / max(polyps, 1)
     places = [_MARGIN_MM + (k + 0.5) * room for k in range(polyps)]
+    if lengths is not None:
+        # A reader recognises polyps when the colon is clean.
+        spoilers, reach = make_spoilers(seed), 0.45 * room
+        places = [cleanest_place(spoilers, place - reach, place + reach) for place in places]
     plan = ExamPlan(
         seed=seed,
         frames=frames,

@@ -101,7 +101,7 @@ def solid_of(polyp: Polyp, colon: Colon, radius: NDArray[np.float32]) -> NDArray
     lift = min(lift, max(reach - half, 0.3))  # a stalk bends in a narrow lumen
     place = centre + reach * outward + lift * up
     wave = 1.0 / half * rng.uniform(2.0, 3.6)
-    lobe = half * rng.uniform(0.03, 0.12) * (0.35 if polyp.kind == "flat" else 1.0)
+    lobe = half * rng.uniform(0.05, 0.16) * (0.35 if polyp.kind == "flat" else 1.0)
     bound = max(half, height, stalk + thick) + 1.5 * lobe + 0.05
     return np.array(
         [

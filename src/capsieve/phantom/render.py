@@ -25,6 +25,8 @@ _VARIANTS = 3  # sets of tiles; each takes a second to make
 _SHUTTER = 0.12  # exposure time, as a share of the time between two frames
 _LONGEST_SMEAR = 7.0  # pixels at 512
 _SPOILED = 0.2  # share of the field of view
+_BLUR = 0.85  # of the lens in focus: sigma in pixels at 512
+_FOCUS_MM = 16.0  # a wall that is nearer is out of focus
 _WALL_MM = 7.0  # median distance below which the wall fills the frame
 
 
@@ -100,11 +102,15 @@ def render_frame(
         rays, lens.inside, STEP, np.float32(scene.pose.s_mm), scene.surfaces,
     )  # fmt: skip
     image, covered = _paint(plan.seed, scene, lens, appearance, rays, surface, places)
+    distance = np.maximum(surface[:, :, 0], 0)
+    seen = distance[::4, ::4]
+    usual = float(np.median(seen[seen > 0]))
     pixels = expose(
         image,
         lens,
         appearance,
         smear=_smear(plan, scene, lens, progress + _SHUTTER * step, head),
+        blur=_BLUR * max(1.0, _FOCUS_MM / usual),
         key=crc32(f"{plan.seed} {number} {head}".encode()),
         surround=plan.surround,
     )
@@ -113,14 +119,13 @@ def render_frame(
         _write_text(pixels, time_s, number)
     polyps = _polyps_on(scene, lens, places)
     contraction = _contraction_ahead(scene)
-    distance = np.maximum(surface[:, :, 0], 0)
     truth = FrameTruth(
         number=number,
         head=head,
         time_s=time_s,
         label="polyp" if any(polyp.counts for polyp in polyps) else "normal",
         polyps=polyps,
-        spoiled=_spoiled(lens, distance, covered),
+        spoiled=_spoiled(lens, usual, covered),
         position_mm=round(scene.pose.s_mm, 3),
         position=tuple(scene.pose.position.tolist()),
         rotation=tuple(tuple(row) for row in scene.pose.rotation.tolist()),
@@ -144,6 +149,7 @@ def _paint(
     """Frame in linear light, and the number of pixels that bubbles, liquid and stool cover."""
     spoilers, pose, colon = make_spoilers(seed), scene.pose, scene.colon
     radius = scene.surfaces.radius
+    creases = colon.creases(radius, scene.station.s_mm)
     faces = np.array(
         [(p.redness, p.roughness, p.shape % 97 / 97, p.shape % 89 / 89) for p in scene.polyps],
         np.float32,
@@ -151,7 +157,8 @@ def _paint(
     image, liquid, stool = shade(
         pose.position.astype(np.float32), pose.rotation.T[:2].astype(np.float32), rays,
         np.float32(1 / lens.pixels_per_radian), surface, places, scene.surfaces,
-        (colon.tint.reshape(-1, 2), COLUMNS), faces, make_tiles(seed % _VARIANTS), appearance,
+        (colon.tint.reshape(-1, 2), creases.reshape(-1, 1), COLUMNS), faces,
+        make_tiles(seed % _VARIANTS), appearance,
         liquid_at(spoilers, pose.s_mm, colon, radius), stool_at(spoilers, pose.s_mm),
     )  # fmt: skip
     bubbles = bubbles_in_view(spoilers, pose, lens, colon, radius)
@@ -193,12 +200,10 @@ def _polyps_on(scene: Scene, lens: Lens, places: NDArray[np.uint8]) -> tuple[Pol
     return tuple(sorted(found, key=lambda polyp: (-polyp.pixels, polyp.id)))
 
 
-def _spoiled(lens: Lens, distance: NDArray[np.float32], covered: dict[str, Any]) -> tuple[str, ...]:
+def _spoiled(lens: Lens, usual_mm: float, covered: dict[str, Any]) -> tuple[str, ...]:
     field = np.count_nonzero(lens.inside)
     names = [name for name, pixels in covered.items() if pixels > _SPOILED * field]
-    seen = distance[::4, ::4]
-    near = np.median(seen[seen > 0]) < _WALL_MM
-    return (*names, "wall") if near else tuple(names)
+    return (*names, "wall") if usual_mm < _WALL_MM else tuple(names)
 
 
 def _contraction_ahead(scene: Scene) -> float:

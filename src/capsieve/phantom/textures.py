@@ -16,7 +16,7 @@ from capsieve.phantom.noise import field, generator
 
 __all__ = ["Tile", "Tiles", "make_tiles"]
 
-_WALL_MM = 150.0  # about the circumference of the colon, so that samples are square
+_WALL_MM = 85.0  # about the circumference of a half contracted colon: samples are square
 _POLYP_MM = 24.0
 _WALL = 1024
 _POLYP = 512
@@ -45,18 +45,18 @@ class Tiles(NamedTuple):
 def make_tiles(variant: int) -> Tiles:
     """Return a set of tiles; exams of the same variant share it."""
     rng = generator(variant, "tiles")
-    vessels = _vessels(rng, _WALL, trees=90, length=60, thick=2.2)
-    coarse, fine = field(rng, (_WALL, _WALL), 5.5), field(rng, (_WALL, _WALL), 1.9)
-    grain = 0.55 * coarse + 0.8 * fine
+    vessels = _vessels(rng, _WALL, trees=60, length=90, thick=2.6)
+    coarse, fine = field(rng, (_WALL, _WALL), 7.0), field(rng, (_WALL, _WALL), 2.4)
+    grain = 0.4 * coarse + 0.9 * fine
     # The innominate grooves of the colon: fine furrows.
-    furrows = np.abs(field(rng, (_WALL, _WALL), (4.5, 9.0)))
-    relief = 0.8 * coarse + 0.35 * fine + 1.1 * np.sqrt(furrows + 0.02)
+    furrows = np.abs(field(rng, (_WALL, _WALL), (6.0, 9.0)))
+    relief = 0.7 * coarse + 0.45 * fine + 1.1 * np.sqrt(furrows + 0.02)
     wall = _packed(vessels, grain, relief)
 
-    net = _vessels(rng, _POLYP, trees=46, length=34, thick=2.2)
+    net = _vessels(rng, _POLYP, trees=60, length=40, thick=2.8)
     pits = _pits(rng, _POLYP)
-    lumps = field(rng, (_POLYP, _POLYP), 15)
-    polyp = _packed(net, 0.9 * pits + 0.35 * lumps, 1.5 * pits + 2.2 * lumps)
+    lumps = field(rng, (_POLYP, _POLYP), 22)
+    polyp = _packed(net, pits + 0.5 * lumps, 2.0 * pits + 2.2 * lumps)
     return Tiles(
         wall=Tile(_levels(wall), _WALL, np.float32(_WALL_MM)),
         polyp=Tile(_levels(polyp), _POLYP, np.float32(_POLYP_MM)),
@@ -116,7 +116,7 @@ def _line(canvas: NDArray[Any], start: NDArray[Any], end: NDArray[Any], thick: f
 
 def _pits(rng: np.random.Generator, size: int) -> NDArray[Any]:
     """Pit pattern of a polyp: the distance to the nearest of many random points."""
-    points = rng.integers(0, size, (int(size * size / 85), 2))
+    points = rng.integers(0, size, (int(size * size / 300), 2))
     seeds = np.full((size, size), 255, np.uint8)
     seeds[points[:, 0], points[:, 1]] = 0
     wide = np.pad(seeds, 32, mode="wrap")

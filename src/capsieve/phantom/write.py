@@ -7,16 +7,12 @@ An exam is rendered into the folder ``unfinished``. When it is complete, its pic
 import csv
 import json
 import math
-import os
 import shutil
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +27,7 @@ from capsieve.errors import FileError, ParameterError, WorkerError, file_errors
 from capsieve.phantom.plan import FRAME_RATE, ExamPlan, StudyExam, StudyPlan
 from capsieve.phantom.polyps import Polyp
 from capsieve.phantom.render import FrameTruth, PhantomFrame, render_frame
-from capsieve.processes import prepare_worker
+from capsieve.screening.executors import Executor, choose_executor
 from capsieve.store.segments import locked
 from capsieve.user_files import read_text
 
@@ -56,7 +52,7 @@ _TABLES = {
 _WHOLE = ("labels.csv", "polyps.csv", "masks.csv")  # tables of all exams together
 _UNFINISHED = "unfinished"
 _DEPTH_STEP = 0.01  # mm per grey level: 16 bits reach 655 mm
-_AHEAD = 4  # frames in progress per worker, so that memory does not grow with the exam
+_AHEAD = 4  # frames per worker that wait for an earlier one: memory does not grow with the exam
 _CLOCK = 90_000  # time stamps per second in a video
 
 
@@ -121,10 +117,10 @@ def write_study(
         out.mkdir(parents=True, exist_ok=True)
         with locked(out):
             _prepare(out, settings, overwrite=overwrite)
-            with _pool(workers) as pool:
+            with choose_executor(workers=workers) as executor:
                 for exam in study.exams:
                     if not (out / "truth" / exam.name).is_dir():
-                        frames = _frames(exam.plan, depth, *pool)
+                        frames = _frames(exam.plan, depth, executor)
                         _write_exam(exam, out, frames, file_format, progress)
                     else:
                         progress(exam, exam.plan.frames * exam.plan.heads)
@@ -158,40 +154,41 @@ def _prepare(out: Path, settings: dict[str, Any], *, overwrite: bool) -> None:
         (out / name).mkdir(exist_ok=True)
 
 
-@contextmanager
-def _pool(workers: int | None) -> Iterator[tuple[ProcessPoolExecutor | None, int]]:
-    """Yield a pool of processes and its size; no pool for one worker."""
-    count = max(1, workers or len(os.sched_getaffinity(0)))
-    if count == 1:
-        yield None, 1
-        return
-    pool = ProcessPoolExecutor(
-        count, mp_context=get_context("spawn"), initializer=prepare_worker, initargs=(os.getpid(),)
-    )
-    try:
-        yield pool, count
-    except BrokenProcessPool as error:
-        raise WorkerError("a rendering process died; run the command again to resume") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
+@dataclass(frozen=True)
+class _Task:
+    """One frame to render."""
+
+    plan: ExamPlan
+    number: int
+    head: int
+    depth: bool
+
+    def __str__(self) -> str:
+        return f"frame {self.number} of head {self.head}"
 
 
-def _frames(
-    plan: ExamPlan, depth: bool, pool: ProcessPoolExecutor | None, workers: int
-) -> Iterator[PhantomFrame]:
+def _render(task: _Task) -> PhantomFrame:
+    return render_frame(task.plan, task.number, task.head, depth=task.depth)
+
+
+def _frames(plan: ExamPlan, depth: bool, executor: Executor) -> Iterator[PhantomFrame]:
     """Yield the frames of an exam in order; with two heads both of each time."""
-    wanted = ((number, head) for number in range(plan.frames) for head in range(plan.heads))
-    if pool is None:
-        for number, head in wanted:
-            yield render_frame(plan, number, head, depth=depth)
-        return
-    pending: deque[Future[PhantomFrame]] = deque()
-    for number, head in wanted:
-        pending.append(pool.submit(render_frame, plan, number, head, depth=depth))
-        if len(pending) >= _AHEAD * workers:
-            yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
+    order = [(number, head) for number in range(plan.frames) for head in range(plan.heads)]
+    rendered: dict[tuple[int, int], PhantomFrame] = {}
+
+    def tasks() -> Iterator[_Task | None]:
+        for number, head in order:
+            while len(rendered) >= _AHEAD * executor.workers:
+                yield None
+            yield _Task(plan, number, head, depth)
+
+    waiting = deque(order)
+    for outcome in executor.run(_render, tasks()):
+        if outcome.result is None:
+            raise outcome.error or WorkerError(f"{outcome.task} was not rendered")
+        rendered[outcome.task.number, outcome.task.head] = outcome.result
+        while waiting and waiting[0] in rendered:
+            yield rendered.pop(waiting.popleft())
 
 
 def _write_exam(

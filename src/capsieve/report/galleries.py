@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.frame_images import rgb, shrink
 from capsieve.frame_table import NORMAL, Integers, LabelledFrames, Mask
 from capsieve.parameters import Parameters
@@ -203,7 +204,7 @@ def _flagged(evaluation: Evaluation) -> Mask:
 
 
 def _is_paper(evaluation: Evaluation) -> bool:
-    return evaluation.detector.get("name") == "paper"
+    return rule_parameter(evaluation.detector) is not None
 
 
 def _parameters(evaluation: Evaluation) -> Parameters:

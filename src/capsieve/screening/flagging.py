@@ -11,21 +11,18 @@ from typing import TypeAlias
 import numpy as np
 
 from capsieve.detector import Detector
-from capsieve.detectors import load_detector, same_detector
+from capsieve.detectors import load_detector, rule_parameter, same_detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
 from capsieve.frame_table import FlagRule
 from capsieve.parameters import Parameters
 from capsieve.screening.finish import write_results
 from capsieve.screening.flags import FlaggedExam, chosen_rule, flag_exam
-from capsieve.screening.plan import stored_fields
 from capsieve.screening.screen import ScreenedExam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.store.choice import Choice, read_choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import check_results_replaceable, locked
-
-__all__ = ["flag"]
 
 PathLike = str | os.PathLike[str]
 _Chosen: TypeAlias = tuple[Parameters, Choice]  # of one file
@@ -143,7 +140,7 @@ def _flag_again(
             exam.record["exam"],
             exam.columns(),
             rule,
-            detector=str(exam.record["detector"].get("name")),
+            detector=exam.record["detector"],
             score_threshold=exam.record["flagging"]["score_threshold"],
         )
         if only_longer:
@@ -178,7 +175,7 @@ def _chosen_rule(parameters: Parameters, choice: Choice, exam: Exam) -> FlagRule
             f"{exam.folder} was screened with other parameters; screen it again with these",
         )
     rule = chosen_rule(choice, detector)
-    if rule is None and detector.get("name") != "paper":
+    if rule is None and rule_parameter(detector) is None:
         raise ParameterError(
             "parameters",
             f"{choice.chosen} was chosen for the detector paper, and not for "
@@ -200,7 +197,7 @@ def _thumbnails(exam: Exam, flagged: FlaggedExam) -> tuple[Thumbnails, str]:
     for head in exam.heads:
         for task in thumbnail_tasks(
             *(exam.record["exam"], head, partial(exam.reader, head)),
-            stored_fields(exam.record, head),
+            exam.fields_of_view(head),
             frames=missing,
             explained=maps,
             detector=detector,

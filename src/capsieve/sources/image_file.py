@@ -18,15 +18,6 @@ from capsieve.user_files import read_bytes
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = [
-    "LARGEST_FILE",
-    "decode_image",
-    "image_size",
-    "image_damage",
-    "read_file",
-    "read_image",
-]
-
 LARGEST_FILE = 32_000_000
 """Bytes of the largest image file that is read."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-__all__ = ["find_losses"]
-
 _MOST_NAMED = 20
 _TOLERANCE_S = 2.0
 _PERIODS = 1.75  # a repeated field makes 1.5
@@ -76,9 +74,9 @@ def find_losses(
         counted = False  # the number is that of the frames before the first fragment
         gaps, warning = fragment_gaps(file, size, int(packets.size.sum()) if single else None)
     problems: list[Problem] = []
-    for position, what in gaps[:_MOST_NAMED]:
+    for position, problem in gaps[:_MOST_NAMED]:
         before = times[stamped & (positions >= 0) & (positions < position)]
-        problems.append(Problem(what, float(before.max()) if len(before) else None))
+        problems.append(Problem(problem, float(before.max()) if len(before) else None))
     if len(gaps) > _MOST_NAMED:
         problems.append(Problem(f"{len(gaps) - _MOST_NAMED} more parts of the file are damaged"))
     shown = np.sort(times[stamped])
@@ -102,7 +100,7 @@ def _missing(
 ) -> tuple[int | None, list[Problem]]:
     """Compare the number of frames or, if none is declared, the duration."""
     hidden = int(packets.hidden.sum())
-    found = len(packets) - hidden
+    shown = len(packets) - hidden
     duration = _declared_duration(container, stream)
     held = float(times[-1] - times[0]) if len(times) else 0.0
     usual = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
@@ -110,12 +108,12 @@ def _missing(
     last = float(times[-1]) if len(times) and short else None
     if counted:
         declared = max(stream.frames - hidden - _repeated(container, packets), 0)
-        what = f"the file declares {declared} frames and contains {found}: {CUT_OFF}"
+        problem = f"the file declares {declared} frames and contains {shown}: {CUT_OFF}"
         # AVI stores no times. They are counted, so a loss anywhere shortens the end.
         time = None if container.format.name == "avi" else last
-        return declared, [Problem(what, time)] if found < declared else []
-    what = f"the file declares {duration or 0:.1f} s and contains {held:.1f} s: {CUT_OFF}"
-    return None, [Problem(what, last)] if short else []
+        return declared, [Problem(problem, time)] if shown < declared else []
+    problem = f"the file declares {duration or 0:.1f} s and contains {held:.1f} s: {CUT_OFF}"
+    return None, [Problem(problem, last)] if short else []
 
 
 def _declared_duration(container: "InputContainer", stream: "VideoStream") -> float | None:

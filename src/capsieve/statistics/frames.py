@@ -39,7 +39,7 @@ class PolypScores(NamedTuple):
     place: Integers
 
     def found(self, flagged: Mask) -> Mask:
-        """Return which polyps have a flagged frame."""
+        """Return which polyps have a flagged frame: D of the paper (equation 34)."""
         return np.bincount(self.place, flagged[self.shown], minlength=len(self.score)) > 0
 
 

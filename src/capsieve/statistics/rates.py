@@ -34,7 +34,8 @@ class Rate(NamedTuple):
 def rates(frames: LabelledFrames, flagged: Mask) -> dict[str, Rate]:
     """Return specificity, sensitivity per frame and sensitivity per polyp as counts.
 
-    A polyp frame without a score is missed, a normal frame without a score is left out.
+    They are SPEC = 1 - FPR, SENS = TPR per frame and TPR per polyp (equations 30 to 35 of the
+    paper). A polyp frame without a score is missed, a normal frame without a score is left out.
     """
     normal, polyp = frames.normal_frames, frames.polyp_frames
     found = polyp_scores(frames).found(flagged)

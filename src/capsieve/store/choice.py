@@ -33,16 +33,6 @@ from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
 from capsieve.user_files import open_file, read_text
 
-__all__ = [
-    "STORED_HASHES",
-    "Choice",
-    "hashes_file",
-    "read_choice",
-    "store_choice",
-    "stored_choice",
-    "write_choice",
-]
-
 STORED_HASHES = "calibration.frames.txt"
 """The file of the hashes in the folder of an exam."""
 
@@ -96,7 +86,7 @@ class Choice:
 
     @property
     def sha256(self) -> str:
-        """Of the file of the hashes."""
+        """SHA-256 of the file of the hashes."""
         return sha256(self.content).hexdigest()
 
 
@@ -203,8 +193,8 @@ def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
             scores |= entry["scores"]
             if entry["sha256"] not in hashes:
                 advice = "screen the exam again with --overwrite"
-                found = _read_hashes(folder / STORED_HASHES, entry["sha256"], advice)
-                hashes[entry["sha256"]] = found
+                path, digest = folder / STORED_HASHES, entry["sha256"]
+                hashes[digest] = _read_hashes(path, digest, advice)
     if not chosen:
         return None
     every = frozenset().union(*hashes.values())

@@ -26,13 +26,13 @@ _inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
 
 @compiled
 def shade(
-    origin, axes, rays, pixel, surface, polyps, scene, tint, faces, tiles, look, water, stool
+    origin, axes, rays, pixel, surface, polyps, scene, wall, faces, tiles, look, water, stool
 ):
     """Return linear RGB of every pixel, and the number of pixels that liquid and stool cover.
 
     `axes` are the camera's right and down, `pixel` is the angle of a pixel, `surface` and `polyps`
-    are results of `trace`. `tint` is the flat map of the two slow fields of the wall and its number
-    of columns. A row of `faces` is redness, roughness and texture offset of a polyp.
+    are results of `trace`. `wall` has the flat maps of the two slow fields and of the creases, and
+    their number of columns. A row of `faces` is redness, roughness and texture offset of a polyp.
     """
     solids, ring = scene[3], look.ring_mm2
     image = np.zeros(rays.shape, np.float32)
@@ -48,18 +48,28 @@ def shade(
             footprint = t * pixel / math.sqrt(max(facing, F(0.1)))  # mm
             point = (origin[0] + t * vx, origin[1] + t * vy, origin[2] + t * vz)
             which = polyps[row, col]
-            wet = look.wet
+            wet, crease = look.wet, F(0)
+            s, theta = surface[row, col, 1], surface[row, col, 2]
+            first, second, hollow = _place_on_wall(
+                wall, s * scene[2], theta * (F(wall[2]) / F(_TURN))
+            )
             if which == 0:
-                s, theta = surface[row, col, 1], surface[row, col, 2]
+                crease = look.creases * hollow
                 red, green, blue, bx, by, bz, dirt = _wall(
-                    point, (nx, ny, nz), s, theta, footprint, scene, tint, tiles[0], look, stool
-                )
-                wet *= F(1) - F(0.5) * dirt
+                    point, (nx, ny, nz), s, theta, (first, second, hollow), footprint, scene,
+                    tiles[0], look, stool,
+                )  # fmt: skip
+                wet *= F(1) - F(0.7) * dirt
                 stained += dirt > F(0.5)
             else:
                 red, green, blue, bx, by, bz = _polyp(
-                    point, footprint, solids[which - 1], faces[which - 1], tiles[1], look
-                )
+                    point, (first, second), footprint, solids[which - 1], faces[which - 1],
+                    tiles[1], look,
+                )  # fmt: skip
+            # The film of water on the mucosa is smoother than the mucosa.
+            mx, my, mz = nx - look.film * bx, ny - look.film * by, nz - look.film * bz
+            scale = F(1) / math.sqrt(mx * mx + my * my + mz * mz)
+            mx, my, mz = mx * scale, my * scale, mz * scale
             nx, ny, nz = nx - bx, ny - by, nz - bz
             scale = F(1) / math.sqrt(nx * nx + ny * ny + nz * nz)
             nx, ny, nz = nx * scale, ny * scale, nz * scale
@@ -67,13 +77,14 @@ def shade(
             # The lamps are a ring, not a point: very near, the light no longer increases. Wet
             # tissue is less matte than chalk: the cosine to the power 3/4.
             root = math.sqrt(cosine)
-            light = look.power / (t * t + ring) * root * math.sqrt(root)
+            lamps = look.power / (t * t + ring)
+            shadow = math.exp(F(-0.7) * max(crease, F(0)))
+            light = lamps * root * math.sqrt(root) * shadow
             shine = F(0)
-            if cosine > F(0.93):
-                shine = wet * look.power / (t * t + ring)
-                shine *= _reflection(nx, ny, nz, vx, vy, vz, t, axes, look.sharpness)
-            # Light from all sides falls off slowly and takes the colour of the mucosa.
-            around = look.around * look.power / (t * F(24) + ring)
+            if -(mx * vx + my * vy + mz * vz) > F(0.93):
+                shine = wet * lamps * _reflection(mx, my, mz, vx, vy, vz, t, axes, look.sharpness)
+            # Light from all sides takes the colour of the mucosa, and little reaches a crease.
+            around = look.around * lamps * shadow * shadow
             red = red * (light + around * red) + shine
             green = green * (light + around * green) + shine
             blue = blue * (light + around * blue) + F(0.9) * shine
@@ -83,7 +94,7 @@ def shade(
                     clear = math.exp(-path * water[0])
                     above = origin[2] - water[1] >= 0
                     middle = t - F(0.75) * path if above else F(0.25) * path
-                    glow = look.power / (middle * middle + ring) * F(0.8)
+                    glow = F(0.75) * look.power / (middle * middle + ring)
                     glow *= F(1) - clear
                     red = red * clear + water[2] * glow
                     green = green * clear + water[3] * glow
@@ -96,10 +107,11 @@ def shade(
 
 
 @_inlined
-def _wall(point, normal, s, theta, footprint, scene, tint, tile, look, stool):
+def _wall(point, normal, s, theta, place, footprint, scene, tile, look, stool):
     """Return colour and relief (slopes in the world) of the wall, and the amount of stool."""
-    line, _, per_mm, solids = scene
+    line, _, _, solids = scene
     nx, ny, nz = normal
+    first, second, hollow = place
     u = s / tile[2] + look.shift_row
     v = theta * (F(1) / F(_TURN)) + look.shift_col
     level = _level(footprint, tile)
@@ -109,10 +121,10 @@ def _wall(point, normal, s, theta, footprint, scene, tint, tile, look, stool):
         grain += F(0.6) * more
         rise += F(0.5) * rise2
         swing += F(0.5) * swing2
-    first, second = _tint(tint, s * per_mm, theta * (F(tint[1]) / F(_TURN)))
-    mix = min(max(look.amber_share + F(0.2) * first, F(0)), F(1))
+    # Crests are pink, hollows amber, from the folds down to the grain.
+    mix = look.amber_share + look.hue * first - look.grain_hue * grain + F(0.2) * hollow
     bright = F(1) + look.patches * second + look.grain * grain
-    red, green, blue = _mucosa(look, mix, bright)
+    red, green, blue = _mucosa(look, min(max(mix, F(0)), F(1)), max(bright, F(0.3)))
     blood = look.vessels * vessel * (F(1) + F(0.35) * first)
     blood = min(max(blood, F(0)), F(0.8))
     red *= F(1) - F(0.35) * blood
@@ -126,33 +138,37 @@ def _wall(point, normal, s, theta, footprint, scene, tint, tile, look, stool):
         if gap < F(2):
             dim = F(1) - F(0.3) * math.exp(-gap * gap)
             red, green, blue = red * dim, green * dim, blue * dim
-    # Rows of the relief go along the tangent, columns around the colon.
-    p = line[min(int(s), line.shape[0] - 1)]
     rise *= look.relief
     swing *= look.relief
-    bx = rise * p[3] + swing * (p[4] * nz - p[5] * ny)
-    by = rise * p[4] + swing * (p[5] * nx - p[3] * nz)
-    bz = rise * p[5] + swing * (p[3] * ny - p[4] * nx)
     dirt = F(0)
     if stool[1] > 0:
-        _, lump, _, _ = _sample(tile, 3, F(0.9) * u, v)
+        _, lump, slope, turn = _sample(tile, 3, F(0.9) * u, v)
         near = (s - stool[0]) / stool[1]
-        dirt = lump * F(0.045) + F(0.5) * first + stool[2] * math.exp(-near * near)
+        dirt = (
+            lump * F(0.022) + F(0.35) * first + F(0.35) * second + stool[2] * math.exp(-near * near)
+        )
         dirt = (dirt + F(0.015) * grain) * F(2.2) - F(2.2)
         dirt = min(max(dirt, F(0)), F(1))
         if dirt > 0:
-            tone = F(1) + F(0.006) * grain + F(0.004) * lump
+            # Lumps: thin at the edge, with the shape and the shade of their own.
+            tone = (F(0.9) + F(0.006) * grain + F(0.008) * lump) * (F(0.5) + F(0.5) * dirt)
             red += dirt * (stool[3] * tone - red)
             green += dirt * (stool[4] * tone - green)
             blue += dirt * (stool[5] * tone - blue)
-            rough = F(1) + F(2.5) * dirt
-            bx, by, bz = bx * rough, by * rough, bz * rough
+            rise += dirt * (F(0.5) * rise + F(0.02) * slope)
+            swing += dirt * (F(0.5) * swing + F(0.02) * turn)
+    # Rows of the relief go along the tangent, columns around the colon.
+    p = line[min(int(s), line.shape[0] - 1)]
+    bx = rise * p[3] + swing * (p[4] * nz - p[5] * ny)
+    by = rise * p[4] + swing * (p[5] * nx - p[3] * nz)
+    bz = rise * p[5] + swing * (p[3] * ny - p[4] * nx)
     return red, green, blue, bx, by, bz, dirt
 
 
 @_inlined
-def _polyp(point, footprint, solid, face, tile, look):
+def _polyp(point, place, footprint, solid, face, tile, look):
     """Return colour and relief (slopes in the world) of a polyp."""
+    first, second = place
     dx, dy, dz = point[0] - solid[0], point[1] - solid[1], point[2] - solid[2]
     a = dx * solid[3] + dy * solid[4] + dz * solid[5]
     b = dx * solid[6] + dy * solid[7] + dz * solid[8]
@@ -163,15 +179,19 @@ def _polyp(point, footprint, solid, face, tile, look):
     arc *= solid[12] / max(flat, F(1e-4)) / tile[2]
     level = _level(footprint, tile)
     vessel, grain, rise, swing = _sample(tile, level, a * arc + face[2], b * arc + face[3])
-    bright = F(1.38) + look.grain * (F(0.7) + F(1.5) * face[1]) * grain
-    red, green, blue = _mucosa(look, look.amber_share, bright)
-    red *= F(1) + F(0.14) * face[0]
-    green *= F(1) - F(0.11) * face[0]
-    blue *= F(1) - F(0.06) * face[0]
-    blood = min(F(0.8) * look.vessels * vessel, F(0.6))
+    # At its foot a polyp has the colour of the wall; its own begins above.
+    own = min(max((c - solid[21]) / (F(0.5) * solid[12]), F(0)), F(1))
+    rough = F(0.6) + F(0.8) * face[1]
+    mix = look.amber_share + look.hue * first - look.grain_hue * grain - F(0.3) * own * face[0]
+    bright = F(1) + look.patches * second + look.polyp_grain * rough * grain
+    red, green, blue = _mucosa(look, min(max(mix, F(0)), F(1)), max(bright, F(0.3)))
+    green *= F(1) - F(0.08) * own * face[0]
+    blue *= F(1) - F(0.04) * own * face[0]
+    blood = min(look.polyp_vessels * rough * vessel, F(0.7))
+    red *= F(1) - F(0.25) * blood
     green *= F(1) - blood
     blue *= F(1) - F(0.8) * blood
-    bump = look.relief * (F(0.7) + F(0.7) * face[1])
+    bump = look.polyp_relief * rough
     bx = bump * (rise * solid[3] + swing * solid[6])
     by = bump * (rise * solid[4] + swing * solid[7])
     bz = bump * (rise * solid[5] + swing * solid[8])
@@ -227,14 +247,18 @@ def _sample(tile, level, u, v):
 
 
 @compiled
-def _tint(tint, row, col):
-    """Return the two slow fields of the wall by interpolation."""
-    table, cols = tint
-    i, j, k, a, b = cell(table.shape[0] // cols, cols, row, col)
+def _place_on_wall(wall, row, col):
+    """Return the two slow fields and the depth of a crease at a place of the wall."""
+    fields, creases, cols = wall
+    i, j, k, a, b = cell(fields.shape[0] // cols, cols, row, col)
     weights = ((F(1) - a) * (F(1) - b), (F(1) - a) * b, a * (F(1) - b), a * b)
     i *= cols
     corners = (i + j, i + k, i + cols + j, i + cols + k)
-    return _mean(table, corners, weights, 0), _mean(table, corners, weights, 1)
+    return (
+        _mean(fields, corners, weights, 0),
+        _mean(fields, corners, weights, 1),
+        _mean(creases, corners, weights, 0),
+    )
 
 
 @compiled
@@ -277,53 +301,65 @@ def _path_in_liquid(t, start, end):
 def draw_bubbles(behind, surface, bubbles, look):
     """Return a linear RGB image with bubbles, and the number of pixels that they cover.
 
-    A row of `bubbles`: row, column, radius (pixels), distance (mm), foam (0 clear, 1 white). They
-    are drawn in this order, each if the surface behind it is not nearer.
+    A row of `bubbles`: row, column, radius (pixels), distance (mm), kind (0 a bubble, 1 foam, 2 a
+    crumb of food). They are drawn in this order, each if the surface behind it is not nearer.
+    Crumbs are not counted.
     """
     image = behind.copy()
     rows, cols, _ = image.shape
     covered = np.zeros((rows, cols), np.uint8)
     for k in range(bubbles.shape[0]):
         r0, c0, radius = bubbles[k, 0], bubbles[k, 1], bubbles[k, 2]
-        away, foam = bubbles[k, 3], bubbles[k, 4]
+        away, kind = bubbles[k, 3], bubbles[k, 4]
         light = look.power / (away * away + look.ring_mm2)
         top, bottom = max(int(r0 - radius), 0), min(int(r0 + radius) + 2, rows)
         left, right = max(int(c0 - radius), 0), min(int(c0 + radius) + 2, cols)
-        rim = max(F(0.09), F(1.1) / radius)
+        rim = max(F(0.05), F(0.9) / radius)
+        size = max(F(0.045), F(0.6) / radius)
+        strength = F(0.3) + F(0.7) * F(k * 7 % 11) / F(10)
         for row in range(top, bottom):
             for col in range(left, right):
                 dy, dx = (F(row) - r0) / radius, (F(col) - c0) / radius
                 rho = math.sqrt(dx * dx + dy * dy)
                 if rho >= F(1) or surface[row, col, 0] < away:
                     continue
+                if kind > F(1.5):  # an opaque crumb, lit from the camera
+                    turn = F(k % 7)
+                    rho += F(0.3) * math.sin(F(4) * dx + turn) * math.sin(F(5) * dy - turn)
+                    if rho > F(0.85):
+                        continue
+                    tone = light * strength * (F(1) - F(0.6) * rho * rho - F(0.2) * dy)
+                    image[row, col, 0] = F(0.62) * tone
+                    image[row, col, 1] = F(0.50) * tone
+                    image[row, col, 2] = F(0.26) * tone
+                    continue
                 covered[row, col] = 1
-                # The middle is transparent; the rim refracts.
+                # The middle is transparent; towards the rim the film reflects and refracts more.
                 squeeze = F(1) - F(0.5) * rho * rho
                 back_row = min(max(int(r0 + squeeze * dy * radius), 0), rows - 1)
                 back_col = min(max(int(c0 + squeeze * dx * radius), 0), cols - 1)
                 if surface[back_row, back_col, 0] <= 0:
                     back_row, back_col = row, col
-                edge = (rho - (F(1) - F(1.6) * rim)) / rim
+                edge = (rho - (F(1) - F(2.2) * rim)) / rim
                 bright = math.exp(-edge * edge)
-                dark = F(0.9) - F(0.3) * rho * rho + F(2.2) * bright
-                if rho > F(1) - F(0.7) * rim:
-                    dark = F(0.22)
-                add = light * (F(0.07) * bright + F(0.03) * foam)
+                clear = F(0.92) - F(0.35) * rho * rho + F(1.8) * strength * bright
+                if rho > F(1) - rim:
+                    clear *= F(0.28)
+                add = light * (F(0.08) * strength * bright + F(0.02) * kind)
                 spot = F(0)
-                size = max(F(0.07), F(0.75) / radius)
                 for m in range(4):
-                    sy = F(0.13) if m < 2 else F(-0.13)
-                    sx = F(0.13) if m % 2 else F(-0.13)
-                    ey, ex = (dy - sy + F(0.22)) / size, (dx - sx) / size
+                    sy = F(0.09) if m < 2 else F(-0.09)
+                    sx = F(0.09) if m % 2 else F(-0.09)
+                    ey, ex = (dy - sy) / size, (dx - sx) / size
                     spot += math.exp(-ey * ey - ex * ex)
-                add += light * F(1.3) * spot
                 # The far wall of the bubble reflects the lamps once more, upside down.
-                ey = (dy - F(0.68)) / (F(2.2) * size)
+                ey = (dy - F(0.62)) / (F(2.5) * size)
                 ex = dx / (F(4) * size)
-                add += light * F(0.10) * math.exp(-ey * ey - ex * ex)
+                spot += F(0.15) * math.exp(-ey * ey - ex * ex)
+                add += light * F(0.9) * strength * spot
                 for c in range(3):
-                    tone = F(1) if c == 0 else F(1.06) - F(0.12) * F(c)
-                    image[row, col, c] = dark * behind[back_row, back_col, c] + tone * add
+                    tone = F(1) if c == 0 else F(1.04) - F(0.10) * F(c)
+                    image[row, col, c] = clear * behind[back_row, back_col, c] + tone * add
     return image, covered.sum()
 
 
