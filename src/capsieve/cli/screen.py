@@ -72,7 +72,7 @@ def command(
         if not path or "://" in path:
             what = f"{path} is a URL; download it first" if path else "the path is empty"
             raise click.BadParameter(what, param_hint="INPUT")
-    protected = exams_with_entries(out, database) if settings.overwrite else frozenset()
+    protected = exams_with_entries(out, database) if settings.overwrite else {}
     announce_compilation()
     with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:
         exams = screen(inputs, out, settings=settings, progress=listener, protected=protected)

@@ -71,7 +71,7 @@ def _line(metric: Metric) -> _Line:
 
 
 def _headline(evaluation: Evaluation, subset: str) -> list[_Line]:
-    """Return the first figures of a subset; false positives with the mean of normal frames."""
+    """Return the first metrics of a subset; false positives with the mean of normal frames."""
     lines = []
     for metric in pick(evaluation.metrics, HEADLINE, subset):
         line = _line(metric)
@@ -97,7 +97,7 @@ def _is_exam_per_patient(evaluation: Evaluation) -> bool:
 
 
 def _side_by_side(key: str, title: str, whole: list[_Line], test: list[_Line]) -> Table:
-    """Return the figures of all frames, and next to them those of the test part with intervals."""
+    """Return the metrics of all frames, and next to them those of the test part with intervals."""
     tested = {line.metric.key: line for line in test}
     with_bounds = _metrics_table(key, title, test)
     bounds = dict(zip(tested, with_bounds.column("interval"), strict=True))
@@ -167,7 +167,7 @@ def _metrics_table(
         Column("counts", "Counts", "number"),
         Column("interval", f"{100 * LEVEL:g} % interval"),
     )
-    empty = [place for place in range(len(columns)) if not any(row[place] for row in rows)]
+    empty = [number for number in range(len(columns)) if not any(row[number] for row in rows)]
     return _without_columns(Table(key, title, columns, tuple(rows), " ".join(notes)), empty)
 
 
@@ -206,18 +206,18 @@ def without_zeros(table: Table) -> Table:
     """The table without columns of zeros, which the caption names."""
     rows = [*table.rows, *([] if table.total is None else [table.total])]
     zero = [
-        place
-        for place, column in enumerate(table.columns)
-        if column.kind == "count" and not any(row[place] for row in rows)
+        number
+        for number, column in enumerate(table.columns)
+        if column.kind == "count" and not any(row[number] for row in rows)
     ]
-    names = ", ".join(table.columns[place].label.lower() for place in zero)
+    names = ", ".join(table.columns[number].label.lower() for number in zero)
     caption = f"{table.caption} Zero everywhere: {names}." if zero else table.caption
     return _without_columns(replace(table, caption=caption), zero)
 
 
-def _without_columns(table: Table, places: Sequence[int]) -> Table:
+def _without_columns(table: Table, numbers: Sequence[int]) -> Table:
     def cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(each for place, each in enumerate(row) if place not in places)
+        return tuple(each for number, each in enumerate(row) if number not in numbers)
 
     return replace(
         table,

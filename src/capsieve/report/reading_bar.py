@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from capsieve.decisions.model import LANDMARKS, Entry, Finding, Landmark, said
+from capsieve.decisions.reading import Reading
 from capsieve.report.exam_tables import HeadFrames
 from capsieve.report.reading_moments import Moments
 from capsieve.report.timeline import colour_strip, mark
 from capsieve.report.timeline_scale import Scale, bins_of, ticks
-from capsieve.review.decisions.reading import Finding, Reading
-from capsieve.review.decisions.vocabulary import LANDMARKS
 
 __all__ = ["colour_bar"]
 
@@ -30,7 +30,7 @@ _BLUE = "#2f5d8a"
 _TEXT = Markup('<text class="{}" x="{}" y="{}" font-size="14" text-anchor="{}" fill="{}">{}</text>')
 
 
-def colour_bar(reading: Reading, findings: Sequence[Finding], moments: Moments) -> Markup:
+def colour_bar(reading: Reading, findings: Sequence[Entry], moments: Moments) -> Markup:
     """Draw the exam, one bar for each head.
 
     Parameters
@@ -78,19 +78,17 @@ def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
 
 
 def _findings(
-    findings: Sequence[Finding], head: int, moments: Moments, top: float
+    findings: Sequence[Entry], head: int, moments: Moments, top: float
 ) -> Iterator[Markup]:
-    """A numbered mark for each finding of a head; dashed where a validator refused it."""
-    for number, finding in enumerate(findings, start=1):
-        place = moments.position(head, finding.content["best_frame"])
-        if finding.head != head or place is None:
+    """Yield a numbered mark for each finding of a head."""
+    for number, entry in enumerate(findings, start=1):
+        best = said(entry, Finding).best
+        place = moments.position(head, best.frame)
+        if best.head != head or place is None:
             continue
         x = _across(place, moments.scale)
         half = 6 + 4 * len(str(number))
         centre = min(max(x, half), _WIDTH - half)
-        refused = finding.confirmed is False
-        ground, ink = ("#ffffff", _ALERT) if refused else (_ALERT, "#ffffff")
-        dashes = ' stroke-dasharray="3 2"' if refused else ""
         yield mark(
             str(number),
             tip=(x, top - 1),
@@ -98,8 +96,8 @@ def _findings(
             half=half,
             attributes=(
                 f'fill="{_ALERT}"',
-                f'fill="{ground}" stroke="{_ALERT}" stroke-width="1.2"{dashes}',
-                f'font-size="13" font-weight="bold" text-anchor="middle" fill="{ink}"',
+                f'fill="{_ALERT}"',
+                'font-size="13" font-weight="bold" text-anchor="middle" fill="#ffffff"',
             ),
         )
 
@@ -112,8 +110,9 @@ def _landmarks(
     taken: list[float] = []  # where the last name of each line ends
     marks = [
         (place, LANDMARKS[name])
-        for name, mark in reading.landmarks.items()
-        if mark.head == head and (place := moments.position(head, mark.frame)) is not None
+        for name, entry in reading.landmarks.items()
+        if (mark := said(entry, Landmark)).head == head
+        and (place := moments.position(head, mark.frame)) is not None
     ]
     for place, words in sorted(marks):
         x, width = _across(place, moments.scale), len(words) * _LETTER
