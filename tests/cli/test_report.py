@@ -141,7 +141,7 @@ def test_whose_blind_reading_is_chosen(run, exam):
     ("arguments", "named"),
     [
         (("nowhere",), "nowhere"),
-        (("out",), "out"),
+        (("source",), "source"),
         (("out/small", "--revision", "2"), "revision"),
         (("out/small", "--database", "absent.sqlite"), "absent.sqlite"),
         (("out/small", "-o", "absent/report.html"), "absent"),

@@ -147,6 +147,7 @@ def _account() -> str:
 
 def _write_index(folder: Path, **options: object) -> None:
     """Write the index of a folder with exams."""
+    from capsieve.plurals import number_of
     from capsieve.report.index import write_index
     from capsieve.store.exam import exam_folders
 
@@ -157,4 +158,6 @@ def _write_index(folder: Path, **options: object) -> None:
             f"{folder} is a folder of exams; give the folder of one exam",
             param_hint=f"--{given[0]}",
         )
-    click.echo(f"Wrote {write_index(folder, folders)}, an index of {len(folders)} exams")
+    click.echo(
+        f"Wrote {write_index(folder, folders)}, an index of {number_of(len(folders), 'exam')}"
+    )
