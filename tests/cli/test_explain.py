@@ -23,7 +23,9 @@ def test_the_label_and_the_best_radius_are_printed(run, frame_file):
     result = run("explain", frame_file)
     assert result.exit_code == 0
     expected = capsieve.explain(read_image(frame_file))
-    assert expected.label in result.stdout.splitlines()[0].lower()
+    assert expected.label == "polyp"
+    assert result.stdout.startswith("Flagged: ")
+    assert f"R_max = {expected.radius_max}" in result.stdout.splitlines()[0]
 
 
 def test_writes_nothing_unless_asked(run, frame_file, tmp_path, monkeypatch):
@@ -267,6 +269,15 @@ def test_the_only_exam_of_a_folder_needs_no_name_and_of_several_one_is_chosen(ru
 def test_a_video_is_to_be_screened_first(run, tmp_path):
     (tmp_path / "exam.mp4").write_bytes(b"video")
     assert_failed(run("explain", tmp_path / "exam.mp4"), "capsieve screen", code=2)
+
+
+@pytest.mark.parametrize("command", [("explain",), ("screen", "-o", "out")])
+def test_a_url_is_wrong_usage(run, command):
+    assert_failed(run(*command, "https://example.org/frame.png"), "download", code=2)
+
+
+def test_an_unknown_detector_names_its_option(run, frame_file):
+    assert_failed(run("explain", frame_file, "--detector", "none"), "--detector", code=2)
 
 
 def test_a_study_that_moved_as_a_whole_is_explained(run, mine, tmp_path):

@@ -66,6 +66,16 @@ def test_the_same_model_in_another_place_is_the_same(run, exam, tmp_path):
     assert "Note" not in result.stderr
 
 
+def test_the_model_is_found_where_it_was_during_screening(run, exam, tmp_path, monkeypatch):
+    results = tmp_path / "some" / "other" / "folder" / "out"
+    results.parent.mkdir(parents=True)
+    exam.parent.rename(results)
+    monkeypatch.chdir(results)
+    result = run("explain", results / exam.name, "--frame", "0")
+    assert result.exit_code == 0, result.output
+    assert "Note" not in result.stderr
+
+
 def test_the_figure_of_a_model_is_written_and_the_same_again(run, frame_file, exam, tmp_path):
     for name in ("one.png", "two.png"):
         result = run("explain", frame_file, "--detector", "model.onnx", "-o", tmp_path / name)

@@ -69,7 +69,7 @@ def test_a_missing_folder_is_reported(run, tmp_path):
 def test_a_file_is_overwritten_only_with_force(run, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("width = 128\n")
-    assert_failed(run("parameters", "-o", file), file, "--force")
+    assert_failed(run("parameters", "-o", file), file, "--overwrite")
     assert file.read_text() == "width = 128\n"
-    assert run("parameters", "-o", file, "--force").exit_code == 0
+    assert run("parameters", "-o", file, "--overwrite").exit_code == 0
     assert "width = 256" in file.read_text()

@@ -43,6 +43,14 @@ def test_json_is_all_that_is_printed(run, exam, tmp_path):
     assert file.is_file()
 
 
+def test_a_folder_of_exams_gets_an_index(run, exam):
+    result = run("report", exam.parent)
+    assert result.exit_code == 0, result.output
+    page = (exam.parent / "index.html").read_text(encoding="utf-8")
+    assert 'href="small/report.html"' in page
+    assert_failed(run("report", exam.parent, "--pdf"), "--pdf", code=2)
+
+
 def test_an_exam_without_decisions_has_a_report(run, exam):
     assert run("report", exam).exit_code == 0
     assert sorted(path.name for path in exam.parent.iterdir()) == ["small"]
@@ -133,7 +141,7 @@ def test_whose_blind_reading_is_chosen(run, exam):
     ("arguments", "named"),
     [
         (("nowhere",), "nowhere"),
-        (("out",), "out"),
+        (("source",), "source"),
         (("out/small", "--revision", "2"), "revision"),
         (("out/small", "--database", "absent.sqlite"), "absent.sqlite"),
         (("out/small", "-o", "absent/report.html"), "absent"),

@@ -67,20 +67,10 @@ def test_the_command_prints_the_readings_and_the_page(run, tmp_path, monkeypatch
     assert given["options"].patient == ("7" if own else "4")
 
 
-def test_one_bar_covers_all_stages(monkeypatch):
-    shown = []
-
-    class Display:
-        def __enter__(self):
-            return lambda what, done, total, words: shown.append((what, done, total, words))
-
-        def __exit__(self, *_):
-            pass
-
-    monkeypatch.setattr(progress, "_display", lambda **_: Display())
+def test_one_bar_covers_all_stages(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "EVERY_S", 0.0)
     with progress.stage_progress({"first": 30.0, "second": 10.0}) as listen:
         for stage, share in (("first", 0.5), ("first", 1.0), ("second", 0.4), ("second", 1.0)):
             listen(stage, share)
-    assert [done for _, done, _, _ in shown] == [37, 75, 85, 100]
-    assert len({(what, total) for what, _, total, _ in shown}) == 1
-    assert shown[2][3].startswith("second")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["first: 38 %", "first: 75 %", "second: 85 %", "second: 100 %"]

@@ -96,7 +96,8 @@ def test_it_says_that_it_is_no_medical_device(page: str) -> None:
 
 def test_the_page_starts_with_the_papers_numbers_with_counts_and_intervals(written: Path) -> None:
     text = Page((written / "report.html").read_text()).text
-    start = text[: text.index("ROC curves")].replace(" %", "%")
+    place = text.index("Flagged as screened")
+    start = text[place : text.index("Figures", place)].replace(" %", "%")
     assert "Flagged as screened: R P = 37" in start
     for words in (
         "Sensitivity per polyp 81.25% 13 of 16 57.0 to 93.4%",
@@ -107,9 +108,22 @@ def test_the_page_starts_with_the_papers_numbers_with_counts_and_intervals(writt
         assert words in re.sub(r"\s+", " ", start)
 
 
-def test_a_missing_interval_is_explained_next_to_it() -> None:
-    rows = {row[0]: row for row in summary(made_evaluation()).rows}
-    assert "only 5 patients" in rows["AUC per frame"][-1]
+def test_a_missing_interval_is_explained_once_above_the_tables(tmp_path: Path) -> None:
+    evaluation = made_evaluation(compared=False, warnings=())
+    text = Page(page_of(evaluation, tmp_path)).text
+    assert text[: text.index("metrics.json")].count("only 5 patients") == 1
+    assert text.index("only 5 patients") < text.index("Sensitivity per polyp")
+    rows = {row[0]: row for row in summary(evaluation).rows}
+    assert rows["AUC per frame"][-1] == "\N{EN DASH}"
+
+
+def test_the_contents_name_every_section_and_table(page: str) -> None:
+    parsed = Page(page)
+    links = {link.removeprefix("#") for link in parsed.values("href")}
+    tables_there = {name for name in parsed.values("id") if name.startswith("table-")}
+    sections = set(parsed.values("aria-labelledby")) - {"leaks"}
+    assert sections | (tables_there - {"table-frame-counts"}) <= links
+    assert "definitions" in sections
 
 
 def test_leaks_come_before_the_numbers(written: Path) -> None:
@@ -348,7 +362,7 @@ def test_a_comparison_has_both_values_the_difference_and_mcnemars_p() -> None:
     rows = {row[0]: row for row in compared(both).rows}
     first, second, difference, interval, gained, lost, p = rows["Sensitivity per polyp"][1:]
     assert (first, second, difference) == ("81.25 %", "68.75 %", "+12.5 points")
-    assert "only 5 patients" in interval
+    assert interval == "\N{EN DASH}"
     assert (gained, lost, p) == (2, 0, 0.5)
     assert not rows["AUC per frame"][1].endswith("%")
 

@@ -66,3 +66,21 @@ def test_a_histogram_without_bars_is_left_out(evaluation):
     empty = replace(evaluation.histograms[0], normal=nothing, polyp=nothing)
     assert histogram_drawing(empty) is None
     assert drawings(bare_evaluation()) == {}
+
+
+def test_no_two_figures_have_the_same_title_or_alternative_text():
+    found = drawings(made_evaluation())
+    titles = [axes.get_title(loc="left") for each in found.values() for axes in each.figure.axes]
+    assert len(set(titles)) == len(titles)
+    assert len({each.alt for each in found.values()}) == len(found)
+
+
+def test_the_curve_of_reading_effort_ends_with_the_longest_list(evaluation):
+    listed = evaluation.frames.score > -np.inf
+    exam = evaluation.frames.exam.code
+    longest = max(listed[exam == each].mean() for each in np.unique(exam))
+    axes, caption = drawn(drawings(evaluation)["reading-effort"])
+    found, frames, _ = axes.lines[:3]
+    for line in (found, frames):
+        assert np.asarray(line.get_xdata())[-1] == pytest.approx(longest, abs=0.01)
+    assert "The curves end at" in caption

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from capsieve.frame_table import to_read
-from capsieve.report.exam_report import exam_report
+from capsieve.report.exam import exam_report
 from capsieve.store.frame_columns import frame_columns
 from capsieve.store.record import read_record, write_record
 from support.html_page import Page
@@ -147,9 +147,7 @@ def test_an_incomplete_exam_says_what_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_frames_that_nothing_is_known_of_stand_in_the_banner(
-    tmp_path: Path, complete: bool
-) -> None:
+def test_frames_that_were_not_screened_are_in_the_banner(tmp_path: Path, complete: bool) -> None:
     folder = tmp_path / "out" / "exam-1"
     thumbnails = write_exam(folder, complete=complete)
     record = read_record(folder)
@@ -158,8 +156,8 @@ def test_frames_that_nothing_is_known_of_stand_in_the_banner(
         counts["found"] += 32
     write_record(record, folder)
     text = Page(report_of(folder, thumbnails)).text
-    assert re.search(r"32 frames\s+were not screened:", text)
-    assert text.index("Nothing is known of them") < text.index("frames to read")
+    assert re.search(r"32 frames\s+were not screened", text)
+    assert text.index("were not screened") < text.index("frames to read")
     assert re.search(r"Not screened\s*32\b", text)
     assert "does not add up" not in text
 
@@ -177,6 +175,38 @@ def test_every_frame_to_read_is_on_the_page_once(tmp_path: Path) -> None:
     shown = [re.search(r"[Ff]rame (\d+) of head (\d)", text) for text in texts]
     assert sorted((int(each[2]), int(each[1])) for each in shown if each) == expected
     assert len(expected) == read_record(folder)["frame_counts"]["to_read"]
+
+
+def test_a_card_shows_three_thumbnails_and_folds_the_others(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    page = report_of(folder, write_exam(folder, events=1, length=9))
+    [card] = re.findall("<article.*?</article>", page, re.DOTALL)
+    shown, _, folded = card.partition("<details>")
+    assert shown.count("<li") == 3
+    more = folded.count("<li")
+    assert 3 + more + 1 == read_record(folder)["frame_counts"]["to_read"] > 5  # 1: the best frame
+    assert f"<summary>+{more}<" in card
+
+
+def test_every_key_of_the_legend_has_a_style(tmp_path: Path) -> None:
+    page = a_page(tmp_path)
+    keys = set(re.findall(r'class="key ([a-z]+-key)"', page)) | {"map-key"}
+    assert {"ball-key", "ellipse-key", "map-key"} <= keys
+    assert all(f".{name}::before" in page for name in keys)
+
+
+def test_several_warnings_are_one_block(tmp_path: Path) -> None:
+    page = a_page(tmp_path, warnings=["The first.", "The second.", "The third."])
+    assert page.count('<p class="warning"') + page.count('<div class="warning"') == 1
+
+
+def test_a_score_is_not_presented_as_a_probability(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "exam-1"
+    thumbnails = write_exam(folder)
+    record = read_record(folder)
+    record["detector"] = {"name": "learned", "score": "probability"}
+    write_record(record, folder)
+    assert "probab" not in Page(report_of(folder, thumbnails)).text
 
 
 def test_frames_without_a_picture_are_named(tmp_path: Path) -> None:
@@ -242,10 +272,10 @@ def test_a_long_exam_makes_a_small_page_with_every_event(tmp_path: Path) -> None
 def test_the_legend_names_preselection_only_if_there_was_one(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "exam-1"
     thumbnails = write_exam(folder)
-    assert "set aside: too smooth" in report_of(folder, thumbnails)
+    assert "rejected: too smooth" in report_of(folder, thumbnails)
     record = read_record(folder)
     for counts in (record["frame_counts"], *record["heads"].values()):
         rejected = counts["rejected"]
         rejected["score-low"] = rejected.pop("texture-low") + rejected.pop("texture-high")
     write_record(record, folder)
-    assert "set aside: too smooth" not in report_of(folder, thumbnails)
+    assert "rejected: too smooth" not in report_of(folder, thumbnails)

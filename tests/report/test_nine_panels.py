@@ -157,11 +157,6 @@ def test_a_bound_moved_out_of_the_way_does_not_blacken_the_energy(make_explanati
     assert panels(figure)[5].images[0].get_clim() == (0, 4.5)
 
 
-def test_figure_draws_into_a_figure_that_is_given(make_explanation):
-    mine = Figure()
-    assert nine_panels(make_explanation(), PAPER, figure=mine) is mine
-
-
 def test_user_settings_do_not_change_the_figure(make_explanation, tmp_path):
     import matplotlib as mpl
 

@@ -109,3 +109,15 @@ def test_a_table_without_rows_is_still_a_table():
     assert read(tables.csv(a_table())) == [["name", "frames", "rate"]]
     assert "N_F" in tables.terminal(a_table())
     Page(tables.html(a_table()))
+
+
+def test_a_narrow_terminal_breaks_lines_between_words():
+    columns = (Column("name", "What was measured"), Column("value", "Value of it", "number", 1))
+    rows = (("Sensitivity per frame of the small bowel", 0.5), ("Specificity", 12.25))
+    table = Table("t", "T", columns, rows)
+    wide = tables.terminal(table, width=200).splitlines()
+    assert len(wide) == 5
+    narrow = tables.terminal(table, width=24).splitlines()
+    assert max(map(len, narrow[1:])) <= 24
+    words = " ".join(narrow).split()
+    assert {"Sensitivity", "measured", "bowel", "Specificity"} <= set(words)

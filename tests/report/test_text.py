@@ -46,6 +46,12 @@ def test_shares_are_rounded_half_up_on_exact_decimals():
     assert text.share(16901, 18738) == "90.2 %"
     assert text.share(1, 0) == "–"
     assert text.percent(Fraction(13, 16), 1) == "81.3 %"
+
+
+def test_a_share_has_one_format_in_texts_and_tables():
+    column = Column("found", "Found", "share", 2)
+    for hits in range(17):
+        assert text.cell(hits / 16, column) == text.share(hits, 16)
     assert text.percent(1 - 0.0975, 1) == "90.3 %"
 
 

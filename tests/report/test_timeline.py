@@ -5,10 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from capsieve.report.bins import bins_of, positions, scale_of
 from capsieve.report.exam_tables import HeadFrames, event_list, head_frames
-from capsieve.report.ticks import frame_ticks, score_ticks, time_ticks
 from capsieve.report.timeline import timeline
+from capsieve.report.timeline_scale import (
+    bins_of,
+    frame_ticks,
+    positions,
+    scale_of,
+    score_ticks,
+    time_ticks,
+)
 from capsieve.store.exam import Exam
 from support.screened_exam import write_exam
 

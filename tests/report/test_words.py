@@ -1,10 +1,13 @@
 import math
 import re
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 from capsieve import Parameters
-from capsieve.report.words import feature_words, step_words, verdict, why
+from capsieve.report.words import decision, feature_words, frame_flag, step_words, why
 
 PAPER = Parameters()
 
@@ -14,36 +17,36 @@ PAPER = Parameters()
     [
         (
             {"reason": "texture-low", "label": "normal", "texture_max": 2.9},
-            "Normal: the texture is too weak. T_max = 2.90, below T_L = 3.",
+            "Not flagged: the texture is too weak. T_max = 2.90, below T_L = 3.",
         ),
         (
             {"reason": "texture-high", "label": "normal", "texture_max": 11.015},
-            "Normal: the texture is too strong. T_max = 11.02, above T_U = 8.",
+            "Not flagged: the texture is too strong. T_max = 11.02, above T_U = 8.",
         ),
         (
             {"reason": "radius-low", "label": "normal", "radius_max": 35},
-            "Normal: the best-fit ball is too small. R_max = 35, below R_P = 37.",
+            "Not flagged: the bulge is too small. R_max = 35, below R_P = 37.",
         ),
         (
             {"reason": "no-feature", "label": "normal", "features": (), "midpass_max": 0.1099},
-            "Normal: nothing stands out. max u = 0.110, below Theta = 0.125.",
+            "Not flagged: nothing stands out. max u = 0.110, below Theta = 0.125.",
         ),
-        ({}, "Polyp: the best-fit ball is large enough. R_max = 54, at least R_P = 37."),
+        ({}, "Flagged: a round bulge was found. R_max = 54, at least R_P = 37."),
     ],
 )
-def test_verdict_names_the_rule_the_value_and_the_bound(make_result, changes, sentence):
-    assert verdict(make_result(**changes), PAPER) == sentence
+def test_decision_names_the_rule_the_value_and_the_bound(make_result, changes, sentence):
+    assert decision(make_result(**changes), PAPER) == sentence
 
 
-def test_verdict_of_a_single_rejected_feature_tells_its_rule(make_result, make_feature):
+def test_decision_of_a_single_rejected_feature_tells_its_rule(make_result, make_feature):
     feature = make_feature(size=112, rejected="size-low", radius=0)
     result = make_result(reason="no-feature", label="normal", features=(feature,))
-    assert verdict(result, PAPER).endswith("Feature 1: size 112 is below S_L = 292.")
+    assert decision(result, PAPER).endswith("Feature 1: size 112 is below S_L = 292.")
 
 
-def test_verdict_of_several_rejected_features_tells_all_bounds(make_result, make_feature):
+def test_decision_of_several_rejected_features_tells_all_bounds(make_result, make_feature):
     features = tuple(make_feature(number=n, rejected="size-low", radius=0) for n in (1, 2))
-    text = verdict(make_result(reason="no-feature", label="normal", features=features), PAPER)
+    text = decision(make_result(reason="no-feature", label="normal", features=features), PAPER)
     for bound in ("None of 2", "S_L = 292", "S_U = 3237", "E_max = 6.5"):
         assert bound in text
 
@@ -92,7 +95,7 @@ def test_ball_is_named_by_its_shape(make_result):
 
 @pytest.mark.parametrize(
     ("radius", "says"),
-    [(54, "would have flagged it: R_max would be 54, at least"), (30, "also say normal: R_max")],
+    [(54, "would flag it: R_max would be 54, at least"), (30, "would not flag it: R_max")],
 )
 def test_preselected_frame_tells_what_geometry_would_have_said(
     make_result, make_feature, radius, says
@@ -139,3 +142,41 @@ def test_words_are_plain_sentences(make_result, make_feature):
     features = (make_feature(), make_feature(number=2, rejected="size-high", radius=0))
     for line in why(make_result(features=features), PAPER).splitlines():
         assert re.fullmatch(r"[A-Z][ -~]*\.", line), line
+
+
+LISTED = [
+    # head, frame, score, reason, duplicate_of
+    (0, 0, 5.0, "polyp", None),
+    (0, 1, 9.0, "polyp", 0),
+    (0, 2, 0.0, "texture-low", None),
+    (0, 3, None, None, None),
+    (0, 4, 9.0, "radius-low", None),
+    (1, 0, 9.0, "polyp", None),
+    (1, 1, 7.0, "polyp", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "position", "duplicate_of"),
+    [(0, 1, 1), (1, 1, None), (2, None, None), (4, 2, None), (5, 3, None), (6, 4, None)],
+)
+def test_position_on_the_list_counts_near_duplicates_once(row, position, duplicate_of):
+    names = ("head", "frame", "score", "reason", "duplicate_of")
+    table = pa.table(dict(zip(names, map(list, zip(*LISTED, strict=True)), strict=True)))
+    flagging = {"rule": "count", "value": 2.0, "frames": 2, "last_score": 9.0}
+    exam: Any = SimpleNamespace(
+        record={"flagging": flagging}, columns=lambda *chosen: table.select(chosen)
+    )
+    values = table.slice(row, 1).to_pylist()[0] | {"flagged": True}
+    flag = frame_flag(exam, values)
+    assert flag is not None
+    assert (flag.position, flag.duplicate_of) == (position, duplicate_of)
+
+
+def test_a_threshold_reads_no_other_frame():
+    flagging = {"rule": "threshold", "value": 37.0, "last_score": None}
+    exam = cast("Any", SimpleNamespace(record={"flagging": flagging}))
+    row = dict(zip(("head", "frame", "score", "reason", "duplicate_of"), LISTED[0], strict=True))
+    flag = frame_flag(exam, row | {"flagged": True})
+    assert flag is not None
+    assert (flag.position, flag.bound) == (None, 37.0)

@@ -77,12 +77,13 @@ def test_an_exam_is_compared_with_the_reference_range_of_the_detector(study):
     assert list(read_record(study / "results" / "a")["range"]["measures"]) == ["brightness"]
 
 
-def test_the_page_shows_probabilities_and_the_evidence_map(study):
+def test_the_page_shows_scores_and_the_evidence_map(study):
     page = (study / "results" / "a" / "report.html").read_text(encoding="utf-8")
     shown, _, provenance = page.partition('id="provenance"')
     for symbol in ("R<sub>P</sub>", "R_max"):
         assert symbol not in shown, symbol
-    assert "40.0 %" in shown
+    assert "score of 0.4: flagged from here" in shown
+    assert "probab" not in shown
     assert 'class="map" src="data:image/png;base64,' in shown
     assert FakeDetector.name in provenance
 

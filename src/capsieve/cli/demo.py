@@ -4,21 +4,32 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from capsieve.cli.options import workers_option
+from capsieve.cli.interrupting import interruptible
+from capsieve.cli.settings_options import PathType, settings_options
 
 if TYPE_CHECKING:
+    from capsieve.cli.progress import Bar
     from capsieve.result_table import Table
     from capsieve.screening.screen import ScreenedExam
     from capsieve.statistics.results import Evaluation
 
-__all__ = ["best_polyp_frame", "command"]
+__all__ = ["DemoSettings", "best_polyp_frame", "command"]
 
 _PANELS = "nine-panels.png"
+_STAGES = {
+    "Rendering": 18.0,
+    "Screening, paper": 10.0,
+    "Screening, learned": 7.0,
+    "Evaluating": 6.0,
+}
+_MEASURES = ("polyps.sensitivity", "frames.sensitivity", "frames.specificity", "frames.auc")
 
 _EXAMPLE = """\b
 Example:
@@ -27,105 +38,176 @@ Example:
 """
 
 
+@dataclass(frozen=True)
+class DemoSettings:
+    """How the demo runs."""
+
+    workers: int | None = field(
+        default=None,
+        metadata={"help": "Processes; by default one per core.", "metavar": "N", "min": 1},
+    )
+    overwrite: bool = field(
+        default=False, metadata={"help": "Replace an earlier demo in this folder."}
+    )
+    quiet: bool = field(default=False, metadata={"help": "Show no progress."})
+
+
 @click.command("demo", epilog=_EXAMPLE)
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     default=Path("capsieve-demo"),
     show_default=True,
     metavar="DIR",
     help="Folder for the study and the results.",
 )
-@workers_option
-@click.option("--overwrite", is_flag=True, help="Replace an earlier demo in this folder.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> None:
+@settings_options(DemoSettings)
+def command(settings: DemoSettings, out: Path) -> None:
     """Render a synthetic study of five exams, screen it and evaluate the results.
 
-    The study has 16 polyps. An interrupted demo continues with the same command.
+    The study has 16 polyps. The published algorithm and, if it is installed, the learned detector
+    are compared with equally many frames to read. An interrupted demo continues with the same
+    command.
     """
     from capsieve.atomic_write import check_replaceable
-    from capsieve.cli.output import say_compiling
-    from capsieve.cli.progress import exam_progress, frame_progress
-    from capsieve.compiling import is_compiled
-    from capsieve.errors import FileError
+    from capsieve.cli.output import announce_compilation
+    from capsieve.cli.progress import progress_bar
+    from capsieve.errors import file_errors
     from capsieve.evaluation.evaluate import evaluate
-    from capsieve.phantom import plan_study, write_study
     from capsieve.report import tables
-    from capsieve.report.evaluation import summary
-    from capsieve.screening.screen import screen
+    from capsieve.report.index import write_index
 
-    try:
+    with file_errors("create the folder", out):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot create the folder {out}: {error.strerror}") from error
     check_replaceable(out / _PANELS)
-    if not is_compiled("analysis"):
-        say_compiling()
-    plan = plan_study("demo")
-    total = sum(exam.plan.frames for exam in plan.exams)
-    click.echo(f"Rendering a synthetic study of {len(plan.exams)} exams ...", err=True)
-    quiet = quiet or not sys.stderr.isatty()  # keep logs short
-    with frame_progress("Rendering", total, quiet=quiet) as advance:
-        study = write_study(
-            plan,
-            out / "study",
-            workers=workers,
-            overwrite=overwrite,
-            progress=lambda exam, count: advance(count),
-        ).parent
-    click.echo("Screening it with the published algorithm as printed ...", err=True)
-    with exam_progress(quiet=quiet) as listener:
-        exams = screen(
-            study / "exams",
+    announce_compilation()
+    if not settings.quiet:
+        click.echo("Rendering, screening and evaluating five synthetic exams ...", err=True)
+    # Without a terminal one line is enough.
+    quiet = settings.quiet or not sys.stderr.isatty()
+    with interruptible(overwrite=settings.overwrite), progress_bar(_STAGES, quiet=quiet) as bar:
+        study = _render(out / "study", settings, bar)
+        paper = _screen(study, out / "results", settings, bar, "Screening, paper")
+        learned = None
+        if find_spec("onnxruntime") is not None:
+            counts = [exam.record["frame_counts"] for exam in paper if exam.record is not None]
+            frames = sum(count["found"] for count in counts)
+            read = 100 * sum(count["to_read"] for count in counts) / max(frames, 1)
+            share = f"{max(read, 0.1):.4g}%"
+            stage = "Screening, learned"
+            learned = _screen(study, out / "results-learned", settings, bar, stage, share)
+        bar.start("Evaluating")
+        evaluation = evaluate(
             out / "results",
-            workers=workers,
-            overwrite=overwrite,
-            progress=listener,
+            study / "labels.csv",
+            out / "evaluation",
+            regions=study,
+            baseline=None if learned is None else out / "results-learned",
         )
-    click.echo("Evaluating the results against the ground truth ...", err=True)
-    evaluation = evaluate(out / "results", study / "labels.csv", out / "evaluation", regions=study)
-    panels = _explain_best_polyp(evaluation, out)
-    click.echo(f"\n{tables.terminal(_exam_table(exams), title=False)}")
-    click.echo(f"\n{tables.terminal(summary(evaluation))}")
-    click.echo("\nThe frames are synthetic: these values test the software, not a detector.")
+        bar.update(0.8)
+        panels = _explain_best_polyp(evaluation, out)
+        done = [exam.folder for exam in paper if exam.record is not None]
+        index = write_index(out / "results", done)
+    click.echo(f"\n{tables.terminal(_exam_table(paper, learned), title=False)}")
+    click.echo(f"\n{tables.terminal(_result_table(evaluation), title=False)}")
+    click.echo("\nThe frames are synthetic: these numbers test the software, not a detector.")
     paths = {
-        "Reports of the exams": out / "results" / "EXAM" / "report.html",
-        "Report of the evaluation": out / "evaluation" / "report.html",
-        "Evidence for the best polyp": panels,
-        "Study with ground truth": study,
+        "Exams": index,
+        "Evaluation": out / "evaluation" / "report.html",
+        "Best polyp": panels,
+        "Study": study,
     }
     for title, path in paths.items():
         if path is not None:
-            click.echo(f"{title + ':':<29}{path.absolute()}")
-    click.echo(f"{'Read the exams:':<29}{_review_command(out / 'results')}")
-    if not all(exam.complete for exam in exams):
-        for exam in exams:
-            if exam.error is not None:
-                click.echo(f"capsieve: {exam.name} failed: {exam.error}", err=True)
+            click.echo(f"{title + ':':<12}{path.absolute()}")
+    click.echo(f"{'Read them:':<12}{_review_command(out / 'results')}")
+    failed = [exam for exam in (*paper, *(learned or ())) if not exam.complete]
+    for exam in failed:
+        click.echo(f"capsieve: {exam.name} is not complete. {exam.error or ''}".rstrip(), err=True)
+    if failed:
         click.get_current_context().exit(1)
 
 
-def _exam_table(exams: "Sequence[ScreenedExam]") -> "Table":
+def _render(folder: Path, settings: DemoSettings, bar: "Bar") -> Path:
+    from capsieve.cli.progress import frame_counter
+    from capsieve.phantom import plan_study, write_study
+
+    plan = plan_study("demo")
+    bar.start("Rendering")
+    advance = frame_counter(bar, sum(exam.plan.frames for exam in plan.exams))
+    return write_study(
+        plan,
+        folder,
+        workers=settings.workers,
+        overwrite=settings.overwrite,
+        progress=lambda exam, count: advance(count),
+    ).parent
+
+
+def _screen(
+    study: Path, out: Path, settings: DemoSettings, bar: "Bar", stage: str, read: str | None = None
+) -> "list[ScreenedExam]":
+    """Screen with the paper's detector, or with the learned one and a reading list."""
+    from capsieve.cli.progress import exam_listener
+    from capsieve.screening.screen import screen
+
+    bar.start(stage)
+    return screen(
+        study / "exams",
+        out,
+        detector="paper" if read is None else "learned",
+        read=read,
+        workers=settings.workers,
+        overwrite=settings.overwrite,
+        progress=exam_listener(bar),
+    )
+
+
+def _exam_table(
+    paper: "Sequence[ScreenedExam]", learned: "Sequence[ScreenedExam] | None"
+) -> "Table":
+    """Frames, frames to read and events of each exam by detector."""
     from capsieve.result_table import Column, Table
 
-    labels = {"found": "Frames", "to_read": "To read", "events": "Events"}
-    counts = [exam.record["frame_counts"] if exam.record is not None else {} for exam in exams]
-    rows = [[count.get(key) for key in labels] for count in counts]
-    return Table(
-        "exams",
-        "Exams",
-        (Column("exam", "Exam"), *(Column(*each, "count") for each in labels.items())),
-        tuple((exam.name, *row) for exam, row in zip(exams, rows, strict=True)),
-        total=("Total", *(sum(filter(None, column)) for column in zip(*rows, strict=True))),
+    columns = [Column("exam", "Exam"), Column("frames", "Frames", "count")]
+    rows = [[exam.name, *_counts(exam, "found")] for exam in paper]
+    for name, exams in {"paper": paper, "learned": learned}.items():
+        if exams is not None:
+            columns.append(Column(f"{name}_to_read", f"To read, {name}", "count"))
+            columns.append(Column(f"{name}_events", f"Events, {name}", "count"))
+            counts = [_counts(exam, "to_read", "events") for exam in exams]
+            rows = [[*row, *more] for row, more in zip(rows, counts, strict=True)]
+    return Table("exams", "Exams", tuple(columns), tuple(map(tuple, rows)))
+
+
+def _counts(exam: "ScreenedExam", *names: str) -> list[int | None]:
+    counts = None if exam.record is None else exam.record["frame_counts"]
+    return [None if counts is None else counts[name] for name in names]
+
+
+def _result_table(evaluation: "Evaluation") -> "Table":
+    """The main results of the paper's detector and, at the same share read, of the learned one."""
+    from capsieve.report import text
+    from capsieve.result_table import Column, Table
+
+    both = evaluation.comparison
+    sides = [evaluation.metrics] if both is None else [both.first, both.second]
+    found = [{each.key: each for each in side if each.subset == "all"} for side in sides]
+    read = text.metric(evaluation.metric("effort.share_of_frames"))
+    rows = []
+    for key in _MEASURES:
+        values = [f"{text.metric(side[key])} {text.counts(side[key])}".strip() for side in found]
+        rows.append((found[0][key].name, *values))
+    columns = (
+        Column("measure", f"{read} of the frames read"),
+        *(Column(name, name, "number") for name in ("paper", "learned")[: len(found)]),
     )
+    return Table("results", "Results", columns, tuple(rows))
 
 
 def _review_command(results: Path) -> str:
     """Return the command that opens the results in the review app, as this one was called."""
-    from importlib.util import find_spec
-
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         program = f"{shlex.quote(sys.executable)} -m capsieve"

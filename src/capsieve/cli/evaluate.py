@@ -10,6 +10,7 @@ from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import (
     json_option,
     labels_option,
+    quiet_option,
 )
 from capsieve.cli.settings_options import PathType, settings_options
 from capsieve.statistics.options import EvaluationOptions
@@ -60,6 +61,7 @@ Example:
 )
 @click.option("--no-galleries", is_flag=True, help="Show no frames in the report.")
 @json_option("metrics.json")
+@quiet_option
 def command(
     results: Path,
     labels: Path,
@@ -68,6 +70,7 @@ def command(
     baseline: Path | None,
     no_galleries: bool,
     as_json: bool,
+    quiet: bool,
     **inputs: Any,
 ) -> None:
     """Evaluate the results in OUT, or the scores of any program, against labels.
@@ -79,12 +82,14 @@ def command(
     known polyp, patient, head, block, source, finding. Kvasir-Capsule and Capsule Vision 2024 are
     read as downloaded.
     """
-    from capsieve.evaluation.evaluate import evaluate
+    from capsieve.cli.progress import progress_bar
+    from capsieve.evaluation.evaluate import STAGES, evaluate
     from capsieve.report.evaluation import metrics_json
 
     if baseline is not None and baseline.resolve() == results.resolve():
         raise click.BadParameter("it is the same as OUT", param_hint="'--baseline'")
-    with interruptible(kept=False):
+    stages: dict[str, float] = dict(zip(STAGES, (2, 3, 5), strict=True))
+    with interruptible(kept=False), progress_bar(stages, quiet=quiet) as bar:
         evaluation = evaluate(
             results,
             labels,
@@ -92,6 +97,7 @@ def command(
             options=settings,
             baseline=baseline,
             galleries=not no_galleries,
+            progress=bar.start,
             **inputs,
         )
     if as_json:
@@ -107,10 +113,12 @@ def say_evaluation(evaluation: "Evaluation") -> None:
     from capsieve.report import tables
     from capsieve.report.comparison_tables import compared
     from capsieve.report.evaluation import summary, title
-    from capsieve.report.evaluation_tables import baseline_warnings
+    from capsieve.report.evaluation_tables import baseline_warnings, missing_intervals
 
     warnings = (*evaluation.warnings, *baseline_warnings(evaluation))
     say_cautions(evaluation.leaks, warnings, evaluation.problems)
     click.echo(f"{title(evaluation)}\n\n{tables.terminal(summary(evaluation))}")
+    if missing := missing_intervals(evaluation):
+        click.echo(missing)
     if evaluation.comparison is not None:
         click.echo(f"\n{tables.terminal(compared(evaluation.comparison))}")

@@ -27,8 +27,8 @@ Example:
 @click.argument("results", type=PathType(), metavar="OUT")
 @click.option(
     "--read",
-    metavar="10%|300",
-    help="Flag the frames with the highest scores: a share of the frames, or a number.",
+    metavar="SHARE|NUMBER",
+    help="Flag the frames with the highest scores: a percentage of the frames, or a number.",
 )
 @click.option(
     "--threshold", type=float, metavar="SCORE", help="Flag the frames with at least this score."

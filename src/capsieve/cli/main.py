@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.showwarning = _show_warning
     try:
         code = cli.main(args=arguments, prog_name="capsieve", standalone_mode=False)
-        if sys.stdout is not None:  # None where it was closed before we came
+        if sys.stdout is not None:  # None if it was closed before the start
             sys.stdout.flush()
     except click.Abort:  # click's name for Ctrl-C
         sys.exit(130)

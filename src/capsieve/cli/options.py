@@ -17,7 +17,6 @@ __all__ = [
     "labels_option",
     "out_folder_option",
     "quiet_option",
-    "workers_option",
 ]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -31,7 +30,7 @@ class ParametersFile(PathType):
     ) -> "Parameters":
         """Return the parameters; fail if the file cannot be read.
 
-        The name of a preset wins over a file of that name, whose path is then ``./inferred``.
+        The name of a preset wins over a file of that name, which is then given as ``./inferred``.
         """
         from capsieve.parameters import PRESETS, Parameters
 
@@ -50,10 +49,6 @@ labels_option: Decorator = click.option(
 
 label_format_option: Decorator = click.option(
     "--label-format", metavar="NAME", help="Format of the labels, if it is not recognised."
-)
-
-workers_option: Decorator = click.option(
-    "--workers", type=click.IntRange(1), help="Processes; by default one per core."
 )
 
 quiet_option: Decorator = click.option("--quiet", is_flag=True, help="Show no progress.")

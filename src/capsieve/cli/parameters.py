@@ -32,8 +32,8 @@ Example:
     metavar="FILE.toml",
     help="Write there instead of printing.",
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def command(preset: Literal["printed", "inferred"], out: Path | None, force: bool) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+def command(preset: Literal["printed", "inferred"], out: Path | None, overwrite: bool) -> None:
     """Print the parameters of the detectors as TOML, with the paper's symbols and meanings.
 
     Change what you like in the file and give it to other commands with --parameters, which also
@@ -45,7 +45,7 @@ def command(preset: Literal["printed", "inferred"], out: Path | None, force: boo
     if out is None:
         click.echo(PRESETS[preset].to_toml(), nl=False)
     else:
-        if out.exists() and not force:
-            raise FileError(f"{out} already exists; choose another name, or add --force")
+        if out.exists() and not overwrite:
+            raise FileError(f"{out} already exists; choose another name, or add --overwrite")
         PRESETS[preset].save(out)
         click.echo(f"Wrote {out}")

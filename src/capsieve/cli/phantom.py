@@ -1,15 +1,16 @@
 """``capsieve phantom``: synthetic exams with their truth."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from capsieve.cli.interrupting import interruptible
-from capsieve.cli.options import quiet_option, workers_option
-from capsieve.cli.settings_options import PathType
+from capsieve.cli.options import out_folder_option, quiet_option
+from capsieve.cli.settings_options import settings_options
 
-__all__ = ["command"]
+__all__ = ["PhantomSettings", "command"]
 
 _EXAMPLE = """\b
 Example:
@@ -18,71 +19,45 @@ Example:
 """
 
 
+def _option(default: Any, help_text: str, **metadata: Any) -> Any:
+    return field(default=default, metadata={"help": help_text, **metadata})
+
+
+@dataclass(frozen=True)
+class PhantomSettings:
+    """Which synthetic study is rendered, and how it is written."""
+
+    study: Literal["demo", "paper"] | None = _option(
+        None,
+        "Study of fixed composition: demo (5 patients, 16 polyps, 670 frames) or that of the paper "
+        "(18,968 frames).",
+    )
+    patients: int | None = _option(None, "Patients, one exam each.", min=1)
+    frames: int | None = _option(None, "Frames per patient.", min=1)
+    polyps: int | None = _option(None, "Polyps per patient.", min=0)
+    seed: int = _option(0, "Each seed gives another study.")
+    file_format: Literal["mp4", "png"] = _option(
+        "mp4", "H.264 video, or a folder of PNG files per exam.", option="--format"
+    )
+    size: int = _option(512, "Rows and columns.")
+    heads: int = _option(1, "Cameras.", min=1, max=2)
+    field: Literal["circle", "cut-square"] = _option("circle", "Shape of the field of view.")
+    surround: Literal["black", "grey", "blue"] = _option(
+        "black", "Colour around the field of view."
+    )
+    text: bool = _option(False, "Burn time and frame number into the surround.")
+    depth: bool = _option(False, "Also write depth maps.")
+    workers: int | None = _option(None, "Processes; by default one per core.", min=1)
+    overwrite: bool = _option(False, "Remove another study from the folder first.")
+
+
 @click.command("phantom", epilog=_EXAMPLE)
-@click.option(
-    "-o",
-    "--out",
-    type=PathType(file_okay=False),
-    required=True,
-    metavar="STUDY",
-    help="Folder of the study. An interrupted run of the same study is resumed.",
+@out_folder_option(
+    "Folder of the study. An interrupted run of the same study is continued.", "STUDY"
 )
-@click.option(
-    "--study",
-    "name",
-    type=click.Choice(["demo", "paper"]),
-    help="Study of fixed composition: demo (5 patients, 16 polyps, 670 frames) or that of the "
-    "paper (18,968 frames).",
-)
-@click.option("--patients", type=click.IntRange(1), metavar="N", help="Patients, one exam each.")
-@click.option("--frames", type=click.IntRange(1), metavar="N", help="Frames per patient.")
-@click.option("--polyps", type=click.IntRange(0), metavar="N", help="Polyps per patient.")
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Each seed gives another study."
-)
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["mp4", "png"]),
-    default="mp4",
-    show_default=True,
-    help="H.264 video, or a folder of PNG files per exam.",
-)
-@click.option("--size", type=int, default=512, show_default=True, help="Rows and columns.")
-@click.option("--heads", type=click.IntRange(1, 2), default=1, show_default=True, help="Cameras.")
-@click.option(
-    "--field",
-    type=click.Choice(["circle", "cut-square"]),
-    default="circle",
-    show_default=True,
-    help="Shape of the field of view.",
-)
-@click.option(
-    "--surround",
-    type=click.Choice(["black", "grey", "blue"]),
-    default="black",
-    show_default=True,
-    help="Colour around the field of view.",
-)
-@click.option("--text", is_flag=True, help="Burn time and frame number into the surround.")
-@click.option("--depth", is_flag=True, help="Also write depth maps.")
-@workers_option
-@click.option("--overwrite", is_flag=True, help="Remove another study from the folder first.")
+@settings_options(PhantomSettings)
 @quiet_option
-def command(
-    out: Path,
-    name: str | None,
-    patients: int | None,
-    frames: int | None,
-    polyps: int | None,
-    seed: int,
-    file_format: Any,
-    depth: bool,
-    workers: int | None,
-    overwrite: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def command(settings: PhantomSettings, out: Path, quiet: bool) -> None:
     """Render synthetic exams of the colon with known truth.
 
     Writes the exams, labels.csv, polyps.csv and masks.csv, and per exam poses, visible polyps and
@@ -91,23 +66,32 @@ def command(
     from capsieve.cli.progress import frame_progress
     from capsieve.phantom import plan_study, write_study
 
-    if name is None and None in (patients, frames, polyps):
+    if settings.study is None and None in (settings.patients, settings.frames, settings.polyps):
         raise click.UsageError("Give --study demo or paper, or --patients, --frames and --polyps.")
     study = plan_study(
-        name or "custom", patients=patients, frames=frames, polyps=polyps, seed=seed, **options
+        settings.study or "custom",
+        patients=settings.patients,
+        frames=settings.frames,
+        polyps=settings.polyps,
+        seed=settings.seed,
+        size=settings.size,
+        heads=settings.heads,
+        field=settings.field,
+        surround=settings.surround,
+        text=settings.text,
     )
     total = sum(exam.plan.frames * exam.plan.heads for exam in study.exams)
     with (
-        interruptible(overwrite=overwrite),
+        interruptible(overwrite=settings.overwrite),
         frame_progress("Rendering", total, quiet=quiet) as advance,
     ):
         write_study(
             study,
             out,
-            file_format=file_format,
-            depth=depth,
-            workers=workers,
-            overwrite=overwrite,
+            file_format=settings.file_format,
+            depth=settings.depth,
+            workers=settings.workers,
+            overwrite=settings.overwrite,
             progress=lambda exam, count: advance(count),
         )
     click.echo(f"{len(study.exams)} exams, {total} frames: {out}")

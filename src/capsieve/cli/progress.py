@@ -1,11 +1,9 @@
-"""A progress bar on a terminal, plain lines every few seconds elsewhere."""
+"""Progress of a command: one bar over all its stages on a terminal, lines elsewhere."""
 
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import click
@@ -16,15 +14,95 @@ if TYPE_CHECKING:
 
     from capsieve.screening.settings import Listener, Progress
 
-__all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars", "stage_progress"]
+__all__ = [
+    "EVERY_S",
+    "Bar",
+    "exam_listener",
+    "exam_progress",
+    "frame_progress",
+    "live_bars",
+    "progress_bar",
+    "stage_progress",
+]
 
 EVERY_S = 5.0
 """Seconds between two lines, if stderr is not a terminal."""
 
-_RECENT_S = 60.0  # what is left is estimated from the last minute: finished stages took no time
+Show = Callable[[str, float, str], None]
+"""Takes the stage, the fraction of the whole work that is done, and further text."""
 
-Show = Callable[[str, int, int, str], None]
-"""Takes the task, the units done, all units, and further text such as the rate."""
+
+class Bar:
+    """The progress through stages, each with a weight: its part of the whole time."""
+
+    def __init__(self, stages: Mapping[str, float], show: Show) -> None:
+        self._stages = stages
+        self._show = show
+        self._stage = ""
+
+    def start(self, stage: str, fraction: float = 0.0) -> None:
+        """Show that a stage starts, and that those before it are done."""
+        self._stage = stage
+        self.update(fraction)
+
+    def update(self, fraction: float, words: str = "") -> None:
+        """Show the fraction of the stage that is done."""
+        names = list(self._stages)
+        before = sum(self._stages[name] for name in names[: names.index(self._stage)])
+        done = before + min(max(fraction, 0.0), 1.0) * self._stages[self._stage]
+        self._show(self._stage, done / sum(self._stages.values()), words)
+
+
+@contextmanager
+def progress_bar(stages: Mapping[str, float], *, quiet: bool = False) -> Iterator[Bar]:
+    """Yield a bar over stages with these weights, shown from the start; if quiet, nothing is."""
+    if quiet:
+        yield Bar(stages, lambda stage, fraction, words: None)
+    elif sys.stderr.isatty():
+        from rich.progress import TextColumn, TimeElapsedColumn
+
+        with live_bars(TextColumn("{task.fields[words]}", markup=False), count=False) as bars:
+            bars.columns = (*bars.columns[:-1], TimeElapsedColumn(), bars.columns[-1])
+            task = bars.add_task(next(iter(stages)), total=1.0, words="")
+
+            def show(stage: str, fraction: float, words: str) -> None:
+                bars.update(task, description=stage, completed=fraction, words=words)
+
+            yield Bar(stages, show)
+            bars.update(task, completed=1.0, words="")
+    else:
+        yield Bar(stages, _lines())
+
+
+def _lines() -> Show:
+    from capsieve.report.text import plain
+
+    last = time.monotonic()
+
+    def show(stage: str, fraction: float, words: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < EVERY_S:
+            return
+        last = now
+        with suppress(OSError):  # a full disk or a closed pipe does not stop the work
+            line = f"{stage}: {100 * fraction:.0f} %{f', {words}' if words else ''}"
+            click.echo(plain(line), err=True)
+
+    return show
+
+
+@contextmanager
+def stage_progress(
+    stages: Mapping[str, float], *, quiet: bool = False
+) -> Iterator[Callable[[str, float], None]]:
+    """Yield a function that takes a stage and the fraction of it that is done."""
+    with progress_bar(stages, quiet=quiet) as bar:
+
+        def listen(stage: str, fraction: float) -> None:
+            bar.start(stage, fraction)
+
+        yield listen
 
 
 @contextmanager
@@ -32,71 +110,71 @@ def frame_progress(
     what: str, total: int, *, quiet: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """Yield a function that takes the number of frames finished since its last call."""
-    with _display(quiet=quiet) as show:
-        rate = _Rate()
-        finished = 0
-
-        def advance(count: int) -> None:
-            nonlocal finished
-            finished += count
-            show(what, finished, total, rate.words(finished, total))
-
-        yield advance
+    with progress_bar({what: 1.0}, quiet=quiet) as bar:
+        bar.start(what)
+        yield frame_counter(bar, total)
 
 
-@contextmanager
-def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
-    """Yield a listener for :func:`capsieve.screen`."""
-    with _display(quiet=quiet) as show:
-        rates: dict[int, _Rate] = {}
+def frame_counter(bar: Bar, total: int) -> Callable[[int], None]:
+    """Return a function that takes the number of frames finished since its last call."""
+    rate, finished = _Rate(), 0
 
-        def listen(progress: "Progress") -> None:
-            rate = rates.setdefault(progress.number, _Rate())
-            count = f"{progress.number} of {progress.exams} " if progress.exams > 1 else ""
-            words = rate.words(progress.done, progress.total, before=progress.resumed)
-            show(f"Exam {count}{progress.exam}", progress.done, progress.total, words)
+    def advance(count: int) -> None:
+        nonlocal finished
+        finished += count
+        fraction = finished / max(total, 1)
+        bar.update(fraction, f"{finished:,} of {total:,} frames{rate.words(finished, fraction)}")
 
-        yield listen
+    return advance
 
 
 @contextmanager
-def stage_progress(
-    stages: Mapping[str, float], *, quiet: bool = False
-) -> Iterator[Callable[[str, float], None]]:
-    """Yield a function that takes a stage and its finished fraction; there is one bar for all.
+def exam_progress(what: str = "Scoring frames", *, quiet: bool = False) -> "Iterator[Listener]":
+    """Yield a listener for :func:`capsieve.screen`, with one bar over all exams."""
+    with progress_bar({what: 1.0}, quiet=quiet) as bar:
+        bar.start(what)
+        yield exam_listener(bar)
 
-    `stages` are the stages in their order with their usual parts of the time.
-    """
-    whole = sum(stages.values())
-    before = dict(zip(stages, accumulate(stages.values(), initial=0.0), strict=False))
-    recent: deque[tuple[float, float]] = deque()  # times and percentages
 
-    with _display(quiet=quiet, unit="%") as show:
+def exam_listener(bar: Bar) -> "Listener":
+    """Return a listener for :func:`capsieve.screen` that shows the progress over all exams."""
+    rate = _Rate()
+    exams: dict[int, Progress] = {}
 
-        def listen(stage: str, fraction: float) -> None:
-            now, done = time.monotonic(), 100 * (before[stage] + fraction * stages[stage]) / whole
-            recent.append((now, done))
-            while recent[0][0] < now - _RECENT_S:
-                recent.popleft()
-            since, gained = now - recent[0][0], done - recent[0][1]
-            left = f", {_duration((100 - done) * since / gained)} left" if gained > 0 else ""
-            show("Study", int(done), 100, stage + left)
+    def listen(progress: "Progress") -> None:
+        exams[progress.number] = progress
+        done = [each.done / each.total if each.total else 1.0 for each in exams.values()]
+        fraction = sum(done) / progress.exams
+        new = sum(each.done - each.resumed for each in exams.values())  # not of an earlier run
+        frames = sum(each.done for each in exams.values())
+        which = f"exam {progress.number} of {progress.exams}, " if progress.exams > 1 else ""
+        words = f"{which}{frames:,} frames{rate.words(new, fraction)}"
+        bar.update(fraction, words if fraction < 1 else f"{frames:,} frames, writing results")
 
-        yield listen
+    return listen
 
 
 class _Rate:
-    """Frames per second since the start, and the time that is left."""
+    """Frames per second and the time left, since the first frames were finished.
+
+    The time before is that of reading files, starting processes and compiling.
+    """
 
     def __init__(self) -> None:
-        self._started = time.monotonic()
+        self._start: tuple[float, int, float] | None = None
 
-    def words(self, finished: int, total: int, *, before: int = 0) -> str:
-        count = finished - before  # those of an earlier run took no time
-        if count <= 0:
+    def words(self, frames: int, fraction: float) -> str:
+        now = time.monotonic()
+        if self._start is None:
+            if frames:
+                self._start = now, frames, fraction
             return ""
-        rate = count / max(time.monotonic() - self._started, 1e-9)
-        return f"{rate:.0f} frames/s, {_duration((total - finished) / rate)} left"
+        began, first, before = self._start
+        seconds, new = now - began, fraction - before
+        if seconds <= 0 or frames <= first or new <= 0:
+            return ""
+        left = _duration(seconds * (1 - fraction) / new)
+        return f", {(frames - first) / seconds:.3g} frames/s, {left} left"
 
 
 def _duration(seconds: float) -> str:
@@ -104,54 +182,12 @@ def _duration(seconds: float) -> str:
     return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02d} s"
 
 
-@contextmanager
-def _display(*, quiet: bool, unit: str = "frames") -> Iterator[Show]:
-    if quiet:
-        yield lambda what, done, total, words: None
-    elif sys.stderr.isatty():
-        yield from _bar()
-    else:
-        yield from _lines(unit)
-
-
-def live_bars(last: "ProgressColumn") -> "LiveBars":
-    """Return bars on stderr: what, the bar, how many of how many, and a last column."""
+def live_bars(last: "ProgressColumn", *, count: bool = True) -> "LiveBars":
+    """Return bars on stderr: description, bar, count (or percentage), and a last column."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as LiveBars
 
     what = TextColumn("{task.description}", markup=False)
-    return LiveBars(what, BarColumn(), MofNCompleteColumn(), last, console=Console(stderr=True))
-
-
-def _bar() -> Iterator[Show]:
-    from rich.progress import TaskID, TextColumn
-
-    tasks: dict[str, TaskID] = {}
-    with live_bars(TextColumn("{task.fields[words]}", markup=False)) as progress:
-
-        def show(what: str, done: int, total: int, words: str) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what, total=total, words="")
-            progress.update(tasks[what], completed=done, total=max(done, total), words=words)
-            if done >= total and len(tasks) > 1:  # a thousand exams are not a thousand bars
-                progress.remove_task(tasks.pop(what))
-
-        yield show
-
-
-def _lines(unit: str) -> Iterator[Show]:
-    from capsieve.report.text import plain
-
-    last = time.monotonic()
-
-    def show(what: str, done: int, total: int, words: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if done and now - last >= EVERY_S:
-            last = now
-            tail = f", {words}" if words else ""
-            with suppress(OSError):  # a full disk or a closed pipe does not stop the work
-                click.echo(plain(f"{what}: {done} of {total} {unit}{tail}"), err=True)
-
-    yield show
+    number = MofNCompleteColumn() if count else TaskProgressColumn()
+    return LiveBars(what, BarColumn(), number, last, console=Console(stderr=True))

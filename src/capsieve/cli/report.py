@@ -12,11 +12,12 @@ Example:
   capsieve report results/exam -o exam.html --pdf
   capsieve report results/exam --reader anna
   capsieve report results/exam --revision 1 --json
+  capsieve report results
 """
 
 
 @click.command("report", epilog=_EXAMPLE)
-@click.argument("exam", type=click.Path(path_type=Path), metavar="OUT/EXAM")
+@click.argument("exam", type=click.Path(path_type=Path), metavar="OUT[/EXAM]")
 @click.option(
     "-o",
     "--out",
@@ -59,12 +60,19 @@ def command(
 ) -> None:
     """Write the report of a reading: findings with their frames, landmarks, cleanliness, state.
 
+    With the folder OUT of several exams, write OUT/index.html, which links to their reports.
+
     OUT/EXAM is the folder of one exam that was read with capsieve review. The report is one HTML
     file that needs no network. What is not signed is marked as a draft.
 
     Exit code 1 if there is a problem: the signature does not hold, or decisions are missing, cannot
     be read, or do not fit the exam. The report is written, and names the problem first.
     """
+    from capsieve.store.record import RECORD
+
+    if exam.is_dir() and not (exam / RECORD).is_file():
+        _write_index(exam, out=out, pdf=as_pdf, reader=reader, revision=revision, json=as_json)
+        return
     from capsieve.review.extra import require_review
 
     require_review()
@@ -135,3 +143,21 @@ def _account() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return ""
+
+
+def _write_index(folder: Path, **options: object) -> None:
+    """Write the index of a folder with exams."""
+    from capsieve.plurals import number_of
+    from capsieve.report.index import write_index
+    from capsieve.store.exam import exam_folders
+
+    folders = exam_folders(folder)
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise click.BadParameter(
+            f"{folder} is a folder of exams; give the folder of one exam",
+            param_hint=f"--{given[0]}",
+        )
+    click.echo(
+        f"Wrote {write_index(folder, folders)}, an index of {number_of(len(folders), 'exam')}"
+    )

@@ -68,8 +68,10 @@ def command(
     from capsieve.cli.progress import exam_progress
     from capsieve.screening.screen import screen
 
-    if not all(inputs):
-        raise click.BadParameter("the path is empty", param_hint="INPUT")
+    for path in inputs:
+        if not path or "://" in path:
+            what = f"{path} is a URL; download it first" if path else "the path is empty"
+            raise click.BadParameter(what, param_hint="INPUT")
     protected = exams_with_entries(out, database) if settings.overwrite else {}
     announce_compilation()
     with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:
@@ -83,7 +85,7 @@ def command(
 
 
 def say_found(exams: "Sequence[ScreenedExam]", out: Path) -> None:
-    """Print the detector, the frames to read of each exam, and what is incomplete or failed."""
+    """Print the detector, the frames to read of each exam, and the incomplete and failed ones."""
     from capsieve.cli.output import say
     from capsieve.report.words import detector_words
 

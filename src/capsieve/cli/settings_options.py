@@ -16,6 +16,8 @@ __all__ = ["PathType", "settings_options", "usage_errors"]
 
 Command = Callable[..., Any]
 
+_METAVARS = {int: "N", float: "NUMBER"}
+
 
 class PathType(click.Path):
     """A path. An empty text is refused, because ``Path("")`` is the current folder."""
@@ -27,6 +29,8 @@ class PathType(click.Path):
         """Return the path; fail if the text is empty."""
         if value == "":
             self.fail("the path is empty", param, ctx)
+        if "://" in str(value):
+            self.fail(f"{value} is a URL; download it and give the path of the file", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -111,15 +115,21 @@ def _option(field: Field[Any], name: str, given: click.ParamType | None) -> Any:
         multiple=several,
         **presence,
         show_default=default not in (MISSING, None, ()),
-        metavar=field.metadata.get("metavar"),
+        metavar=field.metadata.get("metavar", _METAVARS.get(_plain(content))),
         help=field.metadata["help"],
     )
 
 
+def _plain(annotation: Any) -> Any:
+    """Return the type of a value that may be None; None for other unions."""
+    if get_origin(annotation) not in (Union, UnionType):
+        return annotation
+    members = [member for member in get_args(annotation) if member is not NoneType]
+    return members[0] if len(members) == 1 else None
+
+
 def _click_type(field: Field[Any], annotation: Any) -> click.ParamType:
-    if get_origin(annotation) in (Union, UnionType):
-        members = [member for member in get_args(annotation) if member is not NoneType]
-        annotation = members[0] if len(members) == 1 else None
+    annotation = _plain(annotation)
     if get_origin(annotation) is Literal:
         return click.Choice(get_args(annotation))
     limits = {key: field.metadata[key] for key in ("min", "max") if key in field.metadata}

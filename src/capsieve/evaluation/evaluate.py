@@ -1,7 +1,7 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +64,7 @@ from capsieve.statistics.reading_effort import (
 from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint
 from capsieve.statistics.roc import frame_roc, polyp_roc
 
+STAGES = ("Reading results and labels", "Computing statistics", "Writing the report")
 PathLike = str | os.PathLike[str]
 
 _NO_PIXELS = (
@@ -82,6 +83,7 @@ def evaluate(
     baseline: Scores | None = None,
     polyp_class: str | None = None,
     galleries: bool = True,
+    progress: Callable[[str], None] = lambda stage: None,
     **changes: Any,
 ) -> Evaluation:
     """Evaluate scores against labels.
@@ -109,6 +111,8 @@ def evaluate(
         The class of polyps in `regions`, if it has no names.
     galleries
         Whether the report shows frames. They are read again from the sources of the exams.
+    progress
+        Called with the name of each stage when it starts, see :data:`STAGES`.
     **changes
         Fields of `options`, such as ``threshold=40``.
 
@@ -140,6 +144,8 @@ def evaluate(
         from capsieve.report.evaluation import check_folder
 
         check_folder(out)
+    reading, statistics, writing = STAGES
+    progress(reading)
     read = read_results(results, labels, options)
     others = None if baseline is None else read_scores(baseline, first_frame=options.first_frame)
     outlines = None if regions is None else read_outlines(regions, polyp_class=polyp_class)
@@ -149,8 +155,10 @@ def evaluate(
         "baseline": None if others is None else others.name,
         "calibration_frames": read.calibration_frames or None,
     }
+    progress(statistics)
     evaluation = _evaluation(read, options, settings, outlines, others)
     if out is not None:
+        progress(writing)
         from capsieve.evaluation.gallery_images import gallery_images
         from capsieve.report.evaluation import write_evaluation
 

@@ -5,7 +5,7 @@ import numpy as np
 from capsieve.frame_table import NORMAL, OTHER, POLYP
 from capsieve.plurals import number_of
 from capsieve.report import text
-from capsieve.report.evaluation_tables import HEADLINE, pick, shown_interval
+from capsieve.report.evaluation_tables import HEADLINE, bounds_text, pick
 from capsieve.result_table import Column, Table
 from capsieve.statistics.results import LEVEL, Comparison, Interval
 
@@ -27,7 +27,7 @@ def compared(comparison: Comparison) -> Table:
                 text.metric(first[key]),
                 text.metric(second[key]),
                 text.difference(difference.value, unit),
-                text.interval(shown_interval(difference), unit, signed=True),
+                bounds_text(difference, signed=True),
                 *comparison.changes.get(key, (None, None, None)),
             )
         )

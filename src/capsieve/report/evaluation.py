@@ -21,6 +21,7 @@ from capsieve.report.evaluation_tables import (
     areas,
     baseline_warnings,
     group_table,
+    missing_intervals,
     summary,
     without_zeros,
 )
@@ -40,7 +41,7 @@ SCHEMA = 2
 _FILES = "files.txt"
 _HEAD = "files of this evaluation, written by capsieve"
 _PAPER_TABLES = ("sequences", "false-positives-per-patient", "causes", "reasons")
-_OWN_PLACE = ("frame-counts", "operating-points", "reading-effort")
+_OWN_PLACE = ("frame-counts", "operating-points", "comparison", "changed-sides")
 
 
 def write_evaluation(
@@ -78,7 +79,12 @@ def write_evaluation(
                 parts.append((name, drawing))
             galleries.append((gallery, parts))
     contents[METRICS] = _json(metrics_json(evaluation))
-    shown = {"written": sorted(contents), "galleries": galleries, "drawn": drawn}
+    shown = {
+        "written": sorted(contents),
+        "galleries": galleries,
+        "gallery_parts": [(f"gallery-{each.key}", each.title) for each, _ in galleries],
+        "drawn": drawn,
+    }
     html = page.render("evaluation.html", files=True, **shown, **_values(evaluation))
     _write(folder, contents)
     page.write(html, folder / REPORT)
@@ -148,7 +154,7 @@ def metrics_json(evaluation: Evaluation) -> dict[str, Any]:
 def _values(e: Evaluation) -> dict[str, Any]:
     """The values of the template, by their names."""
     frames = e.frames
-    by_key = {table.key: table for table in e.tables}
+    by_key, shown = {table.key: table for table in e.tables}, _page_tables(e)
     detector = {name: value for name, value in e.detector.items() if name != "parameters"}
     given = {**asdict(e.options), **e.settings}
     counts = (
@@ -164,20 +170,12 @@ def _values(e: Evaluation) -> dict[str, Any]:
         "counts": [text.plural(number, noun) for number, noun in counts if number],
         "warnings": (*e.warnings, *baseline_warnings(e)),
         "summary": summary(e),
-        "areas": areas(e),
-        "effort": group_table(e, "effort", "Reading effort"),
-        "localisation": group_table(e, "localisation", "Localisation"),
-        "preselection": group_table(e, "preselection", "Pre-selection"),
+        "missing": missing_intervals(e),
         "compared": e.comparison and compared(e.comparison),
         "changed": e.comparison and changed_table(e.comparison),
-        "tables": by_key,
-        "paper_tables": [by_key[key] for key in _PAPER_TABLES if key in by_key],
-        "other_tables": [
-            each
-            for each in e.tables
-            if each.key not in (*_PAPER_TABLES, *_OWN_PLACE)
-            and not each.key.startswith("localisation")
-        ],
+        "histograms": [f"histogram-{each.key}" for each in e.histograms],
+        "tables": shown,
+        "table_parts": [(tables.anchor(each), each.title) for each in shown],
         "frame_counts": without_zeros(by_key["frame-counts"]) if "frame-counts" in by_key else None,
         "points": [(point_line(e, point), point) for point in e.points],
         # The list of points has the texts of the caption.
@@ -190,8 +188,24 @@ def _values(e: Evaluation) -> dict[str, Any]:
     }
 
 
+def _page_tables(e: Evaluation) -> list[Table]:
+    """The tables of the page, those of the paper first; some others have a place of their own."""
+    by_key = {table.key: table for table in e.tables if table.key not in _OWN_PLACE}
+    groups = [
+        areas(e),
+        group_table(e, "effort", "Reading effort"),
+        by_key.pop("reading-effort", None),
+        group_table(e, "localisation", "Localisation"),
+        *(by_key.pop(key) for key in list(by_key) if key.startswith("localisation")),
+        *(by_key.pop(key, None) for key in _PAPER_TABLES),
+        group_table(e, "preselection", "Pre-selection"),
+        *by_key.values(),
+    ]
+    return [each for each in groups if each is not None and each.rows]
+
+
 def title(evaluation: Evaluation) -> str:
-    """Return what was evaluated."""
+    """Return the title: the evaluated detector."""
     name = str(evaluation.detector.get("name", "")).rpartition("/")[2]
     if name == "paper":
         preset = words.preset_words(evaluation.detector.get("preset"))

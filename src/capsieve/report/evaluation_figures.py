@@ -52,7 +52,7 @@ def roc_drawing(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
     curves = [each for each in (evaluation.roc_frames, evaluation.roc_polyps) if each is not None]
     if not curves:
         return None
-    with figure(len(curves), width=4.9, height=5.0) as (drawing, panels):
+    with figure(len(curves), width=5.3, height=4.6) as (drawing, panels):
         for axes, curve in zip(panels, curves, strict=True):
             if curve.band_rate is not None and curve.band_low is not None:
                 look: dict[str, Any] = {"color": SKY, "alpha": 0.35, "linewidth": 0}
@@ -66,7 +66,8 @@ def roc_drawing(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
                 if x <= end:
                     name = f"{point_text(evaluation, point)}: {found}"
                     _draw_mark(axes, x, y, mark, name)
-            _finish_roc(axes, f"ROC per {curve.unit}", curve, end)
+            part = f", up to {text.percent(end)} of normal frames" if end < 1 else ""
+            _finish_roc(axes, f"ROC per {curve.unit}{part}", curve, end)
     counts = " and ".join(
         text.plural(each.positives, "polyp frame" if each.unit == "frame" else each.unit)
         for each in curves
@@ -76,7 +77,8 @@ def roc_drawing(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:
         caption += " All sources, pooled."
     if end < 1:
         caption = f"The same curves up to {text.percent(end)} false positives."
-    return Drawing(drawing, caption + _end_note(curves, end), "ROC curves")
+    alt = "ROC curves" if end == 1 else f"ROC curves up to {text.percent(end)} false positives"
+    return Drawing(drawing, caption + _end_note(curves, end), alt)
 
 
 def _comparison(evaluation: Evaluation) -> Drawing | None:
@@ -95,7 +97,7 @@ def _comparison(evaluation: Evaluation) -> Drawing | None:
             )
             if passed and hit:
                 _draw_mark(axes, 1 - (passed.value or 0), hit.value or 0, "X", "", color=color)
-        _finish_roc(axes, "ROC per frame", both.rocs[0], 1.0)
+        _finish_roc(axes, "ROC per frame of both detectors", both.rocs[0], 1.0)
     caption = "Crosses: the operating points that are compared."
     return Drawing(drawing, caption + _end_note(both.rocs, 1.0), "ROC curves of both detectors")
 
@@ -104,10 +106,15 @@ def _effort(evaluation: Evaluation) -> Drawing | None:
     curve = evaluation.effort
     if curve is None:
         return None
-    with figure(1, width=6.4, height=4.4) as (drawing, [axes]):
+    # The longest list has all frames that a rule did not reject: there is no curve beyond its end.
+    last = int(np.searchsorted(curve.frames, curve.frames[-1])) + 1
+    share = curve.share[:last]
+    with figure(1, width=5.4, height=4.4) as (drawing, [axes]):
         if curve.polyps:
-            axes.plot(curve.share, curve.polyps_found, color=BLUE, label=f"{curve.unit}s found")
-        axes.plot(curve.share, curve.frames_found, "--", color=ORANGE, label="polyp frames found")
+            found = curve.polyps_found[:last]
+            axes.plot(share, found, color=BLUE, label=f"{curve.unit}s found")
+        found = curve.frames_found[:last]
+        axes.plot(share, found, "--", color=ORANGE, label="polyp frames found")
         axes.plot([0, 1], [0, 1], ":", color=GREY, linewidth=1.2, label="frames in random order")
         read = _known(evaluation.metrics, "effort.share_of_frames")
         key = "polyps.sensitivity" if curve.polyps else "frames.sensitivity"
@@ -117,21 +124,27 @@ def _effort(evaluation: Evaluation) -> Drawing | None:
             found = f"{text.metric(hit)} found, {text.metric(read)} read"
             _draw_mark(axes, read.value or 0, hit.value or 0, _MARKS[0], f"{name}: {found}")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="found", title="Reading effort")
-        axes.set_xlabel("share of each exam that is read, highest scores first")
+        axes.set_xlabel("proportion of each exam that is read, highest scores first")
         percent_axis(axes.xaxis)
         percent_axis(axes.yaxis)
         axes.legend(loc="lower right")
     counts = [text.plural(curve.exams, "exam")]
     if curve.polyps:
         counts.append(text.plural(curve.polyps, curve.unit))
-    return Drawing(drawing, f"{', '.join(counts)}.", "Polyps found against the share read")
+    caption = f"{', '.join(counts)}."
+    if share[-1] < 1:
+        caption += (
+            f" The curves end at {text.percent(share[-1])}: the other frames were rejected before "
+            "scoring and are on no list."
+        )
+    return Drawing(drawing, caption, "Polyps found against the proportion read")
 
 
 def _froc(evaluation: Evaluation) -> Drawing | None:
     curve = evaluation.froc
     if curve is None or not curve.thresholds.size:
         return None
-    with figure(1, width=6.4, height=4.2) as (drawing, [axes]):
+    with figure(1, width=5.4, height=4.4) as (drawing, [axes]):
         axes.plot(curve.false_marks_per_frame, curve.sensitivity, color=BLUE)
         axes.set(ylim=(0, 1.02), title="FROC", ylabel="outlines hit")
         axes.set_xlabel("false marks per frame")
@@ -165,7 +178,7 @@ def histogram_drawing(histogram: Histogram) -> Drawing | None:
                 axes.axvline(value, color=INK, linestyle=line, linewidth=1.2, label=label)
         axes.set(
             xlim=(histogram.edges[0], histogram.edges[-1]),
-            ylabel="share of all frames of the class",
+            ylabel="proportion of the class",
         )
         axes.set_xlabel(math_symbols(histogram.label))
         axes.set_title(math_symbols(histogram.label))

@@ -42,8 +42,9 @@ def summary(evaluation: Evaluation) -> Table:
     """Return the table to read first: sensitivity, specificity, false positives, frames to read.
 
     Each with counts and 95 % interval at the operating point that was used; by source first if
-    there are several. If it was chosen on a training part, the metrics of all frames are next to
-    those of the test part. The caption gives the reasons of missing or too narrow intervals.
+    there are several. If it was chosen on a training part, the figures of all frames are next to
+    those of the test part. The caption gives the reasons of too narrow intervals, and
+    :func:`missing_intervals` those of missing ones.
     """
     title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
     sources = source_subsets(evaluation)
@@ -115,8 +116,8 @@ def _side_by_side(key: str, title: str, whole: list[_Line], test: list[_Line]) -
         Column("interval", f"{100 * LEVEL:g} % interval of the test part"),
     )
     caption = (
-        "All frames include the training part, as in the paper; the test part has no frame on "
-        f"which the threshold was chosen. {with_bounds.caption}"
+        "All frames include the training part, as in the paper; the threshold was chosen on other "
+        f"frames than the test part. {with_bounds.caption}"
     )
     return Table(key, title, columns, tuple(rows), caption.strip())
 
@@ -149,17 +150,14 @@ def _metrics_table(
     rows, notes, before = [], {}, ""
     for metric, shown_name, counts in lines:
         shown = shown_interval(metric)
-        bounds = text.interval(shown, metric.unit) or metric.note
+        bounds = bounds_text(metric) or metric.note
         method = _method(shown, metric.denominator)
         name = _subset_name(metric.subset) if by_subset else ""
         first = "" if name == before else name
         rows.append((first, shown_name, text.metric(metric), counts, bounds + method))
         before = name
-        for each in metric.intervals:
-            if each.why and (each is shown or each is metric.interval) and each.why not in bounds:
-                notes[f"{each.method[:1].upper()}{each.method[1:]}: {each.why}."] = True
-            if each is shown:
-                break
+        if shown is not None and shown.low is not None and shown.why:
+            notes[f"{shown.method[:1].upper()}{shown.method[1:]}: {shown.why}."] = True
         if metric.note and metric.note not in bounds:
             notes[f"{metric.name}: {metric.note}"] = True
     columns = (
@@ -171,6 +169,15 @@ def _metrics_table(
     )
     empty = [number for number in range(len(columns)) if not any(row[number] for row in rows)]
     return _without_columns(Table(key, title, columns, tuple(rows), " ".join(notes)), empty)
+
+
+def missing_intervals(evaluation: Evaluation) -> str:
+    """Return why tables have a dash instead of an interval, or ""."""
+    quoted = map(shown_interval, evaluation.metrics)
+    reasons = dict.fromkeys(
+        each.why for each in quoted if each is not None and each.low is None and each.why
+    )
+    return f"No interval ({text.DASH}): {'; '.join(map(text.plain, reasons))}." if reasons else ""
 
 
 def baseline_warnings(evaluation: Evaluation) -> list[str]:
@@ -186,11 +193,11 @@ def baseline_warnings(evaluation: Evaluation) -> list[str]:
             if best is not None and best >= area.value:
                 name = other.name.removeprefix("AUC of ")
                 name += " with the opposite sign" if best != other.value else ""
-                as_good.append(f"{name} ({text.decimals(best, 3)})")
+                as_good.append(f"{name} alone {text.decimals(best, 3)}")
         if as_good:
             warnings.append(
-                f"The AUC of the detector, {text.metric(area)}{subset}, is also reached by "
-                f"{', '.join(as_good)} alone."
+                f"A trivial score is as good as the detector{subset}. AUC: detector "
+                f"{text.metric(area)}, {', '.join(as_good)}."
             )
     return warnings
 
@@ -231,6 +238,14 @@ def shown_interval(metric: Metric) -> Interval | None:
     """The interval to quote if it has bounds, else the first that has."""
     bounded = (each for each in metric.intervals if each.low is not None)
     return next(bounded, metric.interval)
+
+
+def bounds_text(metric: Metric, *, signed: bool = False) -> str:
+    """The bounds to quote; a dash if there are none; the page gives the reasons once."""
+    shown = shown_interval(metric)
+    if shown is not None and shown.low is None and shown.why:
+        return text.DASH
+    return text.interval(shown, metric.unit, signed=signed)
 
 
 def _method(interval: Interval | None, counted: int | None) -> str:

@@ -152,5 +152,5 @@ def check_ending(path: str | os.PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         what = f"not {ending!r}" if ending else "and this name has no ending"
-        raise FileError(f"cannot write {path}: pictures end in .png, .svg or .pdf, {what}")
+        raise FileError(f"cannot write {path}: figures end in .png, .svg or .pdf, {what}")
     return ending

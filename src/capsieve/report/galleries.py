@@ -217,7 +217,7 @@ def _parameters(evaluation: Evaluation) -> Parameters:
 
 
 def _found(evaluation: Evaluation) -> Gallery:
-    """Show the best flagged frame of each found polyp; with outlines, one whose ball is on it."""
+    """Show the best flagged frame of each found polyp; with outlines, one with the ball on it."""
     frames, flagged, word = evaluation.frames, _flagged(evaluation), evaluation.frames.polyp_word
     best = _best_frames(frames, flagged)
     shown, more = best, " Outlines are not known, so the circle may be elsewhere on the frame."
@@ -239,7 +239,7 @@ def _found(evaluation: Evaluation) -> Gallery:
 
 
 def _missed(frames: LabelledFrames, flagged: Mask) -> list[int]:
-    """Return for each polyp without a flagged frame the frame that came closest."""
+    """Return for each polyp without a flagged frame the frame with the highest score."""
     polyp = frames.polyp.code
     detected = np.unique(polyp[flagged & frames.polyp_frames])
     return _best_frames(frames, ~np.isin(polyp, detected))

@@ -1,6 +1,6 @@
 """The figure of a detector other than the paper's: the frame and the evidence map.
 
-Made like the nine panels: with Matplotlib's objects alone, and every place computed here, so that
+Made like the nine panels: with Matplotlib's objects alone, and every position is computed here, so
 the same frame gives the same file.
 """
 
@@ -26,7 +26,7 @@ __all__ = ["learned_panels"]
 # Inches; the figure grows downwards with the frame's height.
 _WIDTH = 10.0
 _MARGIN = 0.16
-_PANEL = 4.5  # two of them leave room for a colour bar
+_PANEL = 4.5  # two of them leave space for a colour bar
 _TALLEST = 1.5 * _PANEL
 _TITLE = 0.36
 _HEADER = 0.60
@@ -39,8 +39,7 @@ def learned_panels(
     result: FrameResult,
     evidence: Evidence,
     *,
-    verdict: str,
-    figure: "Figure | None" = None,
+    decision: str,
 ) -> "Figure":
     """Draw why a detector that fits no ball flagged a frame, or did not.
 
@@ -49,11 +48,9 @@ def learned_panels(
     pixels
         The frame, RGB or grey.
     result, evidence
-        What the detector said of it.
-    verdict
-        See :func:`capsieve.report.score_words.score_verdict`.
-    figure
-        Where to draw, for instance a window's figure; by default a new one.
+        Of the detector.
+    decision
+        See :func:`capsieve.report.words.score_decision`.
 
     Returns
     -------
@@ -67,13 +64,13 @@ def learned_panels(
     height = min(_PANEL * rows / cols, _TALLEST)
     body = height + _TITLE
     with figures.style():
-        figure = Figure() if figure is None else figure
+        figure = Figure()
         figure.set_layout_engine("none")
         figure.set_size_inches(_WIDTH, _HEADER + body + _FOOTER)
         figure.set_facecolor("white")
         parts: Any = figure.subfigures(3, 1, height_ratios=[_HEADER, body, _FOOTER], hspace=0.0)
         header, middle, below = parts
-        draw_decision(header, verdict, result.label, _LEFT + 0.009)
+        draw_decision(header, decision, result.label, _LEFT + 0.009)
         shown = rgb(pixels)
         frame = _panel_axes(middle, 0, height, body)
         _draw_frame(frame, shown, result, "(a)  frame")
@@ -139,13 +136,13 @@ def _draw_map(
     )
     _draw_spot(axes, result, thin=True)
     _stay(axes, shown)
-    room = axes.inset_axes((1.025, 0.0, 0.03, 1.0))
+    bar_axes = axes.inset_axes((1.025, 0.0, 0.03, 1.0))
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
-    bar = figure.colorbar(ScalarMappable(Normalize(low, high), "inferno"), cax=room)
+    bar = figure.colorbar(ScalarMappable(Normalize(low, high), "inferno"), cax=bar_axes)
     bar.set_ticks([low, high], labels=[number(low), number(high)])
     bar.outline.set_linewidth(0.5)  # pyright: ignore[reportCallIssue]
-    room.tick_params(length=2, width=0.5, pad=1.5, labelsize=7.5)
+    bar_axes.tick_params(length=2, width=0.5, pad=1.5, labelsize=7.5)
 
 
 def _draw_spot(axes: "Axes", result: FrameResult, *, thin: bool = False) -> None:
@@ -188,7 +185,7 @@ def _draw_footer(below: "SubFigure", result: FrameResult) -> None:
     if result.place is not None:
         row, col, radius = result.place
         legend = (
-            f"circle: where the detector points, row {row:.0f}, column {col:.0f}, radius "
+            f"circle: place found by the detector, row {row:.0f}, column {col:.0f}, radius "
             f"{radius:.0f}; solid: flagged, dashed: not"
         )
         below.text(1 - _LEFT, 0.22, legend, ha="right", **small)

@@ -1,4 +1,4 @@
-"""The paper's figure of the steps of the algorithm: nine panels (a) to (i), and the verdict.
+"""The paper's figure of the steps of the algorithm: nine panels (a) to (i), and the decision.
 
 The figure is made with Matplotlib's objects alone, without pyplot: no window opens, and no list of
 open figures is kept.
@@ -11,9 +11,9 @@ from capsieve._version import __version__
 from capsieve.parameters import Parameters, Preset
 from capsieve.report import figures, words
 from capsieve.report.figures import SOFT_INK
-from capsieve.report.frame_flag import FrameFlag, rule_parameters
 from capsieve.report.panels import PANEL_WIDTH, draw_decision, draw_panels
 from capsieve.report.text import math_symbols
+from capsieve.report.words import FrameFlag, rule_parameters
 from capsieve.results import Explanation, Feature
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ def nine_panels(
     parameters: Parameters,
     *,
     flag: FrameFlag | None = None,
-    figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw every step of the algorithm for one frame.
 
@@ -55,14 +54,12 @@ def nine_panels(
         Those that it was computed with.
     flag
         The stored flag of a frame of a screened exam, which the explanation has.
-    figure
-        Where to draw, for instance a window's figure; by default a new one.
 
     Returns
     -------
     Figure
         (a) frame, (b) grey, (c) normalised, (d) extended, (e) texture t, (f) energy T,
-        (g) mid-pass u, (h) segmentation, (i) ellipses of inertia; the verdict above, the words
+        (g) mid-pass u, (h) segmentation, (i) ellipses of inertia; the decision above, the words
         below. Solid yellow: features and balls that count. Dashed: those that do not.
     """
     from matplotlib.figure import Figure
@@ -76,14 +73,14 @@ def nine_panels(
             3 * (panel_height + _PANEL_TITLE),
             _ABOVE_WORDS + lines.count * _LINE + _MARGIN + _FOOTER,
         ]
-        figure = Figure() if figure is None else figure
+        figure = Figure()
         figure.set_layout_engine("none")
         figure.set_size_inches(_WIDTH, sum(heights))
         figure.set_facecolor("white")
         parts: Any = figure.subfigures(3, 1, height_ratios=heights, hspace=0.0)
         header, middle, below = parts
-        verdict = words.verdict(explanation, parameters, flag)
-        draw_decision(header, verdict, explanation.label, _LEFT + 0.007)
+        decision = words.decision(explanation, parameters, flag)
+        draw_decision(header, decision, explanation.label, _LEFT + 0.007)
         drawn = rule_parameters(parameters, flag)
         draw_panels(_panel_axes(middle, panel_height), explanation, drawn)
         _draw_words(below, lines, heights[2])
@@ -92,7 +89,7 @@ def nine_panels(
 
 
 def _panel_axes(middle: "SubFigure", panel_height: float) -> list["Axes"]:
-    """Nine equal panels, each with room for its title above and a colour bar at its right."""
+    """Nine equal panels, each with a title above and a colour bar to the right."""
     step = panel_height + _PANEL_TITLE
     width, height = PANEL_WIDTH / _WIDTH, panel_height / (3 * step)
     return [
@@ -139,7 +136,7 @@ def _wrapped(sentences: list[str], width: int) -> list[str]:
 
 
 def _chosen(features: tuple[Feature, ...]) -> list[Feature]:
-    """Those that passed and the largest of the others, as many as there is room for."""
+    """Those that passed and the largest of the others, as many as fit."""
     ranked = sorted(features, key=lambda feature: (bool(feature.rejected), -feature.size))
     return sorted(ranked[:_MOST_FEATURES_IN_WORDS], key=lambda feature: feature.number)
 

@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from capsieve.paper.ellipse import inertia_ellipse
 from capsieve.parameters import Parameters
 from capsieve.report import words
 from capsieve.report.figures import GREEN, MUTED, YELLOW
-from capsieve.report.label_places import label_places
 from capsieve.report.text import math_symbols
 from capsieve.results import Explanation, Feature, Label
 
@@ -28,6 +28,7 @@ __all__ = [
     "draw_panels",
     "draw_segmentation",
     "draw_texture",
+    "label_places",
     "draw_decision",
     "show_whole_frame",
 ]
@@ -36,10 +37,10 @@ PANEL_WIDTH = 2.70
 """Inches, of the nine panels."""
 
 _OUTSIDE = "#101418"
-_DECISION_WORDS = {"Polyp": "Flagged", "Normal": "Not flagged"}
 _DECISION_COLOURS = {"polyp": "#b34700", "normal": "#2f5d8a"}
 _LABEL_SIZE = 7.5
 _MOST_NOTES = 12  # with more features only numbers are written
+_DIRECTIONS, _RINGS = 16, 8  # candidate places of a label around its anchor
 
 
 def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> None:
@@ -62,8 +63,7 @@ def draw_panels(axes: list["Axes"], e: Explanation, parameters: Parameters) -> N
     gray = {"cmap": "gray", "vmin": 0, "vmax": 255}
     axes[0].imshow(e.frame)
     axes[1].imshow(e.gray, **gray)
-    # The correction ends at the mask: what is outside was not corrected, and the next step
-    # replaces it.
+    # The correction ends at the mask: the rest was not corrected, and the next step replaces it.
     axes[2].set_facecolor(_OUTSIDE)
     axes[2].imshow(np.ma.masked_array(e.corrected, ~e.mask), **gray)
     axes[3].imshow(e.extended, **gray)
@@ -96,8 +96,8 @@ def draw_texture(axis: "Axes", e: Explanation) -> None:
 
 def draw_energy(axis: "Axes", e: Explanation, parameters: Parameters) -> None:
     """Draw the texture energy T with T_max and the bounds of pre-selection."""
-    # The same scale for every frame that passes: weak texture looks weak. But a bound that was
-    # moved out of the way must not turn the panel black.
+    # The same scale for every frame that passes: weak texture is dark. But a very high bound
+    # must not turn the panel black.
     top = max(e.texture_max, parameters.texture_high, 1e-3)
     if top > 10 * max(e.texture_max, parameters.texture_low, 1.0):
         top = max(e.texture_max, parameters.texture_low, 1.0)
@@ -204,7 +204,7 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
     assert figure is not None
     per_point = e.mask.shape[1] / (axis.get_window_extent().width / figure.dpi * 72)
     size = _LABEL_SIZE + 0.5
-    # What passed, then what is large, gets the better place.
+    # Features that passed, then large ones, get the better places.
     order = sorted(e.features, key=lambda feature: (bool(feature.rejected), -feature.size))
     texts = [f"{one.number} {notes[one.number]}".strip() for one in order]
     anchors = [(one.row, one.col) for one in order]
@@ -313,10 +313,9 @@ def draw_decision(header: "SubFigure", decision: str, label: Label, left: float)
     label
         Decides the colour.
     left
-        Position of the word, as a share of the width.
+        Position of the word, as a fraction of the width.
     """
     word, rule = decision.split(": ", 1)
-    word = _DECISION_WORDS.get(word, word)
     header.text(
         left,
         0.46,
@@ -336,3 +335,91 @@ def draw_decision(header: "SubFigure", decision: str, label: Label, left: float)
     size = 12 if len(lines) == 1 and len(rule) < 74 else 10
     start = left + 0.042 + 0.0092 * len(word)
     header.text(start, 0.46, "\n".join(lines), fontsize=size, va="center")
+
+
+def label_places(
+    anchors: Sequence[tuple[float, float]],
+    boxes: Sequence[tuple[float, float]],
+    occupied: NDArray[np.bool_],
+) -> list[tuple[float, float] | None]:
+    """Find a centre for each label, near its anchor and off the occupied pixels.
+
+    Labels are placed in the order given: the first ones get the best places.
+
+    Parameters
+    ----------
+    anchors
+        (row, col) of what each label belongs to.
+    boxes
+        (rows, cols) that each label takes.
+    occupied
+        Pixels that a label should not cover if possible; labels stay inside this array.
+
+    Returns
+    -------
+    list
+        (row, col) of each label's centre; None if every place would cover another label.
+    """
+    covered = np.pad(occupied, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)
+    taken: list[tuple[float, float, float, float]] = []
+    places: list[tuple[float, float] | None] = []
+    for anchor, box in zip(anchors, boxes, strict=True):
+        best: tuple[float, float] | None = None
+        least = math.inf
+        for place in _candidates(anchor, box):
+            bounds = _bounds(place, box)
+            if not _inside(bounds, occupied.shape) or any(_meet(bounds, one) for one in taken):
+                continue
+            cost = _gap(anchor, bounds) / box[0] + 12.0 * _share(covered, bounds)
+            if cost < least:
+                best, least = place, cost
+        places.append(best)
+        if best is not None:
+            taken.append(_bounds(best, box))
+    return places
+
+
+def _candidates(anchor: tuple[float, float], box: tuple[float, float]) -> list[tuple[float, float]]:
+    """Rings around the anchor; never on it, because the centre of mass is marked."""
+    found = []
+    for step in range(1, _RINGS + 1):
+        for k in range(_DIRECTIONS):
+            angle = 2 * math.pi * k / _DIRECTIONS
+            row = anchor[0] - math.sin(angle) * box[0] * (0.5 + 0.6 * step)
+            col = anchor[1] + math.cos(angle) * (box[1] / 2 + box[0] * 0.6 * step)
+            found.append((row, col))
+    return found
+
+
+def _bounds(
+    place: tuple[float, float], box: tuple[float, float]
+) -> tuple[float, float, float, float]:
+    top, left = place[0] - box[0] / 2, place[1] - box[1] / 2
+    return top, left, top + box[0], left + box[1]
+
+
+def _inside(bounds: tuple[float, float, float, float], shape: tuple[int, ...]) -> bool:
+    top, left, bottom, right = bounds
+    return top >= 0 and left >= 0 and bottom <= shape[0] and right <= shape[1]
+
+
+def _gap(anchor: tuple[float, float], bounds: tuple[float, float, float, float]) -> float:
+    """Distance from the anchor to the nearest edge of the box."""
+    top, left, bottom, right = bounds
+    away_row = max(top - anchor[0], anchor[0] - bottom, 0.0)
+    away_col = max(left - anchor[1], anchor[1] - right, 0.0)
+    return math.hypot(away_row, away_col)
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _share(covered: NDArray[np.int_], bounds: tuple[float, float, float, float]) -> float:
+    """Fraction of occupied pixels in the box, from the summed-area table."""
+    top, left = int(bounds[0]), int(bounds[1])
+    bottom, right = max(math.ceil(bounds[2]), top + 1), max(math.ceil(bounds[3]), left + 1)
+    total = (
+        covered[bottom, right] - covered[top, right] - covered[bottom, left] + covered[top, left]
+    )
+    return float(total) / ((bottom - top) * (right - left))

@@ -1,4 +1,4 @@
-"""Where an exam's results came from: rows of texts."""
+"""Provenance of the results of an exam: rows of texts."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -45,7 +45,7 @@ def parameter_rows(parameters: Mapping[str, Any]) -> list[ParameterRow]:
 
 
 def source_rows(source: SourceRecord) -> list[Row]:
-    """Return what is known of a head's source."""
+    """Return the properties of a head's source."""
     rows = [
         (
             "Kind",
@@ -69,11 +69,11 @@ def source_rows(source: SourceRecord) -> list[Row]:
 
 
 def view_words(view: FieldOfViewRecord) -> str:
-    """Return a head's field of view in a sentence."""
+    """Return a head's field of view as text."""
     found = (
         f"found by search, confidence {number(view['confidence'], digits=2)}"
         if view["found_by"] == "search"
-        else "as it was chosen"
+        else "given by the user"
     )
     return (
         f"{plain(view['shape'])}, centre at row {view['row']:.0f}, column {view['col']:.0f}, "
@@ -97,7 +97,7 @@ def run_rows(record: Record) -> list[Row]:
 
 
 def rows_of(content: Mapping[str, Any], path: str = "") -> list[Row]:
-    """Return the entries of a dictionary as rows; what lies deeper carries the way to it."""
+    """Return the entries of a dictionary as rows; nested entries name their parents."""
     rows: list[Row] = []
     for name, value in content.items():
         label = f"{path}{plain(name).replace('_', ' ')}"
@@ -112,7 +112,7 @@ def rows_of(content: Mapping[str, Any], path: str = "") -> list[Row]:
 
 
 def places(problem: ProblemRecord, *, heads: int, zero: float | None) -> str:
-    """Return where a problem lies, in words; "" where that is unknown."""
+    """Return the place of a problem as text; "" if it is unknown."""
     found: list[str] = []
     if heads > 1:
         found.append(f"head {problem['head']}")

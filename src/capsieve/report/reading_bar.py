@@ -1,18 +1,15 @@
 """The whole exam as one bar: its colours, its landmarks and its findings."""
 
-import base64
-import io
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 from markupsafe import Markup
 
 from capsieve.decisions.model import LANDMARKS, Entry, Finding, Landmark, said
 from capsieve.decisions.reading import Reading
-from capsieve.report.bins import Scale, bins_of
 from capsieve.report.exam_tables import HeadFrames
 from capsieve.report.reading_moments import Moments
-from capsieve.report.ticks import frame_ticks, time_ticks
+from capsieve.report.timeline import colour_strip, mark
+from capsieve.report.timeline_scale import Scale, bins_of, ticks
 
 __all__ = ["colour_bar"]
 
@@ -73,20 +70,11 @@ def colour_bar(reading: Reading, findings: Sequence[Entry], moments: Moments) ->
 
 
 def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
-    """The mean colour of each moment, as a picture one pixel high."""
-    from PIL import Image
-
-    colour = bins_of(head, scale, columns=_COLUMNS).colour
-    there = np.isfinite(colour).all(axis=1)
-    pixels = np.full((1, _COLUMNS, 3), 232, np.uint8)
-    pixels[0, there] = np.clip(np.rint(colour[there]), 0, 255)
-    with io.BytesIO() as file:
-        Image.fromarray(pixels, "RGB").save(file, "PNG", optimize=True)
-        encoded = base64.b64encode(file.getvalue()).decode("ascii")
+    """The mean colour of each moment."""
+    box = Markup('x="0" y="{}" width="{}" height="{}"').format(top, _WIDTH, _STRIP)
     return Markup(
-        '<image x="0" y="{}" width="{}" height="{}" preserveAspectRatio="none" '
-        'href="data:image/png;base64,{}"/>'
-    ).format(top, _WIDTH, _STRIP, encoded)
+        '<rect {0} fill="#e8e8e8"/><image {0} preserveAspectRatio="none" href="{1}"/>'
+    ).format(box, colour_strip(bins_of(head, scale, columns=_COLUMNS)))
 
 
 def _findings(
@@ -101,22 +89,16 @@ def _findings(
         x = _across(place, moments.scale)
         half = 6 + 4 * len(str(number))
         centre = min(max(x, half), _WIDTH - half)
-        yield Markup(
-            '<path d="M{x} {tip}l-5 -8h10z" fill="{colour}"/>'
-            '<rect x="{left}" y="{y}" width="{w}" height="18" rx="3" fill="{colour}" '
-            'stroke="{colour}" stroke-width="1.2"/>'
-            '<text x="{centre}" y="{base}" font-size="13" font-weight="bold" text-anchor="middle" '
-            'fill="#ffffff">{number}</text>'
-        ).format(
-            x=f"{x:.1f}",
-            tip=f"{top - 1:.1f}",
-            colour=_ALERT,
-            left=f"{centre - half:.1f}",
-            y=f"{top - 27:.1f}",
-            w=2 * half,
-            centre=f"{centre:.1f}",
-            base=f"{top - 13.6:.1f}",
-            number=number,
+        yield mark(
+            str(number),
+            tip=(x, top - 1),
+            centre=centre,
+            half=half,
+            attributes=(
+                f'fill="{_ALERT}"',
+                f'fill="{_ALERT}"',
+                'font-size="13" font-weight="bold" text-anchor="middle" fill="#ffffff"',
+            ),
         )
 
 
@@ -149,12 +131,7 @@ def _landmarks(
 
 
 def _axis(scale: Scale, top: float) -> Iterator[Markup]:
-    ticks = (
-        time_ticks(scale.end, most=9)
-        if scale.timed
-        else frame_ticks(scale.start, scale.end, most=9)
-    )
-    for value, text in ticks:
+    for value, text in ticks(scale):
         x = _across(value, scale)
         anchor = "start" if x < 30 else "end" if x > _WIDTH - 30 else "middle"
         yield _TEXT.format("bar-soft", f"{x:.1f}", f"{top + 13:.1f}", anchor, _SOFT, text)

@@ -10,9 +10,9 @@ import numpy as np
 
 from capsieve.decisions.model import Entry, Finding, said
 from capsieve.errors import file_errors
-from capsieve.report.bins import Scale, positions, scale_of
 from capsieve.report.exam_tables import HEAD_COLUMNS, HeadFrames, head_frames
 from capsieve.report.text import clock, count
+from capsieve.report.timeline_scale import Scale, positions, scale_of
 from capsieve.store.exam import Exam
 
 __all__ = ["Moments", "in_exam_order", "read_moments", "when"]

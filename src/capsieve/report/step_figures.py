@@ -1,7 +1,7 @@
 """Figures of the paper that compare frames by the steps of Algorithm 1, drawn from explanations.
 
-Every figure is a function of the frames, in the order in which they are drawn, and of the
-parameters that they were explained with.
+Every figure is a function of the frames, in the order of drawing, and of the parameters
+that they were explained with.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,10 +64,10 @@ class ShownFrame(NamedTuple):
     Attributes
     ----------
     explanation
-        What :func:`capsieve.explain` returned; its label says whether the frame is flagged. None:
+        What :func:`capsieve.explain` returned; its label states whether the frame is flagged. None:
         the frame cannot be read.
     lines
-        What it is, at most three lines: the name of the polyp, the rule that decided, the place.
+        A title of at most three lines: the name of the polyp, the rule that decided, the place.
     """
 
     explanation: Explanation | None

@@ -6,8 +6,12 @@ Names of patients, polyps and findings are of unknown origin: every format escap
 import csv as csv_files
 import io
 import re
+import shutil
+import sys
+import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +21,7 @@ from capsieve.atomic_write import atomic_write
 from capsieve.report.text import DASH, cells, is_symbol, plain, plain_value, symbols, tex_symbols
 from capsieve.result_table import Column, Table
 
-__all__ = ["csv", "html", "latex", "terminal", "write"]
+__all__ = ["anchor", "csv", "html", "latex", "terminal", "write"]
 
 _MOST_HTML_ROWS = 60
 _MOST_LATEX_ROWS = 200
@@ -59,7 +63,7 @@ def html(table: Table, *, title: bool = True) -> Markup:
     heads = [_tag("th", column, symbols(column.label), scope="col") for column in table.columns]
     body = [_html_row(table, row) for row in rows[:_MOST_HTML_ROWS]]
     parts = [
-        Markup('<h3 id="table-{}">{}</h3>').format(key, name) if title else "",
+        Markup('<h3 id="{}">{}</h3>').format(anchor(table), name) if title else "",
         Markup(_HTML_START).format(key=key, name=name, label=plain(table.title)),
         Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads)),
         Markup("<tbody>{}</tbody>").format(Markup("\n").join(body)),
@@ -68,6 +72,11 @@ def html(table: Table, *, title: bool = True) -> Markup:
         Markup('<p class="note">{}</p>').format(caption) if caption else "",
     ]
     return Markup("").join(parts)
+
+
+def anchor(table: Table) -> str:
+    """Return the identifier of the heading of the table on a page."""
+    return f"table-{_key(table)}"
 
 
 def csv(table: Table) -> str:
@@ -112,25 +121,53 @@ def latex(table: Table) -> str:
     return "\n".join([*lines, r"\end{tabular}", r"\end{table}", ""])
 
 
-def terminal(table: Table, *, title: bool = True) -> str:
-    """Return the table in aligned columns, with numbers to the right."""
+def terminal(table: Table, *, title: bool = True, width: int | None = None) -> str:
+    """Return the table in aligned columns, with numbers to the right.
+
+    Cells are wrapped between words if the table is wider than `width`, which is by default that of
+    the terminal.
+    """
     rows, total = cells(table)
     heads = [plain(column.label) for column in table.columns]
     last = [total] if total else []
-    widths = [max(map(_width, column)) for column in zip(heads, *rows, *last, strict=True)]
+    if width is None and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+    widths = _widths([heads, *rows, *last], width)
     rule = "  ".join("-" * width for width in widths)
 
-    def line(texts: Sequence[str]) -> str:
-        padded = []
-        for text, width, column in zip(texts, widths, table.columns, strict=True):
-            space = " " * (width - _width(text))
-            padded.append(space + text if _is_number(column) else text + space)
-        return "  ".join(padded).rstrip()
+    def lines(texts: Sequence[str]) -> Iterator[str]:
+        wrapped = [_wrapped(text, width) for text, width in zip(texts, widths, strict=True)]
+        for parts in zip_longest(*wrapped, fillvalue=""):
+            padded = []
+            for text, width, column in zip(parts, widths, table.columns, strict=True):
+                space = " " * (width - _width(text))
+                padded.append(space + text if _is_number(column) else text + space)
+            yield "  ".join(padded).rstrip()
 
-    lines = [line(heads), rule, *map(line, rows)]
+    shown = [*lines(heads), rule, *(line for row in rows for line in lines(row))]
     if total:
-        lines += [rule, line(total)]
-    return "\n".join([plain(table.title), *lines] if title else lines)
+        shown += [rule, *lines(total)]
+    return "\n".join([plain(table.title), *shown] if title else shown)
+
+
+def _widths(rows: Sequence[Sequence[str]], most: int | None) -> list[int]:
+    """The widths of columns; the widest are reduced, down to their longest words."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(_width, column)) for column in columns]
+    words = [[word for text in column for word in text.split()] for column in columns]
+    least = [max(map(_width, each), default=0) for each in words]
+    while most is not None and sum(widths) + 2 * (len(widths) - 1) > most:
+        wider = [width if width > low else 0 for width, low in zip(widths, least, strict=True)]
+        if not any(wider):
+            break
+        widths[wider.index(max(wider))] -= 1
+    return widths
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    if _width(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def write(table: Table, folder: Path) -> list[Path]:

@@ -59,7 +59,7 @@ _SMALL_COUNT = 400  # up to here two digits of a percentage can be exact
 def plain(text: object) -> str:
     """Return a text of unknown origin with control and bidirectional characters replaced.
 
-    They can make a file name look like another one. Escaping is the task of the template.
+    They can disguise a file name as another one. Escaping is the task of the template.
     """
     return "".join(
         "\N{REPLACEMENT CHARACTER}"
@@ -117,7 +117,7 @@ def signed(value: float) -> str:
 
 
 def percent(value: float | Fraction | None, digits: int | None = None) -> str:
-    """Return a share of 1 in percent.
+    """Return a proportion in percent.
 
     Without `digits`, one digit near both ends (below 10 %, above 99 %) and none between.
     """
@@ -136,15 +136,20 @@ def percent(value: float | Fraction | None, digits: int | None = None) -> str:
 
 
 def share(numerator: int, denominator: int) -> str:
-    """Return a share of counts in percent: one digit, or two if these make it exact.
+    """Return a proportion of counts in percent: one digit, or two if these make it exact.
 
     13 of 16 is 81.25 %, 109 of 230 is 47.4 %.
     """
     if denominator == 0:
         return DASH
     value = Fraction(numerator, denominator)
-    exact = denominator <= _SMALL_COUNT and (value * 10_000).denominator == 1
-    return percent(value, 2 if exact and (value * 1000).denominator > 1 else 1)
+    return percent(value, _share_digits(value) if denominator <= _SMALL_COUNT else 1)
+
+
+def _share_digits(value: float | Fraction) -> int:
+    """Two digits if these make the percentage exact and one does not, else one."""
+    hundredths = _exact(value) * 10_000
+    return 2 if hundredths == hundredths.to_integral_value() and hundredths % 10 else 1
 
 
 def clock(seconds: float | None, *, fraction: bool = False) -> str:
@@ -254,7 +259,8 @@ def cell(value: Any, column: "Column") -> str:
     if column.kind == "text" or not isinstance(value, int | float):
         return plain(value)
     if column.kind == "share":
-        return percent(value, column.digits)
+        # Two digits as in share(): 13 of 16 is 81.25 %, and 12 of 16 is 75.0 %.
+        return percent(value, min(column.digits, _share_digits(value)))
     if column.kind == "count" and float(value).is_integer():
         return count(int(value))
     least = 10.0**-column.digits

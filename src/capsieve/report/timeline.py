@@ -1,8 +1,9 @@
-"""The timeline of an exam as an SVG: scores, what was set aside, events, colours.
+"""The timeline of an exam as SVG: scores, rejected frames, events, colours; and its parts.
 
-Frames are gathered into a fixed number of columns, so that the drawing of an exam stays small
-however long the exam is. Colours come from the page's style sheet by class: the same drawing serves
-light, dark and paper.
+Frames are gathered into a fixed number of columns, so the drawing of an exam is small however long
+the exam is. The style sheet of the page gives the colours by class: the same drawing serves light,
+dark and print. The reading report draws its bar from the same parts: scale, columns, colour strip,
+marks and ticks.
 """
 
 import base64
@@ -14,12 +15,19 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from capsieve.report.bins import Bins, Scale, bins_of, positions, scale_of
 from capsieve.report.exam_tables import Event, HeadFrames
 from capsieve.report.text import clock
-from capsieve.report.ticks import frame_ticks, score_ticks, time_ticks
+from capsieve.report.timeline_scale import (
+    Bins,
+    Scale,
+    bins_of,
+    positions,
+    scale_of,
+    score_ticks,
+    ticks,
+)
 
-__all__ = ["timeline"]
+__all__ = ["colour_strip", "mark", "timeline"]
 
 # Units of the drawing; on a laptop one unit is about one pixel.
 _WIDTH = 1000
@@ -36,13 +44,13 @@ _COLUMNS = 474
 _INNER = _WIDTH - _LEFT - _RIGHT
 _LETTER = 7.2  # width of a digit of a rank
 
-# Shares of frames set aside, and how strongly the stretch is shaded.
+# Proportions of rejected frames, and how strongly the stretch is shaded.
 _SHADES = ((0.75, "most"), (0.40, "many"), (0.10, "some"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
-    """Where things of one head lie: the plot's top and bottom, and the scores there."""
+class _Lane:
+    """Vertical positions of one head: top and bottom of the plot, and the scores there."""
 
     top: float
     bottom: float
@@ -70,7 +78,7 @@ def timeline(
     events
         Those that get a mark, best first. A mark links to ``#event-<rank>``.
     threshold
-        The score from which a frame is flagged, or the last score of a reading list; None if there
+        The lowest score of a flagged frame, or the last score of a reading list; None if there
         is neither.
     by_list
         Whether it is that of a reading list.
@@ -78,7 +86,7 @@ def timeline(
     Returns
     -------
     Markup
-        An ``svg`` element; empty where there are no frames.
+        An ``svg`` element; empty if there are no frames.
     """
     heads = [head for head in heads if head.frame.size]
     if not heads:
@@ -87,21 +95,21 @@ def timeline(
     bins = [bins_of(head, scale, columns=_COLUMNS) for head in heads]
     low, high = _score_bounds(bins, threshold)
     named = len(heads) > 1
-    lane = (_TITLE if named else 0) + _MARKS + _PLOT + _GAP + _STRIP
-    tall = len(heads) * lane + (len(heads) - 1) * _BELOW + _AXIS
+    step = (_TITLE if named else 0) + _MARKS + _PLOT + _GAP + _STRIP
+    tall = len(heads) * step + (len(heads) - 1) * _BELOW + _AXIS
     parts: list[Markup] = []
     for place, (head, gathered) in enumerate(zip(heads, bins, strict=True)):
-        top = place * (lane + _BELOW) + (_TITLE if named else 0) + _MARKS
-        room = _Room(top=top, bottom=top + _PLOT, low=low, high=high)
+        top = place * (step + _BELOW) + (_TITLE if named else 0) + _MARKS
+        lane = _Lane(top=top, bottom=top + _PLOT, low=low, high=high)
         if named:
             text = Markup('<text class="lane" x="0" y="{}">Head {}</text>')
             parts.append(text.format(_r(top - _MARKS - _TITLE + 12), head.head))
-        parts += _grid(scale, room)
-        parts += _scores(gathered, room, threshold, by_list)
-        parts += _broken(gathered, room)
-        parts.append(_strip(gathered, room.bottom + _GAP))
+        parts += _grid(scale, lane)
+        parts += _scores(gathered, lane, threshold, by_list)
+        parts += _broken(gathered, lane)
+        parts.append(_strip(gathered, lane.bottom + _GAP))
         own = [event for event in events if event.head == head.head]
-        parts += _marks(own, head, scale, room)
+        parts += _marks(own, head, scale, lane)
     parts += _axis(scale, tall - _AXIS)
     head_words = f"{len(heads)} heads" if named else "one head"
     return Markup(
@@ -123,45 +131,45 @@ def _score_bounds(bins: Sequence[Bins], threshold: float | None) -> tuple[float,
     return low, (low + (high - low) * 1.08 if high > low else low + 1.0)
 
 
-def _grid(scale: Scale, room: _Room) -> Iterator[Markup]:
+def _grid(scale: Scale, lane: _Lane) -> Iterator[Markup]:
     line = Markup('<path class="grid" d="{}"/>')
     verticals = "".join(
-        f"M{_r(_across(value, scale))} {_r(room.top)}V{_r(room.bottom + _GAP + _STRIP)}"
-        for value, _ in _ticks(scale)
+        f"M{_r(_across(value, scale))} {_r(lane.top)}V{_r(lane.bottom + _GAP + _STRIP)}"
+        for value, _ in ticks(scale)
     )
-    ticks = score_ticks(room.low, room.high, most=4)
+    scores = score_ticks(lane.low, lane.high, most=4)
     horizontals = "".join(
-        f"M{_LEFT} {_r(room.height(value))}H{_WIDTH - _RIGHT}" for value, _ in ticks
+        f"M{_LEFT} {_r(lane.height(value))}H{_WIDTH - _RIGHT}" for value, _ in scores
     )
     yield line.format(verticals + horizontals)
-    for value, text in ticks:
+    for value, text in scores:
         yield Markup('<text class="tick end" x="{}" y="{}">{}</text>').format(
-            _LEFT - 6, _r(room.height(value) + 4), text
+            _LEFT - 6, _r(lane.height(value) + 4), text
         )
 
 
-def _shading(bins: Bins, room: _Room) -> Iterator[Markup]:
+def _shading(bins: Bins, lane: _Lane) -> Iterator[Markup]:
     for name, shares in (("smooth", bins.smooth), ("busy", bins.busy)):
         upper = np.inf
         for least, strength in _SHADES:
             runs = _runs((shares >= least) & (shares < upper))
             upper = least
             if runs:
-                outline = "".join(_box(first, last, room.top, _PLOT) for first, last in runs)
+                outline = "".join(_box(first, last, lane.top, _PLOT) for first, last in runs)
                 yield Markup('<path class="{} {}" d="{}"/>').format(name, strength, outline)
 
 
-def _scores(bins: Bins, room: _Room, threshold: float | None, by_list: bool) -> Iterator[Markup]:
+def _scores(bins: Bins, lane: _Lane, threshold: float | None, by_list: bool) -> Iterator[Markup]:
     known = np.isfinite(bins.score)
-    yield _area(bins.score, known, room, "score")
-    # In a long exam every column holds some frame with a ball: the shading must lie above those.
-    yield from _shading(bins, room)
-    yield _area(bins.score, known & bins.flagged, room, "score flagged")
+    yield _area(bins.score, known, lane, "score")
+    # In a long exam every column has a frame with a ball: the shading is drawn over them.
+    yield from _shading(bins, lane)
+    yield _area(bins.score, known & bins.flagged, lane, "score flagged")
     yield Markup('<path class="base" d="M{} {}H{}"/>').format(
-        _LEFT, _r(room.height(0.0)), _WIDTH - _RIGHT
+        _LEFT, _r(lane.height(0.0)), _WIDTH - _RIGHT
     )
     if threshold is not None:
-        height = room.height(threshold)
+        height = lane.height(threshold)
         text = f"{threshold:.3g}"
         if threshold < 1 <= float(text):  # a probability: rounded up nothing would reach it
             text = f"{threshold:.12g}"
@@ -174,19 +182,19 @@ def _scores(bins: Bins, room: _Room, threshold: float | None, by_list: bool) -> 
         )
 
 
-def _area(score: NDArray[np.float64], chosen: NDArray[np.bool_], room: _Room, name: str) -> Markup:
+def _area(score: NDArray[np.float64], chosen: NDArray[np.bool_], lane: _Lane, name: str) -> Markup:
     """Steps from the base line up to the scores, one outline per unbroken run."""
-    base = _r(room.height(0.0))
+    base = _r(lane.height(0.0))
     outline: list[str] = []
     for first, last in _runs(chosen & (score != 0)):
         outline.append(f"M{_r(_column(first))} {base}")
         for k in range(first, last + 1):
-            outline.append(f"V{_r(room.height(float(score[k])))}H{_r(_column(k + 1))}")
+            outline.append(f"V{_r(lane.height(float(score[k])))}H{_r(_column(k + 1))}")
         outline.append(f"V{base}z")
     return Markup('<path class="{}" d="{}"/>').format(name, "".join(outline))
 
 
-def _broken(bins: Bins, room: _Room) -> Iterator[Markup]:
+def _broken(bins: Bins, lane: _Lane) -> Iterator[Markup]:
     """A bar and a cross above the plot where frames could not be decoded."""
     for first, last in _runs(bins.undecodable > 0):
         left, right = _column(first), _column(last + 1)
@@ -196,33 +204,23 @@ def _broken(bins: Bins, room: _Room) -> Iterator[Markup]:
             '<path class="broken-bar" d="M{} {}H{}V{}H{}z"/>'
             '<path class="broken-cross" d="M{} {}l8 8m0 -8l-8 8"/></g>'
         ).format(
-            *(_r(left), _r(room.top), _r(right), _r(room.bottom), _r(left)),
-            *(_r(middle - 4), _r(room.top + 6)),
+            *(_r(left), _r(lane.top), _r(right), _r(lane.bottom), _r(left)),
+            *(_r(middle - 4), _r(lane.top + 6)),
         )
 
 
 def _strip(bins: Bins, top: float) -> Markup:
-    """The mean colour of each column, as a picture one pixel high."""
-    from PIL import Image
-
-    there = np.isfinite(bins.colour).all(axis=1)
-    pixels = np.zeros((1, _COLUMNS, 4), dtype=np.uint8)
-    pixels[0, there, :3] = np.clip(np.rint(bins.colour[there]), 0, 255)
-    pixels[0, there, 3] = 255
-    with io.BytesIO() as file:
-        Image.fromarray(pixels, "RGBA").save(file, "PNG", optimize=True)
-        encoded = base64.b64encode(file.getvalue()).decode("ascii")
+    box = Markup('x="{}" y="{}" width="{}" height="{}"').format(_LEFT, _r(top), _INNER, _STRIP)
     return Markup(
-        '<rect class="strip-ground" x="{x}" y="{y}" width="{w}" height="{h}"/>'
-        '<image class="strip" x="{x}" y="{y}" width="{w}" height="{h}" '
-        'preserveAspectRatio="none" href="data:image/png;base64,{data}"/>'
-    ).format(x=_LEFT, y=_r(top), w=_INNER, h=_STRIP, data=encoded)
+        '<rect class="strip-ground" {0}/>'
+        '<image class="strip" {0} preserveAspectRatio="none" href="{1}"/>'
+    ).format(box, colour_strip(bins))
 
 
 def _marks(
-    events: Sequence[Event], head: HeadFrames, scale: Scale, room: _Room
+    events: Sequence[Event], head: HeadFrames, scale: Scale, lane: _Lane
 ) -> Iterator[Markup]:
-    """A mark for every event; its rank where there is room, the best ones first."""
+    """A mark for every event; its rank if there is space, the best ones first."""
     where = positions(head, scale)
     index = np.searchsorted(head.frame, [event.best_frame for event in events])
     taken: list[tuple[float, float]] = []
@@ -236,49 +234,34 @@ def _marks(
         title = f"Event {event.event}: frame {event.best_frame}, {moment}, score {event.score:.4g}"
         if all(centre + half <= left or centre - half >= right for left, right in taken):
             taken.append((centre - half, centre + half))
-            labelled.append(
-                Markup(
-                    '<a href="#event-{rank}"><title>{title}</title>'
-                    '<rect class="rank" x="{left}" y="{y}" width="{w}" height="18" rx="3"/>'
-                    '<text class="rank-text" x="{x}" y="{base}">{rank}</text>'
-                    '<path class="mark" d="M{tip} {top}l-4 -7h8z"/></a>'
-                ).format(
-                    rank=event.event,
-                    title=title,
-                    left=_r(centre - half),
-                    y=_r(room.top - 30),
-                    w=_r(2 * half),
-                    x=_r(centre),
-                    base=_r(room.top - 17),
-                    tip=_r(x),
-                    top=_r(room.top - 2),
-                )
+            shape = mark(
+                str(event.event),
+                tip=(x, lane.top - 2),
+                centre=centre,
+                half=half,
+                attributes=('class="mark"', 'class="rank"', 'class="rank-text"'),
             )
+            link = Markup('<a href="#event-{}"><title>{}</title>{}</a>')
+            labelled.append(link.format(event.event, title, shape))
         else:
             yield Markup(
                 '<a href="#event-{}"><title>{}</title>'
                 '<path class="mark small" d="M{} {}l-2.5 -6h5z"/></a>'
-            ).format(event.event, title, _r(x), _r(room.top - 2))
-    yield from reversed(labelled)  # the best ones lie on top
+            ).format(event.event, title, _r(x), _r(lane.top - 2))
+    yield from reversed(labelled)  # the best ones on top
 
 
 def _axis(scale: Scale, top: float) -> Iterator[Markup]:
-    for value, text in _ticks(scale):
+    for value, text in ticks(scale):
         x = _across(value, scale)
-        room_left = x + 4 * len(text) <= _WIDTH
+        fits = x + 4 * len(text) <= _WIDTH
         yield Markup('<text class="tick {}" x="{}" y="{}">{}</text>').format(
-            "middle" if room_left else "end", _r(x if room_left else _WIDTH), _r(top + 14), text
+            "middle" if fits else "end", _r(x if fits else _WIDTH), _r(top + 14), text
         )
     name = "time from the first frame, h:mm:ss" if scale.timed else "frame number"
     yield Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(
         _r(_LEFT + _INNER / 2), _r(top + 30), name
     )
-
-
-def _ticks(scale: Scale) -> list[tuple[float, str]]:
-    if scale.timed:
-        return time_ticks(scale.end, most=9)
-    return frame_ticks(scale.start, scale.end, most=9)
 
 
 def _across(position: float, scale: Scale) -> float:
@@ -303,3 +286,48 @@ def _runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def _r(value: float) -> str:
     """A coordinate with a tenth of a unit, as short as it gets."""
     return f"{value:.1f}".removesuffix(".0")
+
+
+def colour_strip(bins: Bins) -> str:
+    """Return the mean colour of each column as an image one pixel high; unknown is transparent."""
+    from PIL import Image
+
+    known = np.isfinite(bins.colour).all(axis=1)
+    pixels = np.zeros((1, known.size, 4), np.uint8)
+    pixels[0, known, :3] = np.clip(np.rint(bins.colour[known]), 0, 255)
+    pixels[0, known, 3] = 255
+    with io.BytesIO() as file:
+        Image.fromarray(pixels, "RGBA").save(file, "PNG", optimize=True)
+        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
+
+
+def mark(
+    text: str,
+    *,
+    tip: tuple[float, float],
+    centre: float,
+    half: float,
+    attributes: tuple[str, str, str],
+) -> Markup:
+    """Return a box with a text and a small triangle below it.
+
+    Parameters
+    ----------
+    text
+        A number.
+    tip
+        The point that the triangle points at.
+    centre, half
+        Centre and half the width of the box, which may be moved away from the tip.
+    attributes
+        Attributes of the triangle, the box and the text.
+    """
+    triangle, box, label = map(Markup, attributes)
+    x, y = tip
+    return Markup(
+        '<rect {} x="{}" y="{}" width="{}" height="18" rx="3"/>'
+        '<text {} x="{}" y="{}">{}</text><path {} d="M{} {}l-4 -7h8z"/>'
+    ).format(
+        *(box, _r(centre - half), _r(y - 28), _r(2 * half)),
+        *(label, _r(centre), _r(y - 15), text, triangle, _r(x), _r(y)),
+    )

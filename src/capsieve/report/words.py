@@ -1,18 +1,124 @@
-"""Why a frame was flagged, or at which rule it fell, in plain English.
+"""Decisions about frames in plain English: the rule that decided, its value and its bound.
 
-Every sentence that names a rule gives the value and the bound with the paper's symbols. A value is
-printed with as many digits as it takes not to contradict its bound.
+Sentences about the paper's rules use its symbols. A value is printed with enough digits not to
+contradict its bound. A score orders frames: it is never presented as the probability of a polyp.
 """
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
 
 from capsieve.parameters import Parameters
-from capsieve.report.frame_flag import FrameFlag, list_verdict, rule_parameters
-from capsieve.report.text import digits, plain
-from capsieve.results import Feature, FrameResult
+from capsieve.report.text import digits, distinct, number, percent, plain, plural
+from capsieve.results import Evidence, Feature, FrameResult, Reason
+from capsieve.store.exam import Exam
+from capsieve.store.record import Flagging, Record
 
-__all__ = ["detector_words", "feature_words", "preset_words", "step_words", "verdict", "why"]
+__all__ = [
+    "FrameFlag",
+    "decision",
+    "detector_words",
+    "feature_words",
+    "flag_threshold",
+    "flagging_words",
+    "frame_flag",
+    "is_probability",
+    "preset_words",
+    "property_words",
+    "rule_parameters",
+    "score_decision",
+    "score_text",
+    "score_warning",
+    "score_why",
+    "step_words",
+    "why",
+]
+
+Result = TypeVar("Result", bound=FrameResult)
+
+_BY_SCORE = ("polyp", "radius-low", "score-low")  # reasons of frames that a list can contain
+
+
+@dataclass(frozen=True, slots=True)
+class FrameFlag:
+    """The stored flag of a frame of a screened exam.
+
+    Attributes
+    ----------
+    flagged, reason, score
+        Of the frame's row in frames.parquet.
+    flagging
+        The rule of the exam.
+    position
+        In the order of scores, from 1; near-identical frames have one position together. None if
+        a rule of the detector rejected the frame, or a threshold decides.
+    duplicate_of
+        The near-identical frame with a higher score, which has the position; None if it is this
+        frame.
+    """
+
+    flagged: bool
+    reason: Reason
+    score: float
+    flagging: Flagging
+    position: int | None = None
+    duplicate_of: int | None = None
+
+    @property
+    def by_list(self) -> bool:
+        """Whether the exam has a reading list."""
+        return self.flagging["rule"] != "threshold"
+
+    @property
+    def bound(self) -> float | None:
+        """The bound that decided: the threshold, or the last listed score; None if none did.
+
+        Equal scores and near-duplicates of listed frames are not decided by a bound.
+        """
+        if not self.by_list:
+            return self.flagging["value"]
+        last = self.flagging["last_score"]
+        return last if last is not None and (self.score >= last) == self.flagged else None
+
+    def apply(self, result: Result) -> Result:
+        """Return a result with the stored label and reason."""
+        return replace(result, label="polyp" if self.flagged else "normal", reason=self.reason)
+
+
+def frame_flag(exam: Exam, row: Mapping[str, Any]) -> FrameFlag | None:
+    """Return the flag of a frame, given its row of frames.parquet; None if it has no score.
+
+    Raises
+    ------
+    FileError
+        A table cannot be read.
+    """
+    if row["score"] is None:
+        return None
+    flag = FrameFlag(row["flagged"], row["reason"], row["score"], exam.record["flagging"])
+    if not flag.by_list or flag.reason not in _BY_SCORE:
+        return flag
+    position, best = _position(exam, row["head"], row["frame"])
+    return replace(flag, position=position, duplicate_of=None if best == row["frame"] else best)
+
+
+def _position(exam: Exam, head: int, frame: int) -> tuple[int, int]:
+    """Return the position of a frame and the frame of its near-duplicates that has it."""
+    table = exam.columns("head", "frame", "score", "reason", "duplicate_of")
+    reasons = np.asarray(table["reason"].to_pylist(), object)
+    listed = np.isin(reasons, _BY_SCORE) & table["score"].is_valid().to_numpy()
+    heads, frames = (table[name].to_numpy()[listed].astype(np.int64) for name in ("head", "frame"))
+    scores = table["score"].to_numpy()[listed].astype(np.float64)
+    earlier = table["duplicate_of"].to_numpy().astype(np.float64)[listed]  # NaN: of no other frame
+    first = (heads << 40) + np.where(np.isnan(earlier), frames, earlier).astype(np.int64)
+    order = np.lexsort((frames, heads, -scores))
+    _, starts = np.unique(first[order], return_index=True)
+    own = first[(heads == head) & (frames == frame)][0]
+    start = int(np.flatnonzero(first[order] == own)[0])
+    return int((starts <= start).sum()), int(frames[order][start])
 
 
 def detector_words(detector: Mapping[str, Any]) -> str:
@@ -20,7 +126,7 @@ def detector_words(detector: Mapping[str, Any]) -> str:
     name, version = plain(detector.get("name", "unknown")), detector.get("version")
     words = {
         "paper": f"paper (the published algorithm, {preset_words(detector.get('preset'))})",
-        "curvature": "curvature (the way that the paper argues against)",
+        "curvature": "curvature (the baseline that the paper argues against)",
         "learned": "learned (the model that capsieve ships with)",
     }.get(name, name)
     return words if version is None else f"{words}, version {plain(version)}"
@@ -33,56 +139,51 @@ def preset_words(preset: object) -> str:
 
 
 def why(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
-    """Return the whole account: the verdict, the steps and every feature, one line each.
+    """Return the decision of the paper's algorithm, its steps and every feature, one line each.
 
     Parameters
     ----------
-    result
-        What the detector said.
-    parameters
-        Those that it was said with.
+    result, parameters
+        The result, and the parameters that gave it.
     flag
         The stored flag of a frame of a screened exam, which the result has.
     """
     features = [feature_words(feature, parameters) for feature in result.features]
     steps = step_words(result, parameters, flag)
-    return "\n".join([verdict(result, parameters, flag), *steps, *features])
+    return "\n".join([decision(result, parameters, flag), *steps, *features])
 
 
-def verdict(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
-    """Return the verdict with the rule that decided, its value and its bound."""
-    if flag is not None and flag.by_list and flag.position is not None:
-        return list_verdict(flag, "R_max =", "R_P = ", digits)
+def decision(result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None) -> str:
+    """Return the decision with the rule that decided, its value and its bound."""
+    if flag is not None and flag.position is not None:
+        return _list_decision(flag, "R_max =", "R_P = ", digits)
     parameters = rule_parameters(parameters, flag)
     texture = digits(result.texture_max, parameters.texture_low, parameters.texture_high)
     low, high = digits(parameters.texture_low), digits(parameters.texture_high)
     match result.reason:
         case "texture-low":
-            return f"Normal: the texture is too weak. T_max = {texture}, below T_L = {low}."
+            rule = f"the texture is too weak. T_max = {texture}, below T_L = {low}."
         case "texture-high":
-            return f"Normal: the texture is too strong. T_max = {texture}, above T_U = {high}."
+            rule = f"the texture is too strong. T_max = {texture}, above T_U = {high}."
         case "no-feature" if not result.features:
-            return f"Normal: nothing stands out. {_nothing_segmented(result)}."
+            rule = f"nothing stands out. {_nothing_segmented(result)}."
         case "no-feature":
-            return f"Normal: no feature is shaped like a polyp. {_shape_rules(result, parameters)}"
+            rule = f"no feature is shaped like a polyp. {_shape_rules(result, parameters)}"
         case "radius-low":
-            return (
-                "Normal: the best-fit ball is too small. "
-                f"R_max = {result.radius_max}, below R_P = {parameters.radius_threshold}."
-            )
+            bound = parameters.radius_threshold
+            rule = f"the bulge is too small. R_max = {result.radius_max}, below R_P = {bound}."
         case "score-low":
-            return f"Normal: the score is too low. Score = {digits(result.score)}."
+            rule = f"the score is too low. Score = {digits(result.score)}."
         case "polyp":
-            return (
-                "Polyp: the best-fit ball is large enough. "
-                f"R_max = {result.radius_max}, at least R_P = {parameters.radius_threshold}."
-            )
+            bound = parameters.radius_threshold
+            rule = f"a round bulge was found. R_max = {result.radius_max}, at least R_P = {bound}."
+    return f"{'Flagged' if result.label == 'polyp' else 'Not flagged'}: {rule}"
 
 
 def step_words(
     result: FrameResult, parameters: Parameters, flag: FrameFlag | None = None
 ) -> list[str]:
-    """Return one sentence or two for each step of the algorithm that has something to say."""
+    """Return a text for each step of the algorithm that decided or measured something."""
     threshold = rule_parameters(parameters, flag).radius_threshold
     if flag is not None and flag.by_list:
         threshold = None  # a radius alone does not decide
@@ -105,7 +206,7 @@ def step_words(
 
 
 def feature_words(feature: Feature, parameters: Parameters) -> str:
-    """Return the rule at which the feature fell, or that it passed and with which ball."""
+    """Return the rule that rejected the feature, or that it passed and the radius of its ball."""
     bounds = parameters.derived
     eccentricity = digits(feature.eccentricity, parameters.eccentricity_max)
     match feature.rejected:
@@ -143,30 +244,29 @@ def _without_preselection(result: FrameResult, threshold: int | None) -> str:
     best = result.best
     if best is None:
         found = "no feature passes" if result.features else "nothing is segmented"
-        return f"Geometry alone would also say normal: {found}."
+        return f"Geometry alone would not flag it: {found}."
     if threshold is None:
         return f"By geometry alone, R_max would be {best.radius}."
     if best.radius < threshold:
         return (
-            "Geometry alone would also say normal: "
+            "Geometry alone would not flag it: "
             f"R_max would be {best.radius}, below R_P = {threshold}."
         )
     return (
-        "Geometry alone would have flagged it: "
-        f"R_max would be {best.radius}, at least R_P = {threshold}."
+        f"Geometry alone would flag it: R_max would be {best.radius}, at least R_P = {threshold}."
     )
 
 
 def _segmentation_words(result: FrameResult) -> str:
     if result.midpass_max is None or result.segmentation_threshold is None:
-        return f"Segmentation: {_count(len(result.features), 'feature')}."
+        return f"Segmentation: {plural(len(result.features), 'feature')}."
     if not result.features:
         return f"Segmentation: {_nothing_segmented(result)}; there is no feature."
     passed = sum(not feature.rejected for feature in result.features)
     highest = digits(result.midpass_max, result.segmentation_threshold, least=3)
     return (
         f"Segmentation: max u = {highest}, {_theta(result)}; "
-        f"{_count(len(result.features), 'feature')} found, {passed or 'none'} "
+        f"{plural(len(result.features), 'feature')} found, {passed or 'none'} "
         f"{'pass' if passed > 1 else 'passes'} the rules of size and eccentricity."
     )
 
@@ -193,9 +293,136 @@ def _ball_words(
 
 
 def _theta(result: FrameResult) -> str:
-    # Theta is a working threshold, not a rule of the table: four digits tell it well enough.
+    # Theta is a working threshold, not a rule of the table: four digits are enough.
     return f"Theta = {result.segmentation_threshold:.4g}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def score_decision(
+    result: FrameResult, *, threshold: float | None, flag: FrameFlag | None = None
+) -> str:
+    """Return the decision of another detector, with the score and the threshold or the position.
+
+    `threshold` is the lowest score of a flagged frame, if there is one.
+    """
+    if flag is not None and flag.position is not None:
+        return _list_decision(flag, "Score", "", score_text)
+    if threshold is None:
+        return f"No threshold: the score is {score_text(result.score)}."
+    score, bound = score_text(result.score, threshold), score_text(threshold)
+    if result.score >= threshold:
+        return f"Flagged: the score is high enough: {score}, at least {bound}."
+    return f"Not flagged: the score is too low: {score}, below {bound}."
+
+
+def score_why(
+    result: FrameResult, *, threshold: float | None, flag: FrameFlag | None = None
+) -> list[str]:
+    """Return the decision and the place, one line each; see :func:`score_decision`."""
+    lines = [score_decision(result, threshold=threshold, flag=flag)]
+    if result.place is not None:
+        row, col, radius = result.place
+        lines.append(
+            f"It points at row {row:.0f}, column {col:.0f}, radius {radius:.0f}, in the source's "
+            "pixels."
+        )
+    return lines
+
+
+def score_warning(result: FrameResult, flag: FrameFlag | None) -> list[str]:
+    """Return a warning if the frame gets another score now than when it was screened."""
+    if flag is None or math.isclose(flag.score, result.score, rel_tol=1e-4, abs_tol=1e-6):
+        return []
+    return [
+        f"Warning: the score is {result.score:.6g} now and was {flag.score:.6g} when the exam was "
+        "screened; the software or the model has changed."
+    ]
+
+
+def property_words(evidence: Evidence) -> list[str]:
+    """Return one line for each measured property of a frame, with its usual range."""
+    return [
+        f"{each.words.rstrip('.')}: {number(each.value)}, usually {number(each.low)} to "
+        f"{number(each.high)} ({each.unit})."
+        for each in evidence.properties
+    ]
+
+
+def is_probability(identity: Mapping[str, Any]) -> bool:
+    """Return whether the scores of a detector are from 0 to 1, by its identity."""
+    return identity.get("score") == "probability"
+
+
+def score_text(score: float, *bounds: float) -> str:
+    """Return a score with enough digits to be on its own side of every bound."""
+    return digits(score, *bounds, least=3) if bounds else distinct(score, (0, 1))
+
+
+def flag_threshold(record: Record) -> float | None:
+    """Return the lowest score of a flagged frame: the threshold, or the last score of a list."""
+    flagging = record["flagging"]
+    return flagging["value"] if flagging["rule"] == "threshold" else flagging["last_score"]
+
+
+def flagging_words(flagging: Flagging) -> str:
+    """Return the rule of an exam's flags if it is not the detector's own threshold; else ""."""
+    own, above = flagging["score_threshold"], flagging["share_above_threshold"]
+    if flagging["rule"] == "threshold" and own in (None, flagging["value"]):
+        return ""
+    if flagging["rule"] == "threshold":
+        words = f"Frames with a score of at least {score_text(flagging['value'])} are flagged"
+    else:
+        words = f"Flagged by a reading list: {_list_length(flagging)}"
+        if flagging["last_score"] is not None:
+            words += f"; last listed score {score_text(flagging['last_score'])}"
+    if own is None:
+        return f"{words}. The detector has no threshold of its own."
+    share = "" if above is None else f", reached by {percent(above)} of the scored frames"
+    return f"{words}. The detector's own threshold is {score_text(own)}{share}."
+
+
+def _list_length(flagging: Flagging) -> str:
+    """Return the length of a reading list: ``10 % of the frames, 53 frames``."""
+    frames = plural(flagging["frames"], "frame")
+    if flagging["rule"] == "share":
+        return f"{100 * flagging['value']:.6g} % of the frames, {frames}"
+    given = int(flagging["value"])
+    return frames if given == flagging["frames"] else f"{given:,} frames requested, {frames}"
+
+
+def _list_decision(flag: FrameFlag, score: str, own: str, text: Callable[[float], str]) -> str:
+    """Return whether a frame is on the reading list, with its position and the scores.
+
+    Parameters
+    ----------
+    flag
+        Of a frame with a position.
+    score, own
+        Start of the statement about the score, such as "R_max =", and of that about the detector's
+        own threshold, such as "R_P =".
+    text
+        Formats a score.
+    """
+    flagging, length = flag.flagging, _list_length(flag.flagging)
+    where = f"position {flag.position} of {flagging['frames']} on the reading list"
+    if not flag.flagged:
+        where = f"position {flag.position} by score, after the end of the reading list"
+    if flag.duplicate_of is not None:
+        where = f"near-duplicate of frame {flag.duplicate_of}, {where}"
+    figures = f"{score} {text(flag.score)}"
+    if flagging["last_score"] is not None:
+        figures += f", last listed {text(flagging['last_score'])}"
+    if flagging["score_threshold"] is not None:
+        figures += f"; the detector's own threshold is {own}{text(flagging['score_threshold'])}"
+    return f"{'Flagged' if flag.flagged else 'Not flagged'}: {where} ({length}). {figures}."
+
+
+def rule_parameters(parameters: Parameters, flag: FrameFlag | None) -> Parameters:
+    """Return the paper's parameters with the R_P that gives the stored flag of a frame."""
+    if flag is None:
+        return parameters
+    lowest: float | None = flag.flagging["value"]
+    if flag.by_list:
+        lowest = flag.score if flag.flagged else flag.flagging["last_score"]
+    if lowest is None:
+        return parameters
+    return replace(parameters, radius_threshold=min(max(math.ceil(lowest), 1), 10_000))

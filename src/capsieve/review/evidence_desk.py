@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from capsieve.detector import Detector
-from capsieve.report.frame_flag import frame_flag
+from capsieve.report.evidence import FrameEvidence, frame_evidence
+from capsieve.report.words import frame_flag
 from capsieve.review.catalogue import ExamFacts
-from capsieve.review.evidence_detector import screening_detector
-from capsieve.review.evidence_maps import overlay_png
-from capsieve.review.evidence_view import EvidenceView, evidence_view
 from capsieve.review.frame_service import FrameService
 from capsieve.review.refusals import NotWantedError
 from capsieve.review.warming import Warming
+from capsieve.screening.exam_detector import exam_detector
 from capsieve.store.exam import Exam
 
 __all__ = ["EvidenceDesk"]
@@ -38,7 +37,7 @@ class EvidenceDesk:
     def __init__(self, frames: FrameService, warming: Warming) -> None:
         self._frames = frames
         self._warming = warming
-        self._kept: OrderedDict[tuple[Any, ...], EvidenceView] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], FrameEvidence] = OrderedDict()
         self._detectors: dict[tuple[str, str], Detector] = {}
         self._work = threading.Lock()
 
@@ -49,7 +48,7 @@ class EvidenceDesk:
         frame: int,
         *,
         wanted: Callable[[], bool] = lambda: True,
-    ) -> EvidenceView:
+    ) -> FrameEvidence:
         """Return the evidence for a frame.
 
         Parameters
@@ -90,24 +89,20 @@ class EvidenceDesk:
         wanted: Callable[[], bool] = lambda: True,
     ) -> bytes | None:
         """Return a map as a PNG file; None if there is no map of that name."""
-        found = self.evidence(facts, head, frame, wanted=wanted).maps.get(name)
-        return None if found is None else overlay_png(found)
+        return self.evidence(facts, head, frame, wanted=wanted).overlay(name)
 
-    def _view(self, facts: ExamFacts, head: int, frame: int) -> EvidenceView:
+    def _view(self, facts: ExamFacts, head: int, frame: int) -> FrameEvidence:
         exam = Exam(facts.folder)
         detector = self._detector(facts, exam)
         pixels = self._frames.pixels(facts, head, frame)
-        return evidence_view(
-            pixels,
-            exam.field_of_view(head, *pixels.shape[:2]),
-            detector,
-            flag=frame_flag(exam, frame, head),
-        )
+        field_of_view = exam.field_of_view(head, *pixels.shape[:2])
+        flag = frame_flag(exam, exam.row(frame, head))
+        return frame_evidence(pixels, field_of_view, detector, flag=flag)
 
     def _detector(self, facts: ExamFacts, exam: Exam) -> Detector:
         key = (facts.exam, facts.stamp)
         if key not in self._detectors:
-            found = screening_detector(facts.folder, exam.record)
+            found = exam_detector(exam)
             self._detectors.clear()  # a model is large, and readers read one exam at a time
             self._detectors[key] = found
         return self._detectors[key]

@@ -8,8 +8,8 @@ from typing import Any
 from capsieve._version import __version__
 from capsieve.decisions.exam import screening_of
 from capsieve.report.exam_tables import Event, event_list
-from capsieve.report.score_words import flag_threshold, flagging_words, is_probability
 from capsieve.report.text import plain
+from capsieve.report.words import flag_threshold, flagging_words, is_probability
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.head_facts import HeadFacts
@@ -50,7 +50,7 @@ def exam_view(facts: ExamFacts, heads: Mapping[int, HeadFacts]) -> messages.Exam
         heads=[_head(head, each, record) for head, each in sorted(heads.items())],
         threshold=threshold,
         reading_list=record["flagging"]["rule"] != "threshold",
-        flagging=flagging_words(record["flagging"], probability=probability),
+        flagging=flagging_words(record["flagging"]),
         score=_score(record, heads.values(), threshold, probability=probability),
         detector=_file_name(str(record["detector"].get("name", "unknown"))),
         events=[_event(event) for event in event_list(Exam(facts.folder).columns(table="events"))],
@@ -101,11 +101,10 @@ def _score(
     record: Record, heads: Iterable[HeadFacts], threshold: float | None, *, probability: bool
 ) -> messages.Score:
     name = str(record["detector"].get("name", "unknown"))
+    title, words = _WORDS.get(name, ("score", "Score of the detector"))
     if probability:
-        title, words = "probability", "Probability of a polyp"
         low, high = 0.0, 1.0
     else:
-        title, words = _WORDS.get(name, ("score", "Score of the detector"))
         bounds = [0.0, *([] if threshold is None else [threshold])]
         bounds += [bound for facts in heads for bound in facts.scores or ()]
         low, high = min(bounds), max(bounds)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.frames import FieldOfView
 from capsieve.review.catalogue import ExamFacts
+from capsieve.store.exam import Exam
 from capsieve.store.record import read_record
 
 __all__ = ["Warming", "exam_of_each_kind", "go_through"]
@@ -110,20 +111,19 @@ def go_through(folders: Iterable[Path]) -> None:
     """
     from capsieve.detectors import parameters_of, rule_parameter
     from capsieve.paper.detector import PaperDetector
-    from capsieve.review.evidence_detector import screening_detector
-    from capsieve.review.evidence_view import evidence_view
+    from capsieve.report.evidence import frame_evidence
+    from capsieve.screening.exam_detector import exam_detector
 
     circle = FieldOfView("circle", _SIZE / 2, _SIZE / 2, 0.45 * _SIZE, 1.0)
     for folder in folders:
         with suppress(Exception):  # the other detectors can still be compiled
-            record = read_record(folder)
-            detector = screening_detector(folder, record)
+            detector = exam_detector(Exam(folder))
             for writeable in (False, True):  # numba compiles for each separately
                 frame = _frame()
                 frame.flags.writeable = writeable
-                evidence_view(frame, circle, PaperDetector(parameters_of(detector)))
+                frame_evidence(frame, circle, PaperDetector(parameters_of(detector)))
                 if not rule_parameter(detector.identity):
-                    evidence_view(frame, circle, detector)
+                    frame_evidence(frame, circle, detector)
 
 
 def _frame() -> NDArray[np.uint8]:

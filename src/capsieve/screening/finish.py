@@ -126,7 +126,7 @@ def write_results(
         What calibration frames chose for this run.
     """
     from capsieve.report import page
-    from capsieve.report.exam_report import exam_report
+    from capsieve.report.exam import exam_report
 
     given: list[SourceRecord] = base["sources"]
     sources = [source.copy() for source in given]

@@ -98,7 +98,7 @@ class EvaluationOptions(BootstrapOptions, InputOptions):
         default=None,
         metadata={
             "help": "Evaluate a reading list instead: a share (10%) or a number of frames (300).",
-            "metavar": "LIST",
+            "metavar": "SHARE|NUMBER",
         },
     )
 

@@ -91,4 +91,4 @@ def test_a_model_next_to_the_results_is_found_by_its_name(open_app, own_exam):
     set_detector(own_exam, capsieve.load_detector(path).identity)
     answer = evidence(open_app, own_exam)
     assert answer.status_code == 200
-    assert answer.json()["values"][0]["name"] == "probability"
+    assert answer.json()["values"][0]["name"] == "score"

@@ -19,7 +19,14 @@ def get_evidence(
 ) -> messages.Evidence:
     """Words, values with their bounds, shapes, and the names of maps."""
     head = known_head(facts, head)
-    return room.evidence.evidence(facts, head, frame, wanted=wanted).message
+    found = room.evidence.evidence(facts, head, frame, wanted=wanted)
+    return messages.Evidence(
+        words=found.words,
+        values=[messages.Value(**each._asdict()) for each in found.values],
+        balls=[messages.Ball(**each._asdict()) for each in found.balls],
+        ellipses=[messages.Ellipse(**each._asdict()) for each in found.ellipses],
+        maps=list(found.maps),
+    )
 
 
 @router.get(

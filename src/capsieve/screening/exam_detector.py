@@ -1,0 +1,66 @@
+"""The detector that screened an exam: only its evidence is that of the stored flags."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from capsieve.detector import Detector
+from capsieve.detectors import load_detector, same_detector
+from capsieve.errors import FileError
+from capsieve.parameters import Parameters
+from capsieve.store.exam import Exam
+
+__all__ = ["detector_name", "exam_detector"]
+
+_HASH = 12  # characters of a hash in messages
+
+
+def exam_detector(exam: Exam, *, parameters: Parameters | None = None) -> Detector:
+    """Return the detector that screened an exam.
+
+    A model file is searched where it was when the exam was screened, by its name in the working
+    directory and in the folders around the results, and identified by its hash.
+
+    Parameters
+    ----------
+    exam
+        A screened exam.
+    parameters
+        By default those of the screening.
+
+    Raises
+    ------
+    FileError
+        The detector is missing, or there is another one of the same name.
+    MissingExtraError
+        A package that it needs is not installed.
+    """
+    screened, parameters = exam.record["detector"], parameters or exam.parameters
+    name = str(screened.get("name", "paper"))
+    found: Detector | None = None
+    for place in _places(exam, name) if "model" in screened and name.endswith(".onnx") else [name]:
+        found = load_detector(place, parameters=parameters)
+        if same_detector(screened, found.identity):
+            return found
+    start = f"the exam {exam.record['exam']} was screened with"
+    advice = "put the model file next to the results, or use capsieve explain --detector FILE.onnx"
+    if found is None:
+        raise FileError(f"{start} the model {name}, which is missing; {advice}")
+    raise FileError(
+        f"{start} {detector_name(screened)}, and {detector_name(found.identity)} is another "
+        f"detector; {advice}"
+    )
+
+
+def detector_name(identity: Mapping[str, Any]) -> str:
+    """Return the name of a detector; of a model with the start of its hash."""
+    name, model = identity.get("name", "paper"), identity.get("model")
+    return str(name) if model is None else f"{name} (SHA-256 {str(model)[:_HASH]}...)"
+
+
+def _places(exam: Exam, name: str) -> Iterator[Path]:
+    """The existing files that may be the model; a record has its name without a folder."""
+    stored = exam.record["run"].get("model")
+    places = [place / name for place in (Path(), *exam.folder.absolute().parents[:3])]
+    places = [Path(stored), *places] if isinstance(stored, str) else places
+    return (place for place in dict.fromkeys(places) if place.is_file())
