@@ -4,8 +4,6 @@ from typing import BinaryIO
 
 import numpy as np
 
-__all__ = ["empty_entries"]
-
 _LARGEST_INDEX = 64 * 2**20  # 4 million entries
 _ENTRY = np.dtype([("stream", "S2"), ("kind", "S2"), ("rest", "<u4", 2), ("size", "<u4")])
 
