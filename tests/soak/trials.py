@@ -156,7 +156,7 @@ def _child(function: Callable[[], Any], writing: int, seconds: int, wall: int) -
     faulthandler.disable()  # pytest turns it on
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends also what does not return to Python
     signal.alarm(wall)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds + _used(), seconds + _used()))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds + _used(), seconds + _used() + 5))
     warnings.simplefilter("default")
     try:
         answer = ("read", function())
