@@ -70,7 +70,7 @@ def command(
 
     if not all(inputs):
         raise click.BadParameter("the path is empty", param_hint="INPUT")
-    protected = exams_with_entries(out, database) if settings.overwrite else frozenset()
+    protected = exams_with_entries(out, database) if settings.overwrite else {}
     announce_compilation()
     with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:
         exams = screen(inputs, out, settings=settings, progress=listener, protected=protected)

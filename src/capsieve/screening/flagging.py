@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from capsieve.detector import Detector
 from capsieve.detectors import load_detector, rule_parameter, same_detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
@@ -34,6 +36,7 @@ def flag(
     parameters: Parameters | None = None,
     to: PathLike | None = None,
     protected: Collection[str] = (),
+    begun: Collection[str] = (),
 ) -> list[ScreenedExam]:
     """Flag the frames of screened exams by another rule.
 
@@ -52,12 +55,14 @@ def flag(
     to
         Write the results to this folder and leave those in `out` unchanged.
     protected
-        Names of exams that readers have begun to read: they are not changed in place.
+        Names of exams that are signed: they are not changed in place.
+    begun
+        Names of exams that readers have begun to read: their lists may only become longer.
 
     Returns
     -------
     list of ScreenedExam
-        One per exam. A protected exam has an error, unless `to` is given.
+        One per exam. An exam that must not be changed has an error, unless `to` is given.
 
     Raises
     ------
@@ -76,10 +81,11 @@ def flag(
         try:
             if to is None and folder.name in protected:
                 raise OccupiedError(
-                    f"{folder} has entries of readers, which refer to its flags; write the new "
-                    "flags to another folder with -o"
+                    f"the reading of {folder} is signed; write the new flags to another folder "
+                    "with -o"
                 )
-            flagged.append(_flag_again(folder, target, rule))
+            only_longer = to is None and folder.name in begun
+            flagged.append(_flag_again(folder, target, rule, only_longer=only_longer))
         except CapsieveError as error:
             flagged.append(ScreenedExam(folder.name, target, None, error))
     return flagged
@@ -112,7 +118,9 @@ def _check_target(to: Path, folders: list[Path]) -> None:
         raise FileError(f"cannot write to {results}: it has other results; choose another folder")
 
 
-def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> ScreenedExam:
+def _flag_again(
+    folder: Path, target: Path, rule: FlagRule | _Chosen, *, only_longer: bool
+) -> ScreenedExam:
     with ExitStack() as stack:
         stack.enter_context(locked(folder))
         if target != folder:
@@ -135,10 +143,26 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> Screene
             detector=exam.record["detector"],
             score_threshold=exam.record["flagging"]["score_threshold"],
         )
+        if only_longer:
+            _check_longer(exam, flagged)
         tables = {name: exam.columns(table=name) for name in ("features", "packets")}
         thumbnails = _thumbnails(exam, flagged)
         record = write_results(target, exam.record, flagged, *thumbnails, tables, choice=choice)
         return ScreenedExam(folder.name, target, record)
+
+
+def _check_longer(exam: Exam, flagged: FlaggedExam) -> None:
+    """Refuse to take frames off a list that readers have begun to read."""
+    before, after = (
+        np.asarray(table["flagged"].to_numpy(), bool)
+        for table in (exam.columns("flagged"), flagged.frames)
+    )
+    fewer = int((before & ~after).sum())
+    if fewer:
+        raise OccupiedError(
+            f"{exam.folder} has entries of readers, and {fewer} of its flagged frames would no "
+            "longer be flagged; flag more frames, or write the new flags to another folder with -o"
+        )
 
 
 def _chosen_rule(parameters: Parameters, choice: Choice, exam: Exam) -> FlagRule:
