@@ -655,7 +655,7 @@ def test_a_table_of_scores_is_compared_with_results(small, tmp_path):
     scores = {name: [row[name] for row in rows] for name in ("exam", "frame")}
     labels = write_rows(tmp_path / "l.csv", rows)
     evaluation = evaluate(results, labels, baseline=scores | {"score": [9, 8, 1, 2] * 2})
-    assert evaluation.comparison.lost["frame"] == 2
+    assert evaluation.comparison.changes["frames.sensitivity"].lost == 2
 
 
 def test_tables_of_files_without_numbers_are_compared_by_file():
