@@ -28,11 +28,12 @@ def fail(error):
         (os.abort, "crash"),
         (lambda: os._exit(3), "crash"),
         (lambda: np.ones(2**40), "crash"),
-        (lambda: time.sleep(9), "hang"),
+        (lambda: time.sleep(60), "hang"),
+        (lambda: any(iter(int, 1)), "hang"),
     ],
 )
 def test_what_became_of_a_call_is_recognised(function, found):
-    assert tried(function, seconds=1)[0] == found
+    assert tried(function, seconds=1, wall=10)[0] == found
 
 
 @pytest.mark.parametrize("name", ["video-avi-mjpeg", "scores-csv"])

@@ -2,6 +2,7 @@
 
 import faulthandler
 import json
+import math
 import os
 import random
 import resource
@@ -42,6 +43,7 @@ CLASSES: tuple[Class, ...] = get_args(Class)
 FAULTS: tuple[Class, ...] = ("silent loss", "traceback", "hang", "crash")
 
 SECONDS = 30
+_WALL = 10  # times as long if other programs use the processors
 _MEMORY = 6 * 2**30  # of addresses, which includes libraries
 _NOT_A_FILE_SIZE = 300_000_000
 
@@ -103,8 +105,17 @@ def _difference(items: list[str], intact: list[str]) -> str:
     return f"without {list(lost)[:2]}, with {list(added)[:2]}"
 
 
-def tried(function: Callable[[], Any], *, seconds: int = SECONDS) -> tuple[str, Any]:
+def tried(
+    function: Callable[[], Any], *, seconds: int = SECONDS, wall: int | None = None
+) -> tuple[str, Any]:
     """Call a function in a child process.
+
+    Parameters
+    ----------
+    function
+        What to call; it returns values for JSON.
+    seconds, wall
+        Limits of the time of the processor, and of all time, which also depends on other programs.
 
     Returns
     -------
@@ -118,23 +129,23 @@ def tried(function: Callable[[], Any], *, seconds: int = SECONDS) -> tuple[str, 
         child = os.fork()
     if child == 0:
         os.close(reading)
-        _child(function, writing, seconds)
+        _child(function, writing, seconds, wall or seconds * _WALL)
     os.close(writing)
     with open(reading, "rb") as pipe:
         answer = pipe.read()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return (
-            ("hang", f"after {seconds} s") if number == signal.SIGALRM else ("crash", str(number))
-        )
+        if number in (signal.SIGALRM, signal.SIGXCPU):
+            return "hang", f"after {seconds} s of the processor, or {wall or seconds * _WALL} s"
+        return "crash", str(number)
     if not answer:
         return "crash", f"exit code {os.waitstatus_to_exitcode(status)}"
     found, value = json.loads(answer)
     return found, value
 
 
-def _child(function: Callable[[], Any], writing: int, seconds: int) -> None:
+def _child(function: Callable[[], Any], writing: int, seconds: int, wall: int) -> None:
     """Write the outcome into a pipe and end the process."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -144,7 +155,8 @@ def _child(function: Callable[[], Any], writing: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.disable()  # pytest turns it on
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends also what does not return to Python
-    signal.alarm(seconds)
+    signal.alarm(wall)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds + _used(), seconds + _used() + 5))
     warnings.simplefilter("default")
     try:
         answer = ("read", function())
@@ -158,3 +170,7 @@ def _child(function: Callable[[], Any], writing: int, seconds: int) -> None:
     with open(writing, "wb") as pipe:
         pipe.write(json.dumps(answer).encode())
     os._exit(0)
+
+
+def _used() -> int:
+    return math.ceil(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
