@@ -11,7 +11,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup torch demo test test-fast test-pythons lint types pytest soak bench web docs reference learned format lock upgrade clean
+.PHONY: help setup torch demo reproduce test test-fast test-pythons lint types pytest soak bench web docs reference learned format lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -22,6 +22,9 @@ torch: .venv/.torch ## add what training a network needs, which the lock file le
 
 demo: .venv/.demo ## install capsieve, then render, screen and evaluate a synthetic study
 	.venv/bin/capsieve demo
+
+reproduce: .venv/.demo ## repeat the paper's study on synthetic exams; make reproduce SHORT=--short is a tenth of it
+	.venv/bin/capsieve reproduce $(SHORT) -o capsieve-reproduce
 
 test: lint types pytest ## check style, layers and types, and run all tests
 
@@ -42,10 +45,11 @@ pytest: .venv/.dev .venv/.torch .venv/.debian ## run the tests, the slow ones to
 test-pythons: ## test reading and screening on newer Pythons, with the newest packages
 	$(PYTHON) tools/test_pythons.py
 
-soak: .venv/.dev .venv/.debian ## run the tests that take too long for CI
-	@$(PY) -m pytest -m soak; status=$$?; \
-	if [ $$status -eq 5 ]; then echo "make soak: there is nothing to soak yet"; \
-	else exit $$status; fi
+soak: .venv/.dev .venv/.debian ## damage inputs, kill commands and run other long tests: make soak MINUTES=20 SEED=1
+	$(PY) -m pytest -m soak --soak-minutes $(MINUTES) --soak-seed $(SEED)
+
+MINUTES ?= 20
+SEED ?= 0
 
 bench: .venv/.dev ## measure speed, as a table of ratios
 	$(PY) -m benchmarks

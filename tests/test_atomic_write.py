@@ -89,6 +89,14 @@ def make_old(path):
     os.utime(path, (two_days_ago, two_days_ago))
 
 
+def test_errors_about_other_files_and_connections_are_raised_unchanged(tmp_path):
+    for error in (FileNotFoundError(2, "No such file", "labels.csv"), BrokenPipeError(32, "pipe")):
+        with pytest.raises(type(error)) as caught, atomic_write(tmp_path / "a.png"):
+            raise error
+        assert caught.value is error
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_leftovers_are_deleted_by_age_and_never_while_they_may_be_in_use(tmp_path):
     with atomic_write(tmp_path / "roc.svg") as temporary:
         temporary.touch()

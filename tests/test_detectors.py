@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 import capsieve
 from capsieve import FieldOfView, FrameError, ParameterError, Parameters, load_detector
-from capsieve.detectors import NO_IDENTITY, as_detector, same_detector
+from capsieve.detectors import (
+    NO_IDENTITY,
+    as_detector,
+    check_parameters,
+    parameters_of,
+    rule_parameter,
+    same_detector,
+)
 from support.polyp_frames import polyp_frame
 
 MINE = Parameters(radius_threshold=40, channel="red")
@@ -41,7 +48,7 @@ def test_paper_is_a_name_and_the_default(name):
 
 def test_the_detector_uses_the_given_parameters():
     detector = load_detector("paper", parameters=MINE)
-    assert detector.parameters == MINE
+    assert parameters_of(detector) == MINE
     assert detector.score_threshold == 40
 
 
@@ -89,18 +96,6 @@ def test_other_parameters_have_another_identity(width, channel, vignetting):
     assert (load_detector(parameters=other).identity == load_detector().identity) == same
 
 
-def test_a_batch_gives_the_scores_of_single_frames_and_errors_in_their_places():
-    detector = load_detector()
-    field = FieldOfView("circle", 47.5, 47.5, 44)
-    frames = [polyp_frame(seed=seed, size=96) for seed in range(3)]
-    outcomes = detector.score_batch([*frames, np.zeros((2, 2, 3), np.uint8)], [None, field] * 2)
-    expected = [
-        detector.score(one, view) for one, view in zip(frames, [None, field, None], strict=True)
-    ]
-    assert outcomes[:3] == expected
-    assert isinstance(outcomes[3], FrameError)
-
-
 def test_a_detector_is_the_same_after_pickling():
     detector = load_detector(parameters=MINE)
     again = pickle.loads(pickle.dumps(detector))
@@ -139,22 +134,22 @@ def test_ball_and_stencil_are_part_of_the_identity_of_the_paper():
 @pytest.mark.parametrize("name", ["mine.onnx", "MINE.ONNX", "file-without-suffix"])
 def test_an_onnx_name_or_an_existing_file_is_loaded_as_a_model(name, tmp_path, monkeypatch):
     module: Any = ModuleType("capsieve.learned.detector")
-    module.model_detector = lambda path, parameters, provider: (path, parameters)
+    module.model_detector = lambda path, provider: SimpleNamespace(path=path)
     monkeypatch.setitem(sys.modules, "capsieve.learned.detector", module)
     path = tmp_path / name
     if not path.suffix:
         path.write_bytes(b"anything")
-    assert load_detector(str(path), parameters=MINE) == (path, MINE)
+    assert load_detector(str(path)) == SimpleNamespace(path=path)
 
 
 def test_learned_is_the_model_that_comes_with_capsieve_and_not_a_file(monkeypatch, tmp_path):
     module: Any = ModuleType("capsieve.learned.detector")
-    module.shipped_detector = lambda parameters, provider: parameters
-    module.model_detector = lambda path, parameters, provider: path
+    module.shipped_detector = lambda provider: "shipped"
+    module.model_detector = lambda path, provider: path
     monkeypatch.setitem(sys.modules, "capsieve.learned.detector", module)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "learned").write_bytes(b"anything")
-    assert load_detector("learned", parameters=MINE) == MINE
+    assert load_detector("learned") == "shipped"
     assert load_detector("./learned") == Path("learned")
 
 
@@ -182,14 +177,30 @@ def test_an_entry_point_is_a_name(monkeypatch, tmp_path):
 def test_an_object_with_a_name_and_a_score_is_enough():
     detector = as_detector(Brightness())
     dark, bright = np.array([[[8, 9, 8]]], np.uint8), np.array([[[255, 0, 255]]], np.uint8)
-    first, second, error = detector.score_batch([dark, bright, dark * 0], [None] * 3)
-    assert isinstance(error, FrameError)
-    assert (first.label, first.reason) == ("normal", "score-low")  # pyright: ignore[reportAttributeAccessIssue]
-    assert (second.label, second.score) == ("polyp", pytest.approx(170))  # pyright: ignore[reportAttributeAccessIssue]
+    first, second = detector.score(dark), detector.score(bright)
+    assert (first.label, first.reason) == ("normal", "score-low")
+    assert (second.label, second.score) == ("polyp", pytest.approx(170))
+    assert not hasattr(detector, "score_batch")
     assert detector.value_names == ()
     assert detector.reference.quantiles == {}
     assert pickle.loads(pickle.dumps(detector)).score(bright) == second
     assert not hasattr(detector, "evidence")
+
+
+def test_parameters_that_a_detector_does_not_use_are_refused():
+    detector = as_detector(Brightness())
+    check_parameters(detector, Parameters())
+    check_parameters(load_detector(parameters=MINE), MINE)
+    with pytest.raises(ParameterError) as caught:
+        check_parameters(detector, Parameters(width=128))
+    assert caught.value.field == "width"
+
+
+def test_only_the_papers_detector_has_a_rule_of_its_own():
+    assert rule_parameter(load_detector("paper").identity) == "radius_threshold"
+    assert rule_parameter(load_detector("curvature").identity) is None
+    assert rule_parameter(as_detector(Brightness()).identity) is None
+    assert rule_parameter({}) is None
 
 
 def test_optional_members_of_an_object_are_used():

@@ -16,8 +16,7 @@ import capsieve
 from capsieve.detector import MEASURES
 from capsieve.parameters import PRESETS
 from capsieve.phantom import plan_study, write_study
-from capsieve.screening.finish import measured_columns, usual_diameters
-from capsieve.screening.range_check import MEASURED, measures
+from capsieve.screening.range_check import MEASURED, measured_columns, measures, usual_diameters
 from capsieve.store.record import Record
 
 TARGET = Path(__file__).parents[1] / "src" / "capsieve" / "reference_range.json"

@@ -1,12 +1,10 @@
 import { defineConfig } from "vite";
-import { mockApi } from "./dev/mock.ts";
 
-// `vite` serves the page against the mock; with CAPSIEVE=http://127.0.0.1:PORT against a server.
+// `CAPSIEVE=http://127.0.0.1:PORT vite` serves the page against a running server.
 const server = process.env["CAPSIEVE"];
 
 export default defineConfig({
   base: "./",
-  plugins: server === undefined ? [mockApi()] : [],
   server: {
     host: "127.0.0.1",
     port: 5199,

@@ -12,8 +12,6 @@ from typing import Any
 
 from capsieve.errors import FileError, file_errors
 
-__all__ = ["atomic_write", "check_replaceable", "remove_leftovers", "sync", "write_json"]
-
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part(\.[^.]*)?")
 _ABANDONED_S = 24 * 3600.0
 
@@ -50,7 +48,8 @@ def atomic_write(path: str | os.PathLike[str], *, durable: bool = False) -> Gene
     Raises
     ------
     FileError
-        The folder is missing or not writable, the disk is full, or the path is a folder.
+        The folder is missing or not writable, the disk is full, or the path is a folder. Errors of
+        the block that are about another file or about a connection are raised unchanged.
     """
     path = Path(path)
     if path.is_dir():
@@ -59,16 +58,30 @@ def atomic_write(path: str | os.PathLike[str], *, durable: bool = False) -> Gene
         raise FileError(f"cannot write {path}: there is no folder {path.parent}; create it first")
     # The suffix stays last, because writers choose the format by it.
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.part{path.suffix}")
-    with file_errors("write", path):
-        try:
+    try:
+        with _write_errors(path, temporary):
             yield temporary
+        with file_errors("write", path):
             if durable:
                 sync(temporary)
             temporary.replace(path)
             if durable:
                 sync(path.parent)
-        finally:
+    finally:
+        with file_errors("write", path):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _write_errors(path: Path, temporary: Path) -> Generator[None]:
+    """Raise FileError if writing fails; errors that name another file are raised unchanged."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and os.fspath(error.filename) != str(temporary):
+            raise
+        with file_errors("write", path):
+            raise
 
 
 def write_json(content: Any, path: Path) -> None:

@@ -1,18 +1,14 @@
 """The interface of detectors, and the range of inputs that a detector was tuned on."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView, FrameLike
-from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
-
-__all__ = ["MEASURES", "Detector", "ReferenceRange", "demo_range", "score_each"]
 
 MEASURES = {
     "texture": "T_max",
@@ -51,9 +47,18 @@ def demo_range(stencil: float = 1.0) -> ReferenceRange:
 class Detector(Protocol):
     """Scores frames. It can be pickled and gives the same scores in another process.
 
-    A detector may also have ``evidence(frame, field_of_view)``, which returns the
-    :class:`~capsieve.results.Evidence` of one frame, and ``default_read``, the reading list to
-    make if the user chooses neither a list nor a threshold, such as "10%".
+    A detector may also have
+
+    ``score_batch(frames, fields_of_view)``
+        Returns for each frame the result of :meth:`score`, or the FrameError that it raises. The
+        same batch always gives the same scores. A model's score of a frame alone and in a batch
+        may differ by rounding (2e-7 was measured).
+    ``evidence(frame, field_of_view)``
+        Returns the :class:`~capsieve.results.Evidence` of one frame.
+    ``default_read``
+        The reading list if the user chooses neither a list nor a threshold, such as "10%".
+    ``parameters``
+        The :class:`~capsieve.Parameters` of the paper's steps that it uses.
     """
 
     @property
@@ -63,12 +68,12 @@ class Detector(Protocol):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that determines its scores, as numbers and texts; no threshold."""
-        ...
+        """Everything that determines its scores, as numbers and texts; no threshold.
 
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters of the paper's steps that it uses."""
+        The entry "scoring" is a version that is raised with any change of the scores. The entry
+        "rule" is the field of the parameters that is its threshold, if the detector decides by a
+        rule of its own: "radius_threshold" for the paper's (R_max >= R_P).
+        """
         ...
 
     @property
@@ -89,26 +94,3 @@ class Detector(Protocol):
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the result for one frame."""
         ...
-
-    def score_batch(
-        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
-    ) -> list[FrameResult | FrameError]:
-        """Return for each frame the result of :meth:`score`, or the error that it raises.
-
-        The same batch always gives the same scores. A model's score of a frame alone and in a
-        batch may differ by rounding (2e-7 was measured).
-        """
-        ...
-
-
-def score_each(
-    detector: Detector, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
-) -> list[FrameResult | FrameError]:
-    """Score frames one by one: `score_batch` of detectors that gain nothing from batches."""
-    outcomes: list[FrameResult | FrameError] = []
-    for frame, field_of_view in zip(frames, fields_of_view, strict=True):
-        try:
-            outcomes.append(detector.score(frame, field_of_view))
-        except FrameError as error:
-            outcomes.append(error)
-    return outcomes

@@ -1,25 +1,18 @@
 """Find a detector by its name, a model file or an entry point; compare detectors of results."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from capsieve.detector import Detector, ReferenceRange, score_each
+from capsieve.detector import Detector, ReferenceRange
 from capsieve.errors import FrameError, ParameterError
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_array
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
-
-__all__ = [
-    "ENTRY_POINTS",
-    "NO_IDENTITY",
-    "as_detector",
-    "load_detector",
-    "same_detector",
-]
 
 ENTRY_POINTS = "capsieve.detectors"
 """Group of entry points by which other packages offer detectors."""
@@ -44,14 +37,16 @@ def load_detector(
         the group ``capsieve.detectors``, see :func:`as_detector`; or the path of a model file. A
         name wins over a file of that name, whose path is then ``"./learned"``.
     parameters
-        Parameters of the paper's steps; the paper's table by default.
+        Parameters of the paper's steps; the paper's table by default. Only ``"paper"`` and
+        ``"curvature"`` use others.
     provider
         Execution provider of onnxruntime for models, such as ``"cuda"``.
 
     Raises
     ------
     ParameterError
-        There is no such detector, or onnxruntime does not have the provider.
+        There is no such detector, it does not use the parameters, or onnxruntime does not have the
+        provider.
     FileError
         The model file cannot be read.
 
@@ -61,34 +56,60 @@ def load_detector(
     >>> capsieve.load_detector("paper").score(capsieve.phantom.polyp_frame()).label
     'polyp'
     """
-    parameters = Parameters() if parameters is None else parameters
     if str(name) == "paper":
         from capsieve.paper.detector import PaperDetector
 
-        return PaperDetector(parameters)
+        return PaperDetector(parameters or Parameters())
     if str(name) == "curvature":
         from capsieve.curvature.detector import CurvatureDetector
 
-        return CurvatureDetector(parameters)
+        return CurvatureDetector(parameters or Parameters())
+    detector = _other_detector(name, provider)
+    check_parameters(detector, parameters)
+    return detector
+
+
+def _other_detector(name: str | Path, provider: str) -> Detector:
     if str(name) == "learned":
         from capsieve.learned.detector import shipped_detector
 
-        return shipped_detector(parameters, provider=provider)
+        return shipped_detector(provider=provider)
     others = entry_points(group=ENTRY_POINTS)
     if str(name) in others.names:
-        return as_detector(others[str(name)].load()(), parameters=parameters)
+        return as_detector(others[str(name)].load()())
     path = Path(name)
     if path.suffix.lower() == ".onnx" or path.is_file():
         from capsieve.learned.detector import model_detector
 
-        return model_detector(path, parameters, provider=provider)
+        return model_detector(path, provider=provider)
     known = ", ".join(["paper", "curvature", "learned", *sorted(others.names)])
     raise ParameterError(
         "detector", f"there is no detector {str(name)!r}; use {known}, or the path of a model file"
     )
 
 
-def as_detector(scorer: Any, *, parameters: Parameters | None = None) -> Detector:
+def parameters_of(detector: Detector) -> Parameters:
+    """Return the parameters of the paper's steps that a detector uses: the paper's table if none.
+
+    A model may measure frames with the steps; it uses the paper's table.
+    """
+    return getattr(detector, "parameters", None) or Parameters()
+
+
+def check_parameters(detector: Detector, parameters: Parameters | None) -> None:
+    """Raise ParameterError if parameters were given that the detector does not use."""
+    used = parameters_of(detector)
+    for each in fields(parameters or used):
+        value = getattr(parameters or used, each.name)
+        if value != getattr(used, each.name):
+            raise ParameterError(
+                each.name,
+                f"has no effect on the detector {detector.name} (it is {value!r}); leave the "
+                "parameters out",
+            )
+
+
+def as_detector(scorer: Any) -> Detector:
     """Return a :class:`Detector` for an object that has at least a name and a method `score`.
 
     Parameters
@@ -98,8 +119,6 @@ def as_detector(scorer: Any, *, parameters: Parameters | None = None) -> Detecto
         :class:`~capsieve.FrameResult`. It may have every other member of a detector; without
         ``identity``, its results and unfinished work are never used again. An entry point is a
         class or function that returns such an object when it is called without arguments.
-    parameters
-        For the record; the object itself does not read them.
 
     Raises
     ------
@@ -115,9 +134,7 @@ def as_detector(scorer: Any, *, parameters: Parameters | None = None) -> Detecto
         missing.append("no method `score(frame, field_of_view)`")
     if missing:
         raise ParameterError("detector", f"{scorer!r} has {' and '.join(missing)}")
-    if isinstance(scorer, Detector):
-        return scorer
-    return _Adapter(scorer, Parameters() if parameters is None else parameters)
+    return scorer if isinstance(scorer, Detector) else _Adapter(scorer)
 
 
 @dataclass(frozen=True)
@@ -125,12 +142,12 @@ class _Adapter:
     """A detector made of an object with fewer members."""
 
     scorer: Any
-    parameters: Parameters
 
-    def __getattr__(self, name: str) -> Any:  # evidence and other optional members
+    def __getattr__(self, name: str) -> Any:  # optional members
         if name.startswith("_") or name == "scorer":  # not yet set while it is unpickled
             raise AttributeError(name)
-        return getattr(self.scorer, name)
+        member = getattr(self.scorer, name)
+        return partial(self._score_batch, member) if name == "score_batch" else member
 
     @property
     def name(self) -> str:
@@ -156,15 +173,15 @@ class _Adapter:
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         return self._result(self.scorer.score(frame, field_of_view), frame)
 
-    def score_batch(
-        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
+    def _score_batch(
+        self,
+        score_batch: Callable[..., Sequence[Any]],
+        frames: Sequence[FrameLike],
+        fields_of_view: Sequence[FieldOfView | None],
     ) -> list[FrameResult | FrameError]:
-        if not hasattr(self.scorer, "score_batch"):
-            return score_each(self, frames, fields_of_view)
-        scored = self.scorer.score_batch(frames, fields_of_view)
         return [
-            one if isinstance(one, FrameError) else self._result(one, frame)
-            for one, frame in zip(scored, frames, strict=True)
+            scored if isinstance(scored, FrameError) else self._result(scored, frame)
+            for scored, frame in zip(score_batch(frames, fields_of_view), frames, strict=True)
         ]
 
     def _result(self, scored: Any, frame: FrameLike) -> FrameResult:
@@ -185,12 +202,25 @@ class _Adapter:
         )
 
 
-def same_detector(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_detector(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Return whether two identities are of the same detector, with any parameters.
 
     A model is identified by the hash of its file, not by its name. If only one of them has a hash,
     the names are compared.
     """
-    known = [key for key in _SCORE_KEYS if key in one and key in other]
-    alike = all(one[key] == other[key] for key in known)
-    return alike and ("model" in known or one.get("name") == other.get("name"))
+    known = [key for key in _SCORE_KEYS if key in first and key in second]
+    alike = all(first[key] == second[key] for key in known)
+    return alike and ("model" in known or first.get("name") == second.get("name"))
+
+
+def same_scores(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Return whether two identities differ in the scoring version at most."""
+    return dict(first) | {"scoring": None} == dict(second) | {"scoring": None}
+
+
+def rule_parameter(identity: Mapping[str, Any]) -> str | None:
+    """Return the parameter by which a detector decides with a rule of its own, or None.
+
+    It is "radius_threshold" (R_P) for the paper's detector. Others have a threshold of the score.
+    """
+    return identity.get("rule")

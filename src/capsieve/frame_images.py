@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from capsieve.processes import ignored_warnings
 
-__all__ = ["browser_kind", "eight_bits", "jpeg", "rgb", "shrink"]
-
 _ORIENTATION = 0x0112
 _UPRIGHT = (None, 1)
 _CHANGE_COLOURS = ("icc_profile", "gamma", "chromaticity", "transparency")

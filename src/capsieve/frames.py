@@ -16,11 +16,13 @@ __all__ = [
     "FrameLike",
     "Placement",
     "checked_array",
+    "checked_field_of_view",
     "checked_pixels",
     "pixel_hash",
 ]
 
 _LARGEST_SIDE = 16384
+_CIRCLE_SLACK = 2.0  # a field of view may exceed the frame by this number of pixels
 
 
 FrameLike: TypeAlias = ArrayLike
@@ -75,6 +77,31 @@ class FieldOfView:
             raise FrameError(
                 f"confidence of the field of view must lie between 0 and 1, not {self.confidence}"
             )
+
+
+def checked_field_of_view(rows: int, cols: int, field_of_view: object) -> FieldOfView | None:
+    """Return the field of view of a frame; None if it is None or has no confidence.
+
+    Raises
+    ------
+    FrameError
+        It is not a FieldOfView, or it does not fit a frame of this size.
+    """
+    if field_of_view is None:
+        return None
+    if not isinstance(field_of_view, FieldOfView):
+        kind = type(field_of_view).__name__
+        raise FrameError(f"field_of_view must be a FieldOfView or None, not {kind}")
+    if field_of_view.confidence == 0:
+        return None
+    row, col, radius = field_of_view.row, field_of_view.col, field_of_view.radius
+    reach = radius - _CIRCLE_SLACK
+    if min(row, col) - reach < -0.5 or row + reach > rows - 0.5 or col + reach > cols - 0.5:
+        raise FrameError(
+            f"the field of view (row {row:g}, col {col:g}, radius {radius:g}) does not fit a frame "
+            f"of {rows} x {cols} pixels; was it found on frames of another size?"
+        )
+    return field_of_view
 
 
 @dataclass(frozen=True, slots=True)

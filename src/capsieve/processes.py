@@ -12,8 +12,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
-__all__ = ["ignored_warnings", "interrupt_blocked", "prepare_worker", "silence_output"]
-
 
 def prepare_worker(parent: int) -> None:
     """Prepare this process to work for the process with the id `parent`.
@@ -34,12 +32,15 @@ def _exit_with(parent: int) -> None:
     os._exit(1)
 
 
-def silence_output() -> None:
-    """Discard everything that this process prints, also from C libraries."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(null, stream)
-    os.close(null)
+def silence_output(errors: str = os.devnull) -> None:
+    """Discard everything that this process prints, also from C libraries.
+
+    What it prints as an error is appended to the file `errors`.
+    """
+    for stream, path in ((1, os.devnull), (2, errors)):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND)
+        os.dup2(file, stream)
+        os.close(file)
 
 
 _WARNINGS = threading.RLock()

@@ -21,16 +21,20 @@ class Entry:
     """A row of the table capsieve_entries."""
 
     number: int
+    action: int
     key: str
     exam: str
-    version: int
+    revision: int
     reader: str
     role: str
+    screening: str
     time: str
     kind: str
-    subject: str
     content: dict[str, Any]
-    undoes: int | None
+
+    @property
+    def subject(self) -> str:
+        return self.content.get("subject", "")
 
 
 def _free_port() -> int:

@@ -21,31 +21,33 @@ def anna(serve, enter, events):
 
 
 def name(event):
-    return f"event:{event['head']}:{event['first_frame']}-{event['last_frame']}"
+    return f"event:{event['head']}:{event['best_frame']}"
 
 
 def told(person):
     """What the database has, in short."""
     entries = person.server.entries(VIDEO)
-    return [(entry.kind, entry.subject, entry.undoes) for entry in entries]
+    return [(entry.kind, entry.subject, entry.content.get("action")) for entry in entries]
 
 
 def test_an_event_is_accepted_with_its_finding_size_and_type(anna, events):
     anna.press("a", "s", "2", "t", "3")
     anna.until_saved()
     entries = anna.server.entries(VIDEO)
-    assert [entry.kind for entry in entries] == ["finding", "verdict", "finding", "finding"]
-    assert {(entry.reader, entry.role, entry.version) for entry in entries} == {
+    assert [entry.kind for entry in entries] == ["finding", "decision", "finding", "finding"]
+    assert {(entry.reader, entry.role, entry.revision) for entry in entries} == {
         ("anna", "reader", 1)
     }
     best = events[0]["best_frame"]
-    verdict, finding = entries[1], entries[3]
-    assert verdict.subject == name(events[0])
-    assert verdict.content["verdict"] == "accept"
-    assert finding.subject == f"finding:{verdict.content['finding']}" == entries[0].subject
-    typed = {"size": "small", "size_frame": best, "paris": "0-Is", "best_frame": best}
+    decision, finding = entries[1], entries[3]
+    assert entries[0].action == decision.action
+    assert decision.subject == name(events[0])
+    assert decision.content["decision"] == "accept"
+    assert finding.subject == decision.content["finding"] == entries[0].subject
+    here = {"head": 0, "frame": best}
+    typed = {"size": "small", "size_on": here, "paris": "0-Is", "best": here}
     assert typed.items() <= finding.content.items()
-    assert finding.content["missed_by_sieve"] is False
+    assert finding.content["missed"] is False
 
 
 def test_verdicts_follow_one_another_and_the_next_event_comes_by_itself(anna, events):
@@ -53,11 +55,11 @@ def test_verdicts_follow_one_another_and_the_next_event_comes_by_itself(anna, ev
         anna.until_frame(event["best_frame"])
         anna.press(key)
     anna.until_frame(events[2]["best_frame"])
-    anna.press("Shift+A")
+    anna.press("Shift+R")
     anna.until_saved()
-    said = [(entry.subject, entry.content["verdict"]) for entry in anna.server.entries(VIDEO)]
+    said = [(entry.subject, entry.content["decision"]) for entry in anna.server.entries(VIDEO)]
     frame = f"frame:0:{events[2]['best_frame']}"
-    assert said == [(name(events[0]), "reject"), (name(events[1]), "unsure"), (frame, "accept")]
+    assert said == [(name(events[0]), "reject"), (name(events[1]), "unsure"), (frame, "reject")]
 
 
 def test_undo_and_redo_are_entries_of_their_own(anna, events):
@@ -72,15 +74,14 @@ def test_undo_and_redo_are_entries_of_their_own(anna, events):
     assert "rejected" in card.get_attribute("aria-label")
     anna.until_saved()
     subject = name(events[0])
-    assert told(anna) == [("verdict", subject, None), ("undo", subject, 1), ("undo", subject, 2)]
+    assert told(anna) == [("decision", subject, None), ("undo", "", 1), ("undo", "", 2)]
 
 
 def test_undo_pressed_twice_takes_back_two_actions(anna, events):
     anna.press("Shift+R", "!", "Control+z", "Control+z")
     anna.page.locator(".toast:has-text('Undone')").nth(1).wait_for()
     anna.until_saved()
-    frame = f"frame:0:{events[0]['best_frame']}"
-    assert told(anna)[2:] == [("undo", "exam", 2), ("undo", frame, 1)]
+    assert told(anna)[2:] == [("undo", "", 2), ("undo", "", 1)]
 
 
 def test_undoing_an_accepted_event_takes_its_finding_along(anna):
@@ -95,7 +96,9 @@ def test_undoing_an_accepted_event_takes_its_finding_along(anna):
     anna.see(".toast:has-text('Done again')")
     reading = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/reading").json()
     assert len(reading["findings"]) == 1
-    assert [each["verdict"] for each in reading["verdicts"].values()] == ["accept"]
+    decisions = [each["content"]["decision"] for each in reading["decisions"].values()]
+    assert decisions == ["accept"]
+    assert [kind for kind, *_ in told(anna)] == ["finding", "decision", "undo", "undo"]
 
 
 def test_accepted_rejected_and_accepted_again_is_one_finding(anna, events):
@@ -104,10 +107,8 @@ def test_accepted_rejected_and_accepted_again_is_one_finding(anna, events):
         anna.press(key)
         anna.see(f".card:first-child .badge.{wanted}")
         anna.until_saved()
-    first, last = events[0]["first_frame"], events[0]["last_frame"]
-    finding = f"finding:e0-{first}-{last}"
-    verdict = name(events[0])
-    assert [subject for _, subject, _ in told(anna)] == [finding, verdict] * 3
+    finding = f"finding:e0-{events[0]['best_frame']}"
+    assert [subject for _, subject, _ in told(anna)] == [finding, name(events[0])] * 3
     anna.see(".findings fieldset")
     anna.press("Control+z")
     anna.page.locator(".findings fieldset, .findings .finding").first.wait_for(state="detached")
@@ -121,7 +122,7 @@ def test_a_removed_finding_comes_back_with_accept(anna, events):
     anna.see(".findings fieldset")
     anna.until_saved()
     kinds = [kind for kind, *_ in told(anna)]
-    assert kinds == ["finding", "verdict", "finding", "finding", "verdict"]
+    assert kinds == ["finding", "decision", "removed", "finding", "decision"]
 
 
 def test_an_answer_from_before_does_not_take_an_action_back(anna, events):
@@ -144,8 +145,8 @@ def test_an_answer_from_before_does_not_take_an_action_back(anna, events):
     anna.see(".card:first-child .badge.accept")
     anna.until_saved()
     said = [entry.content for entry in anna.server.entries(VIDEO)]
-    assert [content["verdict"] for content in said[1::2]] == ["accept", "reject", "accept"]
-    assert ["removed" in content for content in said[::2]] == [False, True, False]
+    assert [content["decision"] for content in said[1::2]] == ["accept", "reject", "accept"]
+    assert [content["kind"] for content in said[::2]] == ["finding", "removed", "finding"]
     for route, answer in held:
         route.fulfill(response=answer)
     anna.page.unroute_all(behavior="ignoreErrors")
@@ -158,12 +159,15 @@ def test_landmarks_cleanliness_a_missed_polyp_and_urgency_by_keyboard(anna):
     anna.until_saved()
     said = {entry.subject: entry.content for entry in anna.server.entries(VIDEO)}
     (finding,) = [content for subject, content in said.items() if subject.startswith("finding:")]
-    assert finding["missed_by_sieve"]
-    assert (finding["frames"], finding["segment"]) == ([0], "rectum")
-    assert said["landmark:caecum"] == {"head": 0, "frame": 0}
+    assert finding["missed"]
+    assert (finding["spans"], finding["segment"]) == (
+        [{"head": 0, "first": 0, "last": 0}],
+        "rectum",
+    )
+    assert (said["landmark:caecum"]["head"], said["landmark:caecum"]["frame"]) == (0, 0)
     grades = [said[f"segment:{each}"]["grade"] for each in ("right", "transverse", "left")]
     assert grades == [3, 2, 3]
-    assert said["exam"]["urgent"]
+    assert said["exam"]["kind"] == "urgent"
     anna.press("3")
     anna.see(".clear:has-text('8 of 9: excellent')")
 
@@ -179,7 +183,7 @@ def test_keys_for_a_finding_do_not_reach_one_that_was_left(anna, events):
     anna.until_frame(events[1]["best_frame"])
     anna.press("s", "2", "t", "1", "b")
     anna.until_saved()
-    assert [kind for kind, *_ in told(anna)] == ["finding", "verdict"]
+    assert [kind for kind, *_ in told(anna)] == ["finding", "decision"]
 
 
 def test_keys_for_a_finding_do_not_reach_one_that_redo_brings_back_elsewhere(anna):
@@ -191,7 +195,7 @@ def test_keys_for_a_finding_do_not_reach_one_that_redo_brings_back_elsewhere(ann
     anna.see(".finding")
     anna.press("s", "2")
     anna.until_saved()
-    assert [kind for kind, *_ in told(anna)] == ["finding", "verdict", *["undo"] * 4]
+    assert [kind for kind, *_ in told(anna)] == ["finding", "decision", "undo", "undo"]
 
 
 def test_a_menu_of_a_finding_closes_when_its_frame_is_left(anna, events):
@@ -204,7 +208,7 @@ def test_a_menu_of_a_finding_closes_when_its_frame_is_left(anna, events):
     anna.page.locator("[role=menu]").wait_for(state="detached")
     anna.press("2")
     anna.until_saved()
-    assert [kind for kind, *_ in told(anna)] == ["finding", "verdict"]
+    assert [kind for kind, *_ in told(anna)] == ["finding", "decision"]
 
 
 def test_a_note_that_was_begun_outlives_a_look_at_the_list(anna):
@@ -224,4 +228,56 @@ def test_letters_in_a_note_are_letters(anna):
     anna.page.get_by_role("button", name="Add to the exam").click()
     anna.until_saved()
     (entry,) = anna.server.entries(VIDEO)
-    assert (entry.kind, entry.content) == ("note", {"text": "a rum mass u r"})
+    assert (entry.kind, entry.content["text"]) == ("note", "a rum mass u r")
+
+
+def test_a_polyp_on_a_flagged_frame_is_offered_as_its_event_and_is_not_missed(anna, events):
+    anna.press("m")
+    anna.see("dialog:has-text('This frame is in event 1')")
+    anna.press("Enter")
+    anna.until_saved()
+    entries = anna.server.entries(VIDEO)
+    assert [entry.kind for entry in entries] == ["finding", "decision"]
+    assert entries[0].content["missed"] is False
+    assert entries[1].subject == name(events[0])
+    for key in ("m", "Shift+A"):  # marked again it is no second finding
+        anna.press(key)
+        anna.see(".toast:has-text('finding 1 already')")
+    anna.until_saved()
+    assert anna.server.entries(VIDEO) == entries
+
+
+def test_an_undo_that_changes_nothing_says_so(anna, serve, enter):
+    bert = enter(serve(reader="bert"))
+    anna.press("r")
+    anna.until_saved()
+    bert.read(VIDEO)
+    bert.see(".notice:has-text('anna decided in this exam, too')")
+    bert.page.locator(".card").first.click()
+    bert.see(".verdicts:has-text('Event 1 of')")
+    bert.press("u")
+    bert.until_saved()
+    anna.see(".card:first-child .badge.unsure")
+    anna.press("Control+z")
+    anna.see(".toast:has-text('Nothing changed by it')")
+    anna.see(".card:first-child .badge.unsure")
+
+
+def test_times_and_numbers_of_findings_are_those_of_the_report(anna, events):
+    late, early = sorted(events[:2], key=lambda event: -event["best_frame"])
+    for event in (late, early):
+        anna.page.locator(".card").nth(events.index(event)).click()
+        anna.until_frame(event["best_frame"])
+        anna.press("a")
+        anna.until_saved()
+    anna.press("2", "Escape")
+    anna.until("() => document.querySelectorAll('.finding .text').length === 2")
+    rows = anna.page.locator(".finding .text").all_inner_texts()
+    report = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/export/report.html")
+    reading = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/reading").json()
+    frames = [finding["content"]["best"]["frame"] for finding in reading["findings"]]
+    assert frames == sorted(frames) == [early["best_frame"], late["best_frame"]]
+    for number, row in enumerate(rows, start=1):
+        time = row.splitlines()[-1].partition(" ")[0]
+        assert row.startswith(f"{number} ")
+        assert f"0:{int(time.split(':')[0]):02}:{time.split(':')[1]}" in report.text()

@@ -73,7 +73,7 @@ def test_logging_out_tells_what_is_not_saved_and_loses_nothing(anna, room, scree
     anna.listen("**/entries")
     anna.log_in("anna", PASSWORD)
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in room.entries(VIDEO)] == ["reject"]
+    assert [entry.content["decision"] for entry in room.entries(VIDEO)] == ["reject"]
 
 
 def test_nobody_decides_in_the_name_of_who_logs_in_next(anna, room, screened):

@@ -46,7 +46,7 @@ def test_what_is_decided_while_the_server_is_dead_arrives_once(serve, enter, scr
     anna.window(link)  # the reader opens the same link again; the window that was open goes on
     anna.until_saved()
     entries = server.entries(VIDEO)
-    said = [entry.content["verdict"] for entry in entries]
+    said = [entry.content["decision"] for entry in entries]
     assert said == ["reject", "unsure", "reject", "unsure"]
     assert len({entry.subject for entry in entries}) == 4
     assert len({entry.key for entry in entries}) == 4
@@ -62,7 +62,7 @@ def test_what_waits_survives_the_end_of_the_window(anna):
     anna.page = anna.window(anna.server.link)
     anna.read(VIDEO)
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in anna.server.entries(VIDEO)] == ["reject"]
+    assert [entry.content["decision"] for entry in anna.server.entries(VIDEO)] == ["reject"]
 
 
 @pytest.mark.parametrize("status", [500, 507])
@@ -72,7 +72,7 @@ def test_what_a_full_disk_refuses_waits_and_arrives(anna, status):
     anna.see(".save:has-text('The disk is full: 1 action waiting')")
     anna.listen("**/entries")
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in anna.server.entries(VIDEO)] == ["reject"]
+    assert [entry.content["decision"] for entry in anna.server.entries(VIDEO)] == ["reject"]
 
 
 def test_what_is_not_allowed_is_told_and_holds_nothing_up(anna):
@@ -84,7 +84,7 @@ def test_what_is_not_allowed_is_told_and_holds_nothing_up(anna):
     anna.listen("**/entries")
     anna.press("Shift+U")
     anna.until_saved()
-    assert [entry.content["verdict"] for entry in anna.server.entries(VIDEO)] == ["unsure"]
+    assert [entry.content["decision"] for entry in anna.server.entries(VIDEO)] == ["unsure"]
 
 
 def test_what_was_refused_is_told_after_a_reload_until_it_was_read(anna):
@@ -114,13 +114,13 @@ def test_an_exam_that_was_screened_anew_is_opened_again(serve, enter, screened):
     before = record.read_text()
     said = json.loads(before)
     try:
-        # Another screening with the same events: what it is known by are its tables.
-        said["tables"] = {**said["tables"], "another": said["tables"]["frames.parquet"]}
+        # Another screening with the same events, by another version.
+        said["versions"] = {**said["versions"], "capsieve": "another"}
         record.write_text(json.dumps(said))
         anna.expect("409")
         anna.press("Shift+R")
         anna.see(".save:has-text('1 action not taken')").get_by_role("button").click()
-        anna.see("dialog:has-text('screened anew')")
+        anna.see("dialog:has-text('screened again')")
         again = anna.page.get_by_role("button", name=f"Open {VIDEO} anew")
         anna.drawn(again.click)
         anna.until_frame(best)
@@ -128,7 +128,7 @@ def test_an_exam_that_was_screened_anew_is_opened_again(serve, enter, screened):
         anna.see(".save:has-text('not taken')").get_by_role("button").click()
         anna.page.get_by_role("button", name="I have read this").click()
         anna.until_saved()
-        assert [each.content["verdict"] for each in server.entries(VIDEO)] == ["unsure"]
+        assert [each.content["decision"] for each in server.entries(VIDEO)] == ["unsure"]
     finally:
         record.write_text(before)
 

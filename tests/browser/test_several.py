@@ -51,6 +51,11 @@ def test_two_read_blind_and_meet_in_the_consensus(serve, enter, best):
 
     carl = enter(serve("--workflow", "blind", "--role", "consensus", reader="carl"))
     carl.read(VIDEO)
+    carl.until_frame(best[1])  # the first event on which they differ
+    carl.page.locator(".card").first.click()
+    carl.until_frame(best[0])
+    carl.press("a")
+    carl.see(".toast:has-text('Both readers agree')")
     carl.page.get_by_role("button", name="Differences").click()
     row = carl.see("dialog tr:has-text('event 2')")
     assert "open" in row.inner_text()
@@ -59,38 +64,54 @@ def test_two_read_blind_and_meet_in_the_consensus(serve, enter, best):
     carl.press("r")
     carl.until_saved()
     last = carl.server.entries(VIDEO)[-1]
-    assert (last.reader, last.role, last.content["verdict"]) == ("carl", "consensus", "reject")
+    assert (last.reader, last.role, last.content["decision"]) == ("carl", "consensus", "reject")
 
 
-def test_a_pre_reader_marks_and_the_validator_confirms_and_signs(serve, enter, best):
+def test_a_pre_reader_decides_and_the_validator_validates_and_signs(serve, enter, best):
     pia = enter(serve("--workflow", "validated", reader="pia"))
     pia.read(VIDEO)
     pia.until_frame(best[0])
     pia.press("a", "s", "1")
     pia.until_saved()
+    pia.press("n")
+    pia.until_frame(best[1])
+    pia.press("r")
+    pia.until_saved()
     pia.press("Control+Enter")
     pia.see(".toast:has-text('The validator signs')")
 
     vera = enter(serve("--workflow", "validated", "--role", "validator", reader="vera"))
+    vera.see("tr:has-text('2 to validate')")
     vera.read(VIDEO)
-    vera.press("2")
-    vera.see(".finding:has-text('pia')").click()
-    vera.see(".findings fieldset")
     vera.until_frame(best[0])
-    vera.press("y")
-    vera.see(".toast:has-text('Confirmed')")
+    vera.see(".strip:has-text('1 to validate')")
+    vera.press("Control+Enter")
+    vera.see("dialog:has-text('1 to validate'):has-text('Pre-read by pia')")
+    vera.press("Enter")  # without a reason nothing is signed
+    vera.see("dialog")
     vera.press("Escape")
-    vera.see(".finding:has-text('confirmed')")
-    # The pre-reader's window, on a server of its own, follows.
-    pia.press("Escape")
-    pia.see(".finding:has-text('confirmed')")
+    vera.press("Enter")  # the next to validate: also a rejection
+    vera.until_frame(best[1])
+    vera.page.locator(".strip:has-text('to validate')").wait_for(state="detached")
+    vera.press("u")
+    vera.until_saved()
+    # The pre-reader changes nothing that the validator decided; her window follows.
+    pia.see(".card:nth-child(2) .badge.unsure")
+    pia.page.locator(".card").nth(1).click()
+    pia.until_frame(best[1])
+    pia.expect("403")
+    pia.press("a")
+    pia.see(".save:has-text('1 action not taken')").get_by_role("button").click()
+    pia.see("dialog:has-text('as validator')")
     vera.sign()
     kinds = [(entry.reader, entry.kind) for entry in vera.server.entries(VIDEO)]
     assert kinds == [
         ("pia", "finding"),
-        ("pia", "verdict"),
+        ("pia", "decision"),
         ("pia", "finding"),
-        ("vera", "confirm"),
+        ("pia", "decision"),
+        ("vera", "decision"),
         ("vera", "sign"),
     ]
-    pia.see(".examstate:has-text('signed by vera')")
+    statement = vera.server.entries(VIDEO)[-1].content["statement"]
+    assert statement == "Pre-read by pia, validated by vera."

@@ -22,9 +22,9 @@ def test_a_signed_exam_takes_nothing_until_it_is_opened_again(anna):
     anna.press("Shift+R")
     anna.sign()
     before = anna.server.entries(VIDEO)
-    assert [entry.kind for entry in before] == ["verdict", "sign"]
+    assert [entry.kind for entry in before] == ["decision", "sign"]
     assert len(before[-1].content["hash"]) == 64
-    for key in ("Shift+A", "m", "!"):
+    for key in ("a", "m", "!"):
         anna.press(key)
         anna.page.locator(".toast:has-text('This exam is signed')").last.wait_for()
     assert anna.server.entries(VIDEO) == before
@@ -33,12 +33,12 @@ def test_a_signed_exam_takes_nothing_until_it_is_opened_again(anna):
     anna.see("dialog input")
     anna.page.keyboard.type("a second look")
     anna.press("Enter")
-    anna.see(".examstate:has-text('version 2')")
+    anna.see(".examstate:has-text('revision 2')")
     anna.press("Shift+U")
     anna.until_saved()
     after = anna.server.entries(VIDEO)[2:]
-    assert [(entry.kind, entry.version) for entry in after] == [("reopen", 2), ("verdict", 2)]
-    assert after[0].content == {"reason": "a second look"}
+    assert [(entry.kind, entry.revision) for entry in after] == [("reopen", 2), ("decision", 2)]
+    assert after[0].content == {"kind": "reopen", "reason": "a second look"}
 
 
 def test_decisions_and_labels_leave_as_files(anna, screened, tmp_path):
@@ -61,7 +61,7 @@ def test_decisions_and_labels_leave_as_files(anna, screened, tmp_path):
     said = {(row["exam"], int(row["frame"])): row["label"] for row in rows["labels.csv"]}
     assert said[VIDEO, first["best_frame"]] == "polyp"
     assert said[VIDEO, second["best_frame"]] == "normal"
-    assert [row["kind"] for row in rows["decisions.csv"]] == ["finding", "verdict", "verdict"]
+    assert [row["kind"] for row in rows["decisions.csv"]] == ["finding", "decision", "decision"]
 
 
 def test_what_another_window_added_is_looked_at_before_it_is_signed(anna, screened):
@@ -78,11 +78,11 @@ def test_what_another_window_added_is_looked_at_before_it_is_signed(anna, screen
     anna.expect("409")
     anna.press("Enter")
     told = anna.see("dialog:has-text('Not signed')")
-    assert f"verdict, frame {frame} of head 0: rejected (anna)" in told.inner_text()
+    assert f"decision, frame {frame} of head 0: rejected (anna)" in told.inner_text()
     anna.press("Enter")  # I have read this
-    assert [entry.kind for entry in anna.server.entries(VIDEO)] == ["verdict"]
+    assert [entry.kind for entry in anna.server.entries(VIDEO)] == ["decision"]
     anna.sign()
-    assert [entry.kind for entry in anna.server.entries(VIDEO)] == ["verdict", "sign"]
+    assert [entry.kind for entry in anna.server.entries(VIDEO)] == ["decision", "sign"]
 
 
 def test_frames_that_were_just_seen_are_part_of_what_is_signed(anna, screened):
@@ -92,4 +92,4 @@ def test_frames_that_were_just_seen_are_part_of_what_is_signed(anna, screened):
         anna.until_frame(frame)
     anna.sign()
     (signature,) = anna.server.entries(VIDEO)
-    assert signature.content["seen_frames"] >= 4
+    assert signature.content["displayed_frames"] >= 4

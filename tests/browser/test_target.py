@@ -31,7 +31,7 @@ class Reader:
         self.person, self.exam = person, exam
         self.api = f"{person.server.address}/api/exams/{exam}"
         self.names = {
-            event["event"]: f"{event['head']}:{event['first_frame']}-{event['last_frame']}"
+            event["event"]: f"{event['head']}:{event['best_frame']}"
             for event in events_of(out, exam)
         }
         self.rows = {head: rows_of(out, exam, head) for head in (0, 1)}
@@ -93,10 +93,11 @@ class Reader:
         if event is None:
             assert entries == [], f"head {head}, frame {frame}"
             return
-        *findings, verdict = entries
+        assert len({entry["action"] for entry in entries}) == 1
+        *findings, decision = [entry["content"] for entry in entries]
         name = self.names[event]
-        assert (verdict["kind"], verdict["subject"]) == ("verdict", f"event:{name}")
-        assert (verdict["content"]["event"], verdict["content"]["frame"]) == (event, frame)
+        assert (decision["kind"], decision["subject"]) == ("decision", f"event:{name}")
+        assert decision["frame"] == frame
         assert {each["subject"] for each in findings} <= {f"finding:e{name.replace(':', '-')}"}
 
 
@@ -150,10 +151,10 @@ def test_a_decision_key_pressed_again_stores_nothing(reader):
     reader.person.press("n", "p")
     reader.until_caption(0, best)
     for pressed, kinds in (
-        ("aaaa", ["finding", "verdict"]),
-        ("rrrr", ["finding", "verdict"]),  # the finding is removed
-        ("uuuu", ["verdict"]),
-        (["Shift+A"] * 4, ["verdict"]),
+        ("aaaa", ["finding", "decision"]),
+        ("rrrr", ["removed", "decision"]),  # the finding is removed
+        ("uuuu", ["decision"]),
+        (["Shift+R"] * 4, ["decision"]),
     ):
         assert [entry["kind"] for entry in reader.stored(*pressed)] == kinds
     accept = reader.person.page.locator(".verdicts button.accept")

@@ -66,13 +66,30 @@ def test_a_damaged_exam_is_exit_code_1(run, out):
     assert_failed(run("flag", out, "--read", "3"), out / "a")
 
 
-def test_an_exam_with_entries_of_readers_is_not_changed_in_place(run, out, tmp_path):
+def test_the_list_of_an_exam_with_entries_can_only_become_longer(run, out, tmp_path):
     pytest.importorskip("sqlalchemy")
     from support.readings import ExamReader
 
-    ExamReader(out / "a").add_finding("one", 1)
-    before = (out / "a" / "exam.json").read_bytes()
+    assert run("flag", out, "--read", "4").exit_code == 0
+    anna = ExamReader(out / "a")
+    before = anna.writer.screening
+    anna.add_finding("one", 1)
     assert_failed(run("flag", out, "--read", "3"), out / "a", "-o")
+    assert run("flag", out, "--read", "6").exit_code == 0
+    record = json.loads((out / "a" / "exam.json").read_text())
+    assert record["flagging"]["frames"] == 6
+    assert anna.writer.screening == before
+    assert run("flag", out, "--read", "3", "-o", tmp_path / "second").exit_code == 0
+
+
+def test_a_signed_exam_is_not_changed_in_place(run, out, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    from support.readings import ExamReader
+
+    ExamReader(out / "a").note("fine")
+    ExamReader(out / "a").sign()
+    before = (out / "a" / "exam.json").read_bytes()
+    assert_failed(run("flag", out, "--read", "12"), out / "a", "-o")
     assert (out / "a" / "exam.json").read_bytes() == before
     assert run("flag", out, "--read", "3", "-o", tmp_path / "second").exit_code == 0
 

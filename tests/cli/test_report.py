@@ -10,7 +10,7 @@ from support.readings import ExamReader, choose_workflow, tamper
 from support.small_exam import FRAMES, write_small_exam
 
 DATABASE = "decisions.sqlite"
-UNRELIABLE = 3  # exit code: a signature or an entry cannot be relied on
+UNRELIABLE = 1  # exit code: a signature or an entry cannot be relied on
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def exam(tmp_path):
 
 
 def test_the_report_is_written_next_to_the_results(run, exam):
-    ExamReader(exam).add_finding("a", 3, size="small", size_frame=3)
+    ExamReader(exam).add_finding("a", 3, size="small")
     result = run("report", exam)
     assert result.exit_code == 0
     assert str(exam / "reading.html") in result.stdout
@@ -28,7 +28,7 @@ def test_the_report_is_written_next_to_the_results(run, exam):
 
 def test_json_is_all_that_is_printed(run, exam, tmp_path):
     anna = ExamReader(exam)
-    anna.add_finding("a", 3, size="small", size_frame=3)
+    anna.add_finding("a", 3, size="small")
     anna.see(range(6))
     anna.sign()
     file = tmp_path / "report.html"
@@ -37,9 +37,9 @@ def test_json_is_all_that_is_printed(run, exam, tmp_path):
     assert told["files"] == [str(file)]
     assert told["signature_holds"] is True
     assert not told["draft"]
-    assert told["seen"]["frames"] == 6
+    assert told["seen"]["displayed"] == 6
     assert told["seen"]["of"] == FRAMES
-    assert told["reading"]["findings"][0]["size"] == "small"
+    assert told["reading"]["findings"][0]["content"]["size"] == "small"
     assert file.is_file()
 
 
@@ -69,13 +69,14 @@ def test_an_invalid_signature_is_reported(run, exam):
     anna.add_finding("a", 3)
     anna.sign()
     record = json.loads((exam / "exam.json").read_text(encoding="utf-8"))
-    record["versions"]["capsieve"] = "another"
+    record["sources"][0]["bytes"] += 1
     (exam / "exam.json").write_text(json.dumps(record), encoding="utf-8")
     result = run("report", exam, "--json")
     assert result.exit_code == UNRELIABLE
     told = json.loads(result.stdout)
     assert told["signature_holds"] is False
-    assert len(told["signature_problems"]) == 1
+    assert next(iter(told)) == "problems"
+    assert len(told["problems"]) == 1
 
 
 def test_an_unreadable_signature_is_reported_and_the_report_is_written(run, exam):
@@ -91,13 +92,13 @@ def test_an_unreadable_signature_is_reported_and_the_report_is_written(run, exam
 def test_an_unreadable_entry_is_reported_and_the_others_are_shown(run, exam):
     anna = ExamReader(exam)
     anna.add_finding("a", 3)
-    anna.write("note", "exam", text="fine")
+    anna.note("fine")
     tamper(
         exam.parent / DATABASE, "UPDATE capsieve_entries SET content = '[' WHERE kind = 'finding'"
     )
     result = run("report", exam, "--json")
     assert result.exit_code == UNRELIABLE
-    assert len(json.loads(result.stdout)["unreadable"]) == 1
+    assert len(json.loads(result.stdout)["problems"]) == 1
     page = Page((exam / "reading.html").read_text(encoding="utf-8")).text
     assert "fine" in page
 
@@ -105,8 +106,8 @@ def test_an_unreadable_entry_is_reported_and_the_others_are_shown(run, exam):
 @pytest.mark.parametrize(("signed", "code"), [(False, UNRELIABLE), (True, 0)])
 def test_missing_entries_matter_unless_a_signature_holds(run, exam, signed, code):
     other = ExamReader(exam)
-    other.who["exam"] = "another"
-    other.write("note", "exam", text="gone")
+    other.exam = "another"
+    other.note("gone")
     ExamReader(exam).add_finding("a", 3)
     if signed:
         ExamReader(exam).sign()
@@ -133,7 +134,7 @@ def test_whose_blind_reading_is_chosen(run, exam):
     [
         (("nowhere",), "nowhere"),
         (("out",), "out"),
-        (("out/small", "--version", "2"), "version"),
+        (("out/small", "--revision", "2"), "revision"),
         (("out/small", "--database", "absent.sqlite"), "absent.sqlite"),
         (("out/small", "-o", "absent/report.html"), "absent"),
     ],

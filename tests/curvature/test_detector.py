@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from capsieve import FieldOfView, Parameters
+from capsieve import Parameters
 from capsieve.curvature.detector import CurvatureDetector
 from capsieve.curvature.domes import Constants
 from capsieve.detectors import load_detector
-from capsieve.errors import FrameError
 from capsieve.phantom import plan_exam, render_frame
 from support.polyp_frames import polyp_frame
 
@@ -92,16 +91,6 @@ def test_parameters_of_other_steps_change_nothing():
     other = CurvatureDetector(Parameters(midpass_fine=9.0, texture_high=5.0, radius_threshold=12))
     assert other.identity == DETECTOR.identity
     assert repr(other.score(NOISE)) == repr(DETECTOR.score(NOISE))
-
-
-def test_many_frames_are_scored_like_each():
-    frames = [polyp_frame(size=96), NOISE, np.zeros((5, 5), np.uint8)]
-    field = FieldOfView("circle", 63.5, 63.5, 55)
-    first, second, third = DETECTOR.score_batch(frames, [None, field, None])
-    assert isinstance(first, type(second))
-    assert repr(first) == repr(DETECTOR.score(frames[0]))
-    assert repr(second) == repr(DETECTOR.score(frames[1], field))
-    assert isinstance(third, FrameError)
 
 
 def test_a_pickled_detector_gives_the_same_scores():

@@ -499,7 +499,7 @@ def test_radii_that_no_threshold_separates_are_named(tmp_path, radius, word):
 
 def test_calibrated_parameters_keep_the_preset(tmp_path):
     parameters = Parameters.inferred().to_dict()
-    detector = {"name": "paper", "preset": "inferred", "parameters": parameters}
+    detector = {"name": "paper", "rule": "radius_threshold", "parameters": parameters}
     record = {"parameters": parameters, "detector": detector}
     write_results(tmp_path / "out" / "a", score=np.arange(100.0) % 60, record=record)
     labels = {"exam": ["a"] * 100, "frame": range(100), "label": ["polyp"] * 2 + ["normal"] * 98}

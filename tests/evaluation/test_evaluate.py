@@ -543,6 +543,12 @@ def test_the_first_frame_of_scores_is_an_option():
     assert not any("from 1" in warning for warning in evaluation.warnings)
 
 
+def test_a_baseline_with_another_first_frame_gives_a_warning():
+    scores, labels = shifted_study(0, 0)
+    warnings = evaluate(scores, labels, baseline=shifted_study(1, 0)[0]).warnings
+    assert any(each.startswith("Baseline: The scores seem to number") for each in warnings)
+
+
 @pytest.mark.parametrize(
     ("scored", "labelled"),
     [

@@ -71,6 +71,16 @@ def test_paths_of_images_begin_with_the_folder_of_the_source(tmp_path):
     assert column(record, "file") == ["1.png", "x/2.png"]
 
 
+def test_exams_of_different_scoring_versions_have_a_warning(tmp_path):
+    for name, version in (("a", 1), ("b", 1), ("c", 2)):
+        detector = {"name": "another", "scoring": version}
+        write_results(tmp_path / name, score=np.ones(2), record={"detector": detector})
+    (warning,) = read_scores(tmp_path).warnings
+    assert "version 1 has a, b" in warning
+    assert "version 2 has c" in warning
+    assert read_scores(tmp_path / "c").warnings == ()
+
+
 def test_exams_of_different_detectors_or_parameters_are_refused(tmp_path):
     for exam, threshold in (("a", 37), ("b", 38)):
         parameters = {"radius_threshold": threshold}
@@ -81,6 +91,13 @@ def test_exams_of_different_detectors_or_parameters_are_refused(tmp_path):
 
 def test_incomplete_exams_are_named(tmp_path):
     write_results(tmp_path / "a", score=np.ones(2), record={"complete": False})
+    assert any(": a." in warning for warning in read_scores(tmp_path).warnings)
+
+
+def test_an_exam_without_its_record_is_named(tmp_path):
+    for exam in ("a", "b"):
+        write_results(tmp_path / exam, score=np.ones(2))
+    (tmp_path / "a" / "exam.json").unlink()
     assert any(": a." in warning for warning in read_scores(tmp_path).warnings)
 
 

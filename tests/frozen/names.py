@@ -305,53 +305,66 @@ MASK, SEGMENTATION = "mask", "segmentation"
 
 ENTRIES = "/api/exams/{exam}/entries"
 READING = "/api/exams/{exam}/reading"
-SEEN = "/api/exams/{exam}/seen"
+SEEN = "/api/exams/{exam}/viewed"
 LABELS = "/api/exams/{exam}/export/labels.csv"
-ENTRY_KEY, ENTRY_NUMBER = "key", "number"
+EXAM = "/api/exams/{exam}"
 
 
-def verdict_on_event(event: dict[str, Any], verdict: str, finding: str | None = None) -> Any:
+def action(entry: dict[str, Any], key: str, screening: str) -> dict[str, Any]:
+    """Return the body of a request that stores one entry."""
+    return {"key": key, "entries": [entry]} | _who(screening)
+
+
+def number(answer: Any) -> int:
+    """Return the number by which an action is undone."""
+    return answer[0]["action"]
+
+
+def _who(screening: str) -> dict[str, Any]:
+    return {"reader": "anna", "role": "reader", "screening": screening}
+
+
+def decision_on_event(event: dict[str, Any], decision: str, finding: str | None = None) -> Any:
     """Decide about an event, a row of the stored table."""
-    subject = f"event:{event['head']}:{event['first_frame']}-{event['last_frame']}"
-    content = {"verdict": verdict} | ({"finding": finding} if finding else {})
-    return {"kind": "verdict", "subject": subject, "content": content}
+    subject = f"event:{event['head']}:{event['best_frame']}"
+    content = {"kind": "decision", "subject": subject, "decision": decision}
+    named = {"finding": f"finding:{finding}"} if finding else {}
+    return content | {"frame": event["best_frame"]} | named
 
 
-def verdict_on_frame(frame: int, verdict: str) -> Any:
+def decision_on_frame(frame: int, decision: str) -> Any:
     """Decide about one frame of head 0."""
-    return {"kind": "verdict", "subject": f"frame:0:{frame}", "content": {"verdict": verdict}}
+    subject = f"frame:0:{frame}"
+    return {"kind": "decision", "subject": subject, "decision": decision, "frame": frame}
 
 
 def finding(name: str, frames: list[int]) -> Any:
     """Describe a polyp."""
-    content = {"head": 0, "frames": frames, "best_frame": frames[0], "size": "small"}
-    content["size_frame"] = frames[0]
-    return {"kind": "finding", "subject": f"finding:{name}", "content": content}
+    spans = [{"head": 0, "first": frame, "last": frame} for frame in frames]
+    best = {"head": 0, "frame": frames[0]}
+    content = {"kind": "finding", "subject": f"finding:{name}", "spans": spans, "best": best}
+    return content | {"size": "small", "size_on": best}
 
 
 def landmark(frame: int) -> Any:
     """Mark the caecum."""
-    return {
-        "kind": "landmark",
-        "subject": "landmark:caecum",
-        "content": {"head": 0, "frame": frame},
-    }
+    return {"kind": "landmark", "subject": "landmark:caecum", "head": 0, "frame": frame}
 
 
-def undo(number: int) -> Any:
-    """Take an entry back."""
-    return {"kind": "undo", "subject": "", "content": {}, "undoes": number}
+def undo(action: int) -> Any:
+    """Take an action back."""
+    return {"kind": "undo", "action": action}
 
 
 def signature(reading: dict[str, Any]) -> Any:
     """Sign the reading."""
-    content = {"statement": "I have read this exam.", "last": reading["last"]}
-    return {"kind": "sign", "subject": "exam", "content": content}
+    return {"kind": "sign", "statement": reading["statement"], "last": reading["last"]}
 
 
-def seen(frames: list[int]) -> Any:
-    """Record that frames were shown for half a second."""
-    return {"head": 0, "frames": [[frame, 500] for frame in frames]}
+def seen(frames: list[int], screening: str) -> Any:
+    """Record that frames were displayed."""
+    spans = [{"head": 0, "first": frame, "last": frame} for frame in frames]
+    return {"head": 0, "displayed": spans, "viewed": spans} | _who(screening)
 
 
 LABEL_TABLE = {
@@ -365,16 +378,16 @@ LABEL_TABLE = {
 
 def summary(reading: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     """Return the state of the reading and of its report."""
-    verdicts = [one["verdict"] for one in reading["verdicts"].values()]
+    decisions = [one["content"]["decision"] for one in reading["decisions"].values()]
     return {
         "state": reading["state"],
-        "version": reading["version"],
-        "accepted": verdicts.count("accept"),
-        "rejected": verdicts.count("reject"),
-        "unsure": verdicts.count("unsure"),
+        "version": reading["revision"],
+        "accepted": decisions.count("accept"),
+        "rejected": decisions.count("reject"),
+        "unsure": decisions.count("unsure"),
         "findings": len(reading["findings"]),
-        "caecum": reading["landmarks"]["caecum"]["frame"],
-        "seen": reading["seen"]["frames"],
+        "caecum": reading["landmarks"]["caecum"]["content"]["frame"],
+        "seen": reading["seen"]["displayed"],
         "signature_holds": str(report["signature_holds"]),
         "draft": str(report["draft"]),
     }

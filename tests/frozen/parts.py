@@ -271,29 +271,31 @@ def _reading(runs: Runs) -> Tables:
 
     with serve_review(exam.parent, database, state=state) as (_, client):
 
-        def post(address: str, body: dict[str, Any]) -> dict[str, Any]:
-            body = body | {names.ENTRY_KEY: f"frozen-{next(numbers)}"}
+        def post(address: str, body: dict[str, Any]) -> Any:
             answer = client.post(address.format(exam=LONG_EXAM), json=body)
             assert answer.status_code == 200, answer.text
             return answer.json()
 
         def act(action: dict[str, Any]) -> int:
-            return post(names.ENTRIES, action)[names.ENTRY_NUMBER]
+            body = names.action(action, f"frozen-{next(numbers)}", screening)
+            return names.number(post(names.ENTRIES, body))
+
+        screening = client.get(names.EXAM.format(exam=LONG_EXAM)).json()["screening"]
 
         def reading() -> dict[str, Any]:
             return client.get(names.READING.format(exam=LONG_EXAM)).json()
 
         act(names.finding("a", [events[0]["best_frame"]]))
-        act(names.verdict_on_event(events[0], "accept", "a"))
-        act(names.verdict_on_event(events[1], "accept"))
-        act(names.verdict_on_frame(events[1]["last_frame"], "reject"))
+        act(names.decision_on_event(events[0], "accept", "a"))
+        act(names.decision_on_event(events[1], "accept"))
+        act(names.decision_on_frame(events[1]["last_frame"], "reject"))
         for event in events[2:12]:
-            act(names.verdict_on_event(event, "reject"))
-        act(names.verdict_on_event(events[12], "unsure"))
-        act(names.undo(act(names.verdict_on_event(events[13], "accept"))))
+            act(names.decision_on_event(event, "reject"))
+        act(names.decision_on_event(events[12], "unsure"))
+        act(names.undo(act(names.decision_on_event(events[13], "accept"))))
         act(names.finding("b", [200, 201, 203]))
         act(names.landmark(7))
-        post(names.SEEN, names.seen(list(range(0, 300, 3))))
+        post(names.SEEN, names.seen(list(range(0, 300, 3)), screening))
         act(names.signature(reading()))
         last = reading()
         labels = client.get(names.LABELS.format(exam=LONG_EXAM)).text

@@ -1,6 +1,7 @@
 """Outlines of polyps: formats, matching with frames, points inside."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -558,6 +559,22 @@ def test_sequences_stand_in_for_polyps(tmp_path: Path) -> None:
 
 
 # Recognising
+
+
+@pytest.mark.parametrize("name", ["1.txt", "masks.csv", "coco.json"])
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_what_is_not_a_file_is_refused_and_not_left_out(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    (tmp_path / "0.txt").write_text("0 0.5 0.5 0.1 0.1\n")
+    if kind == "pipe":
+        os.mkfifo(tmp_path / name)
+    else:
+        (tmp_path / name).symlink_to(tmp_path / "absent")
+    if name == "coco.json":
+        (tmp_path / "0.txt").unlink()
+    with pytest.raises(FileError, match=name):
+        read_outlines(tmp_path)
 
 
 def test_a_folder_of_two_formats_is_not_guessed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capsieve.errors import FileError, ParameterError
-from capsieve.labels import LABELS, read_labels, write_labels
+from capsieve.labels import LABELS, read_labels, tables, write_labels
 from capsieve.labels.tables import read_table
 from capsieve.store.schema import SCHEMA
 from sample_frames import CAPSULE
@@ -237,6 +237,26 @@ def test_parquet_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     newer = table.replace_schema_metadata({"capsieve": '{"schema": 999, "table": "labels"}'})
     pq.write_table(newer, tmp_path / "l.parquet")
     with pytest.raises(FileError, match="newer version"):
+        read_labels(tmp_path / "l.parquet")
+
+
+def test_a_flipped_bit_in_parquet_of_capsieve_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "l.parquet"
+    names = [f"frame-{number}" for number in range(500)]
+    write_labels(pa.table({"file": names, "label": ["normal"] * 500}), path)
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="damaged"):
+        read_labels(path)
+
+
+def test_parquet_of_too_many_rows_is_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_MOST_ROWS", 9)
+    pq.write_table(pa.table({"file": ["a"] * 10, "label": ["polyp"] * 10}), tmp_path / "l.parquet")
+    with pytest.raises(FileError, match="10 rows"):
         read_labels(tmp_path / "l.parquet")
 
 

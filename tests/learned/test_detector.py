@@ -99,7 +99,7 @@ def test_a_model_makes_a_reading_list_by_default(simple):
 )
 def test_parameters_without_effect_are_refused(tmp_path, parameters, field):
     with pytest.raises(ParameterError) as caught:
-        model_detector(own_file(tmp_path / "model.onnx"), parameters)
+        load_detector(own_file(tmp_path / "model.onnx"), parameters=parameters)
     assert caught.value.field == field
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from capsieve.errors import FrameError, ParameterError
 from capsieve.frames import FieldOfView
-from capsieve.paper import steps
 from capsieve.paper.algorithm import analyze
 from capsieve.paper.many_settings import Memoised, analyze_each
+from capsieve.paper.steps import STEPS, Steps
 from capsieve.parameters import Parameters
 from sample_frames import GOLDEN_FRAMES, golden_frame
 
@@ -59,16 +59,17 @@ def bumpy(seed: int, size: int = 140) -> np.ndarray:
 FRAME = bumpy(10)
 
 
-class Counted:
+class Counted(Steps):
     """The steps; counts their calls."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self._replace_each(STEPS, self._counted)
 
-    def __getattr__(self, name: str):
+    def _counted(self, name, step):
         def counted(*arguments):
             self.calls.append(name)
-            return getattr(steps, name)(*arguments)
+            return step(*arguments)
 
         return counted
 
@@ -77,7 +78,7 @@ class Counted:
 def calls(monkeypatch) -> list[str]:
     """The names of the steps that analyze_each computes."""
     counted = Counted()
-    monkeypatch.setattr("capsieve.paper.many_settings.steps", counted)
+    monkeypatch.setattr("capsieve.paper.many_settings.STEPS", counted)
     return counted.calls
 
 
@@ -168,23 +169,16 @@ def test_geometry_of_a_rejected_frame_is_not_computed(calls) -> None:
 
 
 def test_memory_compares_arrays_by_identity_and_numbers_by_value() -> None:
-    class Steps:
-        def __init__(self) -> None:
-            self.calls = 0
-
-        def double(self, array: np.ndarray, factor: float) -> np.ndarray:
-            self.calls += 1
-            return 2 * factor * array
-
-    inner = Steps()
-    step = Memoised(inner, keep=2)
-    first, second = np.ones(3), np.ones(3)
-    assert step.double(first, 1.0) is step.double(first, 1.0)
-    assert step.double(first, 1.0) is not step.double(second, 1.0)
-    assert inner.calls == 2
-    step.double(first, 3.0)
-    step.double(first, 1.0)  # forgotten: two others were used since
-    assert inner.calls == 4
+    counted = Counted()
+    step = Memoised(counted, keep=2)
+    first, second = np.ones((8, 8), np.float32), np.ones((8, 8), np.float32)
+    mask = step.circular_mask(8, 8, np.inf)
+    assert step.smooth(first, 1.0, 1.0, mask) is step.smooth(first, 1.0, 1.0, mask)
+    assert step.smooth(first, 1.0, 1.0, mask) is not step.smooth(second, 1.0, 1.0, mask)
+    assert counted.calls.count("smooth") == 2
+    step.smooth(first, 2.0, 1.0, mask)
+    step.smooth(first, 1.0, 1.0, mask)  # forgotten: two others were used since
+    assert counted.calls.count("smooth") == 4
 
 
 def test_no_settings_give_no_results() -> None:

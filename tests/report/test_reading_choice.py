@@ -1,13 +1,15 @@
-"""Whose reading is told, and which version."""
+"""Which reading a report shows, and which revision."""
 
 import pytest
 
+from capsieve.decisions.agreement import Agreement
+from capsieve.decisions.model import Decision, Finding, said
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.reading_facts import gather_reading
 from support.readings import ExamReader, choose_workflow
 from support.small_exam import write_small_exam
 
-EVENT = "event:0:0-5"
+EVENT = "event:0:0"
 
 
 @pytest.fixture
@@ -19,8 +21,8 @@ def exam(tmp_path):
 def blind(exam):
     """An exam that anna has signed and boris has not."""
     choose_workflow(exam, "blind")
-    for name, verdict in (("anna", "accept"), ("boris", "reject")):
-        ExamReader(exam, name).write("verdict", EVENT, verdict=verdict)
+    for name, decision in (("anna", "accept"), ("boris", "reject")):
+        ExamReader(exam, name).decide(EVENT, decision)
     ExamReader(exam, "anna").sign()
     return exam
 
@@ -29,27 +31,31 @@ def chosen(exam, **options):
     return gather_reading(exam, **options).chosen
 
 
+def decided(reading):
+    return said(reading.decisions[EVENT], Decision).decision
+
+
 def test_an_exam_without_decisions_is_unread_and_stays_without(exam):
     assert chosen(exam).reading.state == "unread"
     assert not (exam.parent / "decisions.sqlite").exists()
 
 
 def test_readers_who_work_together_have_one_reading(exam):
-    ExamReader(exam, "anna").write("verdict", EVENT, verdict="accept")
+    ExamReader(exam, "anna").decide(EVENT, "accept")
     ExamReader(exam, "boris").add_finding("b", 20)
     reading = chosen(exam).reading
-    assert list(reading.verdicts) == [EVENT]
+    assert list(reading.decisions) == [EVENT]
     assert len(reading.findings) == 1
 
 
-def test_a_blind_reading_holds_nothing_of_the_other(blind):
-    for name, verdict in (("anna", "accept"), ("boris", "reject")):
+def test_a_blind_reading_contains_nothing_of_the_other(blind):
+    for name, decision in (("anna", "accept"), ("boris", "reject")):
         found = chosen(blind, reader=name)
-        assert found.reading.verdicts[EVENT].verdict == verdict
+        assert decided(found.reading) == decision
         assert {entry.reader for entry in found.entries} == {name}
 
 
-def test_the_account_is_the_reader_where_none_is_named(blind):
+def test_the_account_is_the_reader_if_none_is_named(blind):
     assert chosen(blind, account="boris").reader == "boris"
 
 
@@ -62,69 +68,82 @@ def test_names_stay_hidden_until_both_have_signed(blind):
         chosen(blind, account="carla")
 
 
-def test_agreement_is_told_only_when_both_have_signed(blind):
+def test_agreement_is_available_only_when_both_have_signed(blind):
     assert gather_reading(blind, reader="anna").agreement is None
     ExamReader(blind, "boris").sign()
-    facts = gather_reading(blind, reader="anna")
-    assert facts.pair == ("anna", "boris")
-    assert facts.agreement is not None
-    assert [one.subject for one in facts.agreement.differences] == [EVENT]
+    found = gather_reading(blind, reader="anna").agreement
+    assert isinstance(found, Agreement)
+    assert found.readers == ("anna", "boris")
+    assert [one.subject for one in found.differences] == [EVENT]
 
 
 def test_the_consensus_comes_before_the_account(blind):
     ExamReader(blind, "boris").sign()
-    ExamReader(blind, "carla", "consensus").write("verdict", EVENT, verdict="unsure")
+    ExamReader(blind, "carla", "consensus").decide(EVENT, "unsure")
     found = chosen(blind, account="anna")
     assert found.role == "consensus"
-    assert found.reading.verdicts[EVENT].verdict == "unsure"
+    assert decided(found.reading) == "unsure"
 
 
-def test_an_older_version_is_told_as_it_was_signed(exam):
+def test_an_older_revision_is_shown_as_it_was_signed(exam):
     anna = ExamReader(exam)
-    anna.add_finding("a", 3, size="small", size_frame=3)
+    anna.add_finding("a", 3, size="small")
     anna.see([1, 2])
     anna.sign()
-    anna.write("reopen", "exam", reason="the size was wrong")
-    anna.add_finding("a", 3, size="large", size_frame=3)
+    anna.reopen("the size was wrong")
+    anna.add_finding("a", 3, size="large")
     anna.see([7])
-    first, newest = (gather_reading(exam, version=version) for version in (1, None))
+    first, newest = (gather_reading(exam, revision=revision) for revision in (1, None))
+
+    def size(facts):
+        return said(facts.chosen.reading.findings[0], Finding).size
+
     assert first.chosen.reading.state == "signed"
-    assert first.chosen.reading.findings[0].content["size"] == "small"
+    assert (size(first), size(newest)) == ("small", "large")
     assert first.chosen.reopened is not None
-    assert first.frames_seen == 2
+    assert (first.displayed, newest.displayed) == (2, 3)
     assert newest.chosen.reading.state == "in reading"
-    assert newest.chosen.reading.findings[0].content["size"] == "large"
-    assert newest.frames_seen == 3
 
 
-def test_what_is_seen_after_signing_is_not_under_the_signature(exam):
+def test_what_is_displayed_after_signing_is_not_under_the_signature(exam):
     anna = ExamReader(exam)
-    anna.see([1, 2], 250.0)
+    anna.see([1, 2], viewed=[2])
     anna.sign()
-    anna.see(range(20))
+    anna.see(range(20), viewed=range(20))
     facts = gather_reading(exam)
-    assert facts.frames_seen == 2
-    assert [one.seconds for one in facts.seen] == [0.5]
+    assert (facts.displayed, facts.viewed) == (2, 1)
+    assert [(one.displayed, one.viewed) for one in facts.seen] == [(2, 1)]
 
 
-def test_frames_that_two_readers_saw_count_once(exam):
+def test_a_consensus_has_the_frames_that_were_displayed_to_it(blind):
+    ExamReader(blind, "anna").see(range(20))
+    ExamReader(blind, "boris").sign()
+    carla = ExamReader(blind, "carla", "consensus")
+    carla.see(range(3))
+    carla.decide(EVENT, "unsure")
+    assert gather_reading(blind).displayed == 3
+    carla.sign()
+    assert gather_reading(blind).displayed == 3
+
+
+def test_frames_that_were_displayed_to_two_readers_count_once(exam):
     choose_workflow(exam, "validated")
     ExamReader(exam, "anna", "pre-reader").see(range(10))
     ExamReader(exam, "boris", "validator").see(range(5, 15))
     facts = gather_reading(exam)
-    assert facts.frames_seen == 15
-    assert [(one.reader, one.frames) for one in facts.seen] == [("anna", 10), ("boris", 10)]
+    assert facts.displayed == 15
+    assert [(one.reader, one.displayed) for one in facts.seen] == [("anna", 10), ("boris", 10)]
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"reader": "anna"}, "leave --reader out"),
-        ({"version": 2}, "there is only version 1"),
+        ({"revision": 2}, "there is only revision 1"),
     ],
 )
-def test_what_is_not_there_is_said(exam, options, words):
-    ExamReader(exam).write("verdict", EVENT, verdict="accept")
+def test_what_does_not_exist_is_named(exam, options, words):
+    ExamReader(exam).decide(EVENT, "accept")
     with pytest.raises(ParameterError, match=words):
         gather_reading(exam, **options)
 
@@ -139,7 +158,7 @@ def test_the_folder_of_all_exams_is_told_from_one(exam):
         gather_reading(exam.parent)
 
 
-def test_a_database_that_is_named_must_be_there(exam, tmp_path):
+def test_a_database_that_is_named_must_exist(exam, tmp_path):
     with pytest.raises(FileError, match="no such file"):
         gather_reading(exam, database=str(tmp_path / "absent.sqlite"))
     assert not (tmp_path / "absent.sqlite").exists()

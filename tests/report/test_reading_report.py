@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from capsieve.review.decisions.schema import ENTRIES
+from capsieve.decisions.database import ENTRIES
+from capsieve.decisions.model import Signature, Urgent, said
 from support.html_page import Page
 from support.readings import ExamReader, choose_workflow, made_report
 from support.small_exam import small_frame, write_small_exam
@@ -35,13 +36,13 @@ def test_an_exam_that_nobody_read_has_a_report_that_says_so(exam):
     page = page_of(exam)
     assert "NOT READ" in page.text
     assert "Nobody has decided anything about this exam yet." in page.text
-    assert "no finding can be told" in page.text
+    assert "No decisions yet." in page.text
     assert "No finding was described" not in page.text
 
 
 def test_what_is_not_signed_is_marked_as_a_draft(exam):
     anna = ExamReader(exam)
-    anna.write("verdict", "event:0:0-5", verdict="reject")
+    anna.decide("event:0:0", "reject")
     page = page_of(exam)
     assert "DRAFT" in page.text
     assert "not signed" in page.text
@@ -68,16 +69,16 @@ def test_a_signature_that_does_not_hold_is_said_first(exam):
     assert "The signature does not hold" in page.text
     assert "Entries were changed after signing." in page.text
     assert "it holds" not in page.text
-    assert signed.content["hash"] in page.text
+    assert said(signed, Signature).hash in page.text
     assert "broken" in classes(page)
 
 
 def test_what_people_wrote_stays_text(exam):
     anna = ExamReader(exam, reader="<b>anna</b>")
     anna.add_finding("a", 3, note=HOSTILE)
-    anna.write("note", "exam", text=HOSTILE)
-    anna.write("note", "frame:0:4", text=HOSTILE)
-    anna.write("urgent", "exam", urgent=True, text=HOSTILE)
+    anna.note(HOSTILE)
+    anna.note(HOSTILE, "frame:0:4")
+    anna.act(Urgent(text=HOSTILE))
     page = page_of(exam)
     tags = {tag for tag, _ in page.attributes}
     assert not tags & {"script", "b"}
@@ -107,7 +108,7 @@ def test_the_picture_is_the_frame_that_the_reader_chose(exam):
 
 
 def test_a_source_that_is_gone_leaves_a_report_without_pictures(exam, tmp_path):
-    ExamReader(exam).add_finding("a", 7, size="small", size_frame=7)
+    ExamReader(exam).add_finding("a", 7, size="small")
     shutil.rmtree(tmp_path / "source")
     _, made = made_report(exam)
     page = Page(made.text)
@@ -131,33 +132,44 @@ def test_a_frame_that_is_not_what_was_scored_is_never_shown(exam, tmp_path):
 def test_findings_are_numbered_in_the_order_of_the_exam(exam):
     anna = ExamReader(exam)
     anna.add_finding("late", 21, segment="rectum", urgent=True)
-    anna.add_finding("early", 2, segment="caecum", paris="0-Is", missed_by_sieve=True)
+    anna.add_finding("early", 2, segment="caecum", paris="0-Is", missed=True)
     text = page_of(exam).text
     assert text.index("0-Is, sessile") < text.index("rectum")
     assert "2 findings: 2 without a size. 1 of them is urgent." in text
-    assert "1 of them is marked as missed by the sieve." in text
+    assert "1 of them is marked as missed by the detector." in text
 
 
 def test_what_was_undone_is_not_told(exam):
     anna = ExamReader(exam)
     done = anna.add_finding("a", 3, note="a mistake")
-    anna.write("undo", "", undoes=done.number)
+    anna.undo(done.action)
     text = page_of(exam).text
     assert "a mistake" not in text
     assert "No finding was described in this reading." in text
 
 
-def test_a_finding_that_the_validator_refused_is_shown_and_not_counted(exam):
+def test_the_report_says_who_did_what_and_what_is_to_validate(exam):
     choose_workflow(exam, "validated")
-    anna, boris = ExamReader(exam, "anna", "pre-reader"), ExamReader(exam, "boris", "validator")
-    anna.add_finding("a", 3, size="large", size_frame=3)
-    anna.add_finding("b", 9, size="small", size_frame=9)
-    boris.write("confirm", "finding:b", agrees=False, text="a fold")
+    nora, paul = ExamReader(exam, "nora", "pre-reader"), ExamReader(exam, "paul", "validator")
+    nora.add_finding("a", 3, size="large")
+    nora.decide("event:0:20", "reject")
     text = page_of(exam).text
-    assert "1 finding: large (10 mm or more)." in text
-    assert "1 finding of the pre-reader was refused by the validator" in text
-    assert "It is not yet confirmed by the validator." in text
-    assert "Validator: a fold" in text
+    assert "To validate: 2 pre-reader decisions." in text
+    assert "pre-read by nora" in text
+    paul.see([3, 20])
+    assert "To validate:" not in page_of(exam).text.replace("To validate: not displayed", "")
+    paul.sign()
+    text = page_of(exam).text
+    assert "Pre-read by nora, validated by paul." in text
+
+
+def test_reasons_for_what_was_not_displayed_are_in_the_report(exam):
+    choose_workflow(exam, "validated")
+    ExamReader(exam, "nora", "pre-reader").decide("event:0:20", "reject")
+    ExamReader(exam, "paul", "validator").sign(not_displayed="an obvious bubble")
+    text = page_of(exam).text
+    assert "1 of 1 pre-reader decisions were not displayed to paul" in text
+    assert "an obvious bubble" in text
 
 
 def test_half_a_blind_pair_says_nothing_of_the_other(exam):
@@ -175,23 +187,23 @@ def test_agreement_of_a_blind_pair_is_told(exam):
     choose_workflow(exam, "blind")
     for name, second in (("anna", "reject"), ("boris", "reject")):
         hand = ExamReader(exam, name)
-        hand.write("verdict", "event:0:0-5", verdict="accept")
-        hand.write("verdict", "event:0:20-23", verdict=second)
+        hand.decide("event:0:0", "accept")
+        hand.decide("event:0:20", second)
         hand.sign()
     text = page_of(exam, reader="boris").text
     assert "Cohen's kappa is 1.00" in text
     assert "They differ nowhere." in text
 
 
-def test_an_older_version_names_the_newer_one(exam):
+def test_an_older_revision_names_the_newer_one(exam):
     anna = ExamReader(exam)
     anna.add_finding("a", 3)
     anna.sign()
-    anna.write("reopen", "exam", reason="second look")
-    text = page_of(exam, version=1).text
-    assert "There is a newer version." in text
+    anna.reopen("second look")
+    text = page_of(exam, revision=1).text
+    assert "There is a newer revision." in text
     assert "Reason: second look" in text
-    assert "There is a newer version." not in page_of(exam).text
+    assert "There is a newer revision." not in page_of(exam).text
 
 
 def test_provenance_names_hashes_and_no_folder(exam, tmp_path):

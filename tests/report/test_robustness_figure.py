@@ -37,3 +37,11 @@ def test_several_studies_are_side_by_side_with_a_legend():
     assert len(heights) == 2
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["printed", "inferred"]
+
+
+def test_differences_start_at_zero_for_every_study():
+    other = RateChanges("inferred", {"Specificity": 0.8}, {"E_max +10 %": {"Specificity": 0.7}})
+    studies = [RateChanges("printed", BASE, CHANGES), other]
+    panel = robustness_drawing(studies, differences=True).figure.axes[0]
+    np.testing.assert_allclose(marks(panel), [-0.05, 0.05, -0.1])
+    assert panel.get_xlim()[0] < -0.1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.contents import note
 from support.review_app import BASE_URL
 
 PATHS = [
@@ -20,7 +21,7 @@ PATHS = [
     "/nothing",
 ]
 ENTRIES = "/api/exams/small/entries"
-NOTE = {"key": "12345678", "kind": "note", "subject": "exam", "content": {"text": "x"}}
+NOTE = {"key": "12345678", "entries": [note("x")]}
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -94,7 +95,7 @@ def test_loopback_hosts_are_allowed_with_any_port(client, host):
     ],
 )
 def test_a_post_from_another_origin_is_rejected_and_not_stored(client, headers):
-    assert client.post(ENTRIES, json=NOTE, headers=headers).status_code == 403
+    assert client.post(ENTRIES, json=NOTE | client.who(), headers=headers).status_code == 403
     assert client.get(ENTRIES).json() == []
 
 
@@ -105,7 +106,7 @@ def test_a_get_from_another_site_is_rejected(client):
 
 def test_a_post_from_the_same_origin_is_accepted(client):
     headers = {"origin": BASE_URL, "sec-fetch-site": "same-origin"}
-    assert client.post(ENTRIES, json=NOTE, headers=headers).status_code == 200
+    assert client.post(ENTRIES, json=NOTE | client.who(), headers=headers).status_code == 200
 
 
 def test_only_a_visit_from_another_site_is_redirected(unauthenticated):

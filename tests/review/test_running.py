@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from support.commands import assert_failed, invoke
+from support.contents import note
 from support.review_server import TIMEOUT, free_port, listening_socket, serve_review
 from support.users import add_user, cheap_hashes
 
@@ -20,8 +21,10 @@ ENTRIES = "/api/exams/small/entries"
 
 
 def post_note(client, number):
-    body = {"kind": "note", "subject": "exam", "content": {"text": f"{number}"}}
-    return client.post(ENTRIES, json=body | {"key": f"note-{number:08d}"})
+    screening = client.get("/api/exams/small").json()["screening"]
+    who = {"reader": "anna", "role": "reader", "screening": screening}
+    body = {"key": f"note-{number:08d}", "entries": [note(f"{number}")]}
+    return client.post(ENTRIES, json=body | who)
 
 
 def test_acknowledged_entries_survive_a_killed_server(results, tmp_path):
@@ -34,7 +37,7 @@ def test_acknowledged_entries_survive_a_killed_server(results, tmp_path):
                 for number in range(100_000):
                     answer = post_note(client, number)
                     if answer.status_code == 200:
-                        acknowledged.append(answer.json())
+                        acknowledged.extend(answer.json())
             except httpx.HTTPError:
                 return
 
@@ -51,7 +54,7 @@ def test_acknowledged_entries_survive_a_killed_server(results, tmp_path):
         stored = client.get(ENTRIES).json()
         assert stored[: len(acknowledged)] == acknowledged
         assert len(stored) - len(acknowledged) in (0, 1)
-        again = post_note(client, len(acknowledged)).json()
+        [again] = post_note(client, len(acknowledged)).json()
         assert again["number"] == len(acknowledged) + 1
         assert len(client.get(ENTRIES).json()) == len(acknowledged) + 1
 
@@ -64,7 +67,7 @@ def test_changes_reach_another_server_and_ctrl_c_ends_open_responses(results, tm
             assert next(lines) == ": from 0"
             with serve_review(results, database, state=tmp_path) as (_, other):
                 assert other.base_url.port != client.base_url.port
-                number = post_note(other, 1).json()["number"]
+                number = post_note(other, 1).json()[0]["number"]
             data = next(line for line in lines if line.startswith("data: "))
             assert json.loads(data.removeprefix("data: ")) == {"number": number, "exam": "small"}
             process.send_signal(signal.SIGINT)  # while the response is open

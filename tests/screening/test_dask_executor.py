@@ -135,15 +135,10 @@ def test_the_scheduler_decides_how_often_a_task_is_begun(cluster: Cluster, marks
     assert len(outcomes) == 5
 
 
-@pytest.mark.parametrize("change", ["version", "module"])
-def test_a_worker_of_another_version_is_refused(
-    cluster: Cluster, tmp_path: Path, change: str
-) -> None:
+def test_a_worker_of_another_version_is_refused(cluster: Cluster, tmp_path: Path) -> None:
     other = tmp_path / "other" / "capsieve"
     shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__"))
     (other / "_version.py").write_text('__version__ = "0.0.9"\n')
-    if change == "module":
-        (other / "screening" / "dask_executor.py").unlink()
     cluster.worker("--no-nanny", path=other.parent)
     with pytest.raises(WorkerError, match=f"has capsieve 0.0.9, and this run needs {__version__}"):
         run_squares(cluster)
@@ -152,11 +147,9 @@ def test_a_worker_of_another_version_is_refused(
 def test_a_worker_without_capsieve_is_refused(cluster: Cluster, tmp_path: Path) -> None:
     empty = tmp_path / "empty" / "capsieve"
     empty.mkdir(parents=True)
-    (empty / "__init__.py").write_text("raise ModuleNotFoundError('capsieve')\n")
+    (empty / "__init__.py").write_text("raise ModuleNotFoundError('there is no capsieve')\n")
     worker = cluster.worker("--no-nanny", path=empty.parent)
-    with pytest.raises(
-        WorkerError, match=r"the worker tcp://\S+ cannot be used: it has no capsieve"
-    ):
+    with pytest.raises(WorkerError, match=f"there is no capsieve.*install capsieve {__version__}"):
         run_squares(cluster)
     assert worker.poll() is None
 

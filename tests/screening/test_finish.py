@@ -8,6 +8,7 @@ from PIL import Image
 
 from capsieve import FileError
 from capsieve.frame_table import FlagRule
+from capsieve.paper.detector import PaperDetector
 from capsieve.screening.flags import flag_exam
 from capsieve.screening.thumbnails import ThumbnailTask, read_thumbnails, thumbnail_tasks
 from capsieve.store.tables import number_frames
@@ -16,6 +17,7 @@ from support.segment_rows import row, scored, segment
 
 THRESHOLD = FlagRule("threshold", 37)
 TWO = FlagRule("count", 2)
+PAPER_DETECTOR, OTHER = PaperDetector().identity, FakeDetector().identity
 
 
 def frames_of(*heads):
@@ -27,7 +29,7 @@ def ball(score, **values):
     return scored("radius-low", score=score, radius_max=int(score), **values)
 
 
-def flagged_by(rule, *heads, detector="paper", threshold: float | None = 37.0):
+def flagged_by(rule, *heads, detector=PAPER_DETECTOR, threshold: float | None = 37.0):
     return flag_exam(
         "an exam", frames_of(*heads), rule, detector=detector, score_threshold=threshold
     )
@@ -70,15 +72,17 @@ def test_rejected_frames_are_never_flagged():
 
 def test_other_detectors_have_the_reason_score_low():
     rows = [scored("polyp", score=0.9), scored("score-low", score=0.2)]
-    found = flagged_by(FlagRule("threshold", 0.95), rows, detector="learned", threshold=None)
+    found = flagged_by(FlagRule("threshold", 0.95), rows, detector=OTHER, threshold=None)
     assert column(found, "reason") == ["score-low", "score-low"]
     assert found.flagging["share_above_threshold"] is None
 
 
 def test_flags_can_be_changed_and_changed_back():
     once = flagged_by(THRESHOLD, PAPER)
-    listed = flag_exam("an exam", once.frames, TWO, detector="paper", score_threshold=37.0)
-    again = flag_exam("an exam", listed.frames, THRESHOLD, detector="paper", score_threshold=37.0)
+    listed = flag_exam("an exam", once.frames, TWO, detector=PAPER_DETECTOR, score_threshold=37.0)
+    again = flag_exam(
+        "an exam", listed.frames, THRESHOLD, detector=PAPER_DETECTOR, score_threshold=37.0
+    )
     assert again.frames.equals(once.frames)
     assert again.events.equals(once.events)
     assert again.flagging == once.flagging

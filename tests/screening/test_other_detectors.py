@@ -12,7 +12,7 @@ import pytest
 import capsieve
 from capsieve.frame_table import FlagRule
 from support.exams import read_frames, write_exam_images
-from support.fake_detector import NAMES, FakeDetector
+from support.fake_detector import NAMES, AbortingDetector, FakeDetector
 from support.unfinished import write_unfinished
 
 EXAMS = ("a", "b", "c")
@@ -145,6 +145,45 @@ def test_an_object_with_a_name_and_a_number_as_score_screens_an_exam(tmp_path):
     assert exam.complete
     assert len(table) == 4
     assert min(table["score"].to_pylist()) > 0
+
+
+class Unbatched:
+    """A detector whose batches always fail."""
+
+    name = "unbatched"
+    score_threshold = 90.0
+
+    def score(self, frame, field_of_view=None):
+        return frame.mean()
+
+    def score_batch(self, frames, fields_of_view):
+        raise RuntimeError("no batches here")
+
+
+def test_frames_that_were_scored_alone_are_a_warning_also_after_new_flags(tmp_path):
+    exam, out = write_exam_images(tmp_path / "exam", 4), tmp_path / "out"
+    detector: Any = Unbatched()
+    (screened,) = capsieve.screen(exam, out, detector=detector, workers=1)
+    (flagged,) = capsieve.flag(out, read="50%")
+    for done in (screened, flagged):
+        assert done.record
+        (warning,) = [text for text in done.record["warnings"] if "score_batch" in text]
+        assert "no batches here" in warning
+        assert "4 frames" in warning
+
+
+@pytest.mark.slow
+def test_the_error_output_of_workers_that_died_is_next_to_the_unfinished_segments(tmp_path):
+    exam = write_exam_images(tmp_path / "exam", 4)
+    (done,) = capsieve.screen(exam, tmp_path / "out", detector=AbortingDetector(), workers=2)
+    assert done.record
+    assert done.record["frame_counts"]["unscreened"] == 4
+    assert "assertion failed" in done.record["problems"][0]["what"]
+    (file,) = (done.folder / ".unfinished").glob("*.errors.txt")
+    assert file.read_text().startswith("first line\nassertion failed\n")
+    (finished,) = capsieve.screen(exam, tmp_path / "out", detector=FakeDetector(), workers=1)
+    assert finished.complete
+    assert not file.exists()
 
 
 class Spots:

@@ -1,14 +1,23 @@
 """Comparison of an exam with the exams that the detector was tuned on."""
 
 import json
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capsieve.detector import MEASURES, ReferenceRange, demo_range
-from capsieve.screening.range_check import MOST_OUTSIDE, compare, measures, range_warnings
+from capsieve.screening.range_check import (
+    MOST_OUTSIDE,
+    compare,
+    measured_columns,
+    measures,
+    range_warnings,
+    usual_diameters,
+)
 
 REFERENCE = ReferenceRange("some exams", dict.fromkeys(MEASURES, (10.0, 20.0)))
 FITTING = dict.fromkeys(MEASURES, np.full(100, 15.0))
@@ -139,6 +148,19 @@ def test_colours_become_brightness_and_shares():
     np.testing.assert_allclose(found["blueness"], [0.1, 1 / 3])
     np.testing.assert_allclose(found["field"], [200.0, 240.0])
     np.testing.assert_allclose(found["texture"], [4.0, 5.0])
+
+
+def test_frames_without_all_colours_are_left_out():
+    columns = {"texture_max": [1.0, None], "red": [3.0, 4.0], "green": [1.0, None], "blue": [2, 5]}
+    measured = measured_columns(pa.table(columns))
+    assert [measured[name].tolist() for name in columns] == [[1.0], [3.0], [1.0], [2.0]]
+
+
+def test_the_diameter_of_a_head_is_that_of_its_most_frequent_size():
+    entries: list[Any] = [
+        {"head": head, "radius": radius} for head, radius in [(0, 100.0), (0, 3.0), (1, 90.0)]
+    ]
+    assert usual_diameters(entries) == [200.0, 180.0]
 
 
 def test_a_black_frame_is_dark_but_has_no_colour():

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 import capsieve
-from capsieve import FieldOfView, FileError, FrameError, Parameters
-from capsieve.detector import demo_range, score_each
+from capsieve import FieldOfView, FileError, FrameError
+from capsieve.detector import demo_range
 from capsieve.frames import pixel_hash
 from capsieve.paper.detector import PaperDetector
 from capsieve.phash import phash
@@ -49,7 +49,6 @@ class Recorder:
     name = "recorder"
     score_threshold = 37.0
     value_names = ()
-    parameters = Parameters()
     reference = demo_range()
 
     @property
@@ -64,7 +63,7 @@ class Recorder:
 
     def score_batch(self, frames, fields_of_view):
         self.batches.append(len(frames))
-        return score_each(self, frames, fields_of_view)
+        return [self.score(*pair) for pair in zip(frames, fields_of_view, strict=True)]
 
 
 def png(pixels):
@@ -235,6 +234,26 @@ def test_the_same_segment_gives_the_same_bytes_also_after_pickling(task):
 
 def test_a_task_has_a_name_for_messages(task):
     assert str(task(SMOOTH)) == "segment 0 of head 1 of exam 7"
+
+
+class Unbatched(FakeDetector):
+    """A detector whose batches always fail."""
+
+    def score_batch(self, frames, fields_of_view):
+        raise RuntimeError("no batches here")
+
+
+def test_frames_whose_batch_alone_failed_are_scored_and_marked(screened):
+    rows = screened(POLYP, SMOOTH, b"broken", detector=Unbatched())
+    assert [row["score"] is None for row in rows] == [False, False, True]
+    assert ["no batches here" in (row["batch_error"] or "") for row in rows] == [True, True, False]
+    assert [row["problem"] is None for row in rows] == [True, True, False]
+
+
+def test_a_batch_that_failed_because_of_a_frame_is_not_marked(screened):
+    rows = screened(SMOOTH, POLYP, detector=Recorder())
+    assert [row["batch_error"] for row in rows] == [None, None]
+    assert rows[0]["problem"]
 
 
 def test_frames_are_scored_in_batches_of_16(screened):

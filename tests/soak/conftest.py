@@ -9,5 +9,5 @@ def soak_seed(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def soak_minutes(request: pytest.FixtureRequest) -> float:
-    """How long a test may go on; one round is always finished."""
+    """How long a test may take; one round is always finished."""
     return float(request.config.getoption("--soak-minutes") or 0)

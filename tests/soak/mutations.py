@@ -1,9 +1,16 @@
 """Random damage to files: what disks, networks, editors and other programs do to them."""
 
+import datetime
+import io
+import json
 import random
 from collections.abc import Callable
+from typing import Any
 
-__all__ = ["damage_binary", "damage_text"]
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+__all__ = ["damage_binary", "damage_json", "damage_parquet", "damage_text"]
 
 _CELLS = (
     *("", " ", "-1", "0", "1e3", "1e400", "nan", "inf", "99999999999999999999", "0x10", "1_000"),
@@ -150,3 +157,89 @@ def _recode(content: bytes, chance: random.Random) -> bytes:
 
 
 _TEXT: tuple[_Kind, ...] = (_cell, _cell, _cell, _line, _line, _character, _replace_all, _recode)
+
+
+_VALUES: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1.5, 1e308, 10**30, "", "x", "polyp", "9" * 5000, [], [[]], {}, [1]),
+    *({"a": 1}, float("nan"), float("inf"), "../x", "\u202e", "\ud800", "1"),
+)
+
+
+def damage_json(content: bytes, chance: random.Random) -> bytes:
+    """Return JSON that is damaged like a text, or in which values, keys or entries differ."""
+    if chance.random() < 0.3:
+        return damage_text(content, chance)
+    tree = json.loads(content)
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        places = [*_places(tree)]
+        if not places:
+            break
+        owner, key = chance.choice(places)
+        kind = chance.randrange(5)
+        if kind == 0:
+            del owner[key]
+        elif kind == 1 and isinstance(owner, list):
+            owner.append(owner[key])
+        elif kind == 2 and isinstance(owner, dict):
+            owner[chance.choice(("", "x", "schema", "\u202e"))] = owner.pop(key)
+        else:
+            owner[key] = chance.choice(_VALUES)
+    return json.dumps(tree, indent=0).encode()
+
+
+def _places(tree: Any) -> Any:
+    """Yield all lists and objects with each key."""
+    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    for key in keys:
+        yield tree, key
+        yield from _places(tree[key])
+
+
+_COLUMNS: tuple[Callable[[int], pa.Array], ...] = (
+    lambda n: pa.array([[1]] * n),
+    lambda n: pa.array([{"a": 1}] * n),
+    lambda n: pa.array([[("a", 1)]] * n, pa.map_(pa.string(), pa.int8())),
+    lambda n: pa.array([b"\xff"] * n),
+    lambda n: pa.array([b"a"] * n, pa.binary(1)),
+    lambda n: pa.array([2**63 + i for i in range(n)], pa.uint64()),
+    lambda n: pa.array([2**53 + i for i in range(n)]),
+    lambda n: pa.array([-1 - i for i in range(n)], pa.int8()),
+    lambda n: pa.array([float("inf"), float("nan"), *[-0.0] * n][:n]),
+    lambda n: pa.array([1e300] * n),
+    lambda n: pa.array([i + 0.5 for i in range(n)]),
+    lambda n: pa.array([i % 2 == 0 for i in range(n)]),
+    lambda n: pa.array([datetime.date(2026, 1, 1)] * n),
+    lambda n: pa.array([datetime.datetime(2026, 1, 1)] * n, pa.timestamp("ns", "UTC")),
+    lambda n: pa.array([datetime.timedelta(1)] * n),
+    lambda n: pa.array(["e0", "e1", None, ""] * n).slice(0, n),
+    lambda n: pa.array(["polyp", "normal"] * n).slice(0, n).dictionary_encode(),
+    lambda n: pa.array(["1", "2.0", "x"] * n, pa.large_string()).slice(0, n),
+    lambda n: pa.array(["\x00", "\u202e", "x" * 9999] * n).slice(0, n),
+    pa.nulls,
+    lambda n: pa.array(range(n), pa.float32()),
+)
+
+
+def damage_parquet(content: bytes, chance: random.Random) -> bytes:
+    """Return Parquet that is damaged like any file, or has odd columns, names or rows."""
+    if chance.random() < 0.3:
+        return damage_binary(content, chance)
+    table = pq.read_table(io.BytesIO(content))
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        place, name = chance.choice(list(enumerate(table.column_names)))
+        kind = chance.randrange(8)
+        if kind == 0 and table.num_columns > 1:
+            table = table.remove_column(place)
+        elif kind == 1:
+            other = chance.choice(("", "exam", "video", "FRAME", " score", "label", "x\n"))
+            names = table.column_names
+            names[place] = other
+            table = table.rename_columns(names)
+        elif kind == 2:
+            rows = [chance.randrange(len(table)) for _ in range(chance.choice((1, 5, len(table))))]
+            table = table.take(pa.array(rows))
+        else:
+            table = table.set_column(place, name, chance.choice(_COLUMNS)(len(table)))
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()

@@ -25,7 +25,7 @@ from capsieve.sources.base import open_source
 from capsieve.sources.discovery import find_exams
 from capsieve.statistics.options import EvaluationOptions
 from made_models import own_file
-from soak.mutations import damage_binary, damage_text
+from soak.mutations import damage_binary, damage_json, damage_parquet, damage_text
 from support.label_sets import frame_table
 from support.results import write_results
 from support.videos import KINDS, VideoKind, make_video, picture, steady
@@ -347,11 +347,18 @@ SUBJECTS: dict[str, Subject] = {
             f"{name}.parquet",
             partial(_make_study, **{name: f"{name}.parquet"}),
             partial(_read_study, **{"results" if name == "scores" else name: f"{name}.parquet"}),
+            damage=damage_parquet,
             shows_losses=False,
         )
         for name in ("scores", "labels", "splits")
     },
-    "outlines-coco": _text("coco.json", _make_coco, partial(_read_outlines, "coco.json")),
+    "outlines-coco": Subject(
+        "coco.json",
+        _make_coco,
+        partial(_read_outlines, "coco.json"),
+        damage=damage_json,
+        shows_losses=False,
+    ),
     "outlines-boxes": _text("boxes/e1/000005.txt", _make_boxes, _read_boxes),
     "outlines-masks": Subject(
         "masks/e1/000005.png", _make_masks, partial(_read_outlines, "masks"), shows_losses=False
@@ -360,5 +367,7 @@ SUBJECTS: dict[str, Subject] = {
     "model": Subject("m.onnx", _make_model, _read_model, shows_losses=False),
     "parameters": _text("p.toml", _make_parameters, _read_parameters),
     "results-table": Subject("out/e1/frames.parquet", _make_results, _read_results),
-    "results-record": _text("out/e1/exam.json", _make_results, _read_results),
+    "results-record": Subject(
+        "out/e1/exam.json", _make_results, _read_results, damage=damage_json, shows_losses=False
+    ),
 }

@@ -1,4 +1,4 @@
-"""Damaged inputs are read as before, reported, or refused in one sentence."""
+"""Damaged inputs are read as before, reported, or refused with one message."""
 
 import itertools
 import random

@@ -37,8 +37,8 @@ COMMANDS = {
         ["robust"],
     ),
     "train": (
-        f"train studied --model svm --labels studied.csv --folds 2 -o m.onnx {_FAST}",
-        ["m.onnx", "m.work"],
+        f"train studied --model svm --labels studied.csv --folds 4 -o m.onnx {_FAST}",
+        ["m.onnx", "m.folds.csv", "m.scores.csv", "m.onnx.work"],
     ),
     "phantom": (
         f"phantom --patients 2 --frames 40 --polyps 1 --size 128 -o study {_FAST}",
@@ -53,14 +53,15 @@ def _prepare(command: str, folder: Path) -> None:
     if command in ("phantom", "demo"):
         return
     if command == "train":
-        write_study(folder / "study-exams", patients=4)
-        write_study_labels(folder / "studied.csv", patients=4)
+        write_study(folder / "study-exams")
+        write_study_labels(folder / "studied.csv")
         _run(f"screen study-exams -o studied {_FAST}", folder)
         return
     lines = []
+    frames = 100 if command in ("robustness", "search") else 300
     for exam in ("a", "b"):
-        write_exam_video(folder / "exams" / f"{exam}.mp4", 300)
-        for frame in range(300):
+        write_exam_video(folder / "exams" / f"{exam}.mp4", frames)
+        for frame in range(frames):
             polyp = frame % 20 < 6
             label = f"polyp,{frame // 100}" if polyp else "normal,"
             lines.append(f"{exam},{frame},{label},{exam}\n")

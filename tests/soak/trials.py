@@ -1,5 +1,6 @@
 """One damaged input in a child process with limits of time and memory, and what became of it."""
 
+import faulthandler
 import json
 import os
 import random
@@ -32,7 +33,7 @@ Class = Literal[
 """What became of an input, from best to worst.
 
 equal: it was read as the intact one. reported: it was read, and problems or warnings were given.
-refused: one sentence. silent change: content differs and nothing was reported, as it must be if the
+refused: one message. silent change: content differs and nothing was reported, as it must be if the
 format has no checksum. silent loss: something is missing or added and nothing was reported, though
 the format shows it. The others are faults wherever they occur.
 """
@@ -141,6 +142,7 @@ def _child(function: Callable[[], Any], writing: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_NOT_A_FILE_SIZE, _NOT_A_FILE_SIZE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.disable()  # pytest turns it on
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends also what does not return to Python
     signal.alarm(seconds)
     warnings.simplefilter("default")

@@ -269,6 +269,16 @@ def test_an_empty_cell_of_a_key_is_an_error(exam, name):
         exam.columns("score", name)
 
 
+def test_two_columns_of_one_name_are_an_error(exam):
+    table = exam.columns()
+    path = exam.folder / "frames.parquet"
+    described = pq.read_schema(path).metadata
+    doubled = table.append_column("score", table["score"]).replace_schema_metadata(described)
+    pq.write_table(doubled, path)
+    with pytest.raises(FileError, match=r"several columns score.*--overwrite"):
+        exam.columns()
+
+
 def test_an_impossible_rule_in_the_record_is_an_error(exam):
     path = exam.folder / "exam.json"
     content = json.loads(path.read_text())

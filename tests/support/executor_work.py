@@ -54,6 +54,13 @@ def do(errand: Errand) -> int:
     return errand.number
 
 
+def print_and_die(word: str) -> str:
+    os.write(2, f"a line\n{word}\n".encode())
+    if word == "fatal":
+        os.abort()
+    return word
+
+
 def be_stubborn(_: int) -> None:
     raise Stubborn("a", "b")
 
@@ -76,10 +83,12 @@ def refuse(error: Exception) -> None:
     raise error
 
 
-def serve_and_die_in_the_warm_up(connection: Connection, parent: int, warm_up: bool) -> None:
+def serve_and_die_in_the_warm_up(
+    connection: Connection, parent: int, warm_up: bool, errors: str
+) -> None:
     if warm_up:
         os.kill(os.getpid(), signal.SIGKILL)
-    executors._serve(connection, parent, warm_up=False)
+    executors._serve(connection, parent, False, errors)
 
 
 def refuse_to_start(*_: object) -> None:

@@ -1,16 +1,17 @@
 """A simple detector that is not the paper's: the score is the brightness."""
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from capsieve import FieldOfView, Parameters
-from capsieve.detector import ReferenceRange, score_each
+from capsieve import FieldOfView
+from capsieve.detector import ReferenceRange
 from capsieve.frames import FrameLike, Placement
 from capsieve.results import Evidence, FrameResult, Spot
 
-__all__ = ["NAMES", "FakeDetector"]
+__all__ = ["NAMES", "AbortingDetector", "FakeDetector"]
 
 NAMES = ("brightness", "contrast")
 
@@ -19,7 +20,6 @@ NAMES = ("brightness", "contrast")
 class FakeDetector:
     """Score the mean brightness and locate the brightest pixel."""
 
-    parameters: Parameters = field(default_factory=Parameters)
     score_threshold: float = 0.4
 
     name = "learned"
@@ -50,8 +50,13 @@ class FakeDetector:
             found=Spot(float(row), float(col), rows / 6),
         )
 
-    def score_batch(self, frames: Any, fields_of_view: Any) -> Any:
-        return score_each(self, frames, fields_of_view)
-
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
         return Evidence(map=np.asarray(frame, np.float32).mean(axis=2))
+
+
+class AbortingDetector(FakeDetector):
+    """A detector that ends its process, as a fault in a C library does."""
+
+    def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
+        os.write(2, b"first line\nassertion failed\n")
+        os.abort()

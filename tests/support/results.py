@@ -242,7 +242,12 @@ def exam_record(
             "score_threshold": threshold,
             "share_above_threshold": None,
         },
-        "detector": {"name": "paper", "preset": "printed", "parameters": parameters},
+        "detector": {
+            "name": "paper",
+            "rule": "radius_threshold",
+            "preset": "printed",
+            "parameters": parameters,
+        },
         "parameters": parameters,
         "value_names": [],
         "versions": {"capsieve": "0.1.0", "python": "3.11.2", "numpy": "2.3.0"},

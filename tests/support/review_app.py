@@ -15,17 +15,19 @@ from unittest import mock
 
 import httpx
 
+from capsieve.decisions import database as database_module
 from capsieve.review.app import create_app
-from capsieve.review.decisions import database as database_module
 from capsieve.review.room import ReadingRoom, local_door, open_room, users_door
 from capsieve.review.users import Users
 from capsieve.review.waiting import Waiting
+from support.readings import unique_key
 from support.users import PASSWORD
 
 __all__ = ["BASE_URL", "Client", "ReviewApp", "open_review_app"]
 
 _PORT = 8765
 BASE_URL = f"http://127.0.0.1:{_PORT}"
+_SMALL = "/api/exams/small"
 
 
 class Client:
@@ -40,6 +42,30 @@ class Client:
 
     def post(self, url: str, **options: Any) -> httpx.Response:
         return asyncio.run(self.asynchronous.post(url, **options))
+
+    def act(self, *contents: dict[str, Any], key: str | None = None, **more: Any) -> httpx.Response:
+        """Send an action about the exam small, as its page does."""
+        body = {"key": key or unique_key(), "entries": list(contents)} | self.who() | more
+        return self.post(f"{_SMALL}/entries", json=body)
+
+    def see(self, displayed: Iterable[int], viewed: Iterable[int] = ()) -> httpx.Response:
+        """Send that frames of the exam small were displayed."""
+        body: dict[str, Any] = {"head": 0}
+        for name, frames in (("displayed", displayed), ("viewed", viewed)):
+            body[name] = [{"head": 0, "first": frame, "last": frame} for frame in frames]
+        return self.post(f"{_SMALL}/viewed", json=body | self.who())
+
+    def who(self) -> dict[str, str]:
+        """Return reader, role and screening, as the page of the exam small knows them."""
+        room = self.get("/api/room").json()
+        screening = self.get(_SMALL).json()["screening"]
+        return {"reader": room["reader"], "role": room["role"], "screening": screening}
+
+    def sign(self, **reasons: str) -> httpx.Response:
+        """Sign the exam small as its page shows it now."""
+        reading = self.get(f"{_SMALL}/reading").json()
+        content = {"statement": reading["statement"], "last": reading["last"], "reasons": reasons}
+        return self.act({"kind": "sign"} | content)
 
     def log_in(
         self, name: str = "anna", password: str = PASSWORD, *, url: str = "/login", **options: Any
@@ -63,7 +89,7 @@ class ReviewApp:
 
     @property
     def workflow(self) -> str:
-        return self._room.way
+        return self._room.workflow
 
     def client(self, *, log_in: bool = True, address: str = "127.0.0.1") -> Client:
         """Return a new browser that has opened the link, or has not logged in."""
@@ -127,11 +153,11 @@ def open_review_app(
         door = users_door(listed, port=_PORT, host="0.0.0.0", names=list(allowed_hosts))
         door = replace(door, waiting=Waiting(clock=clock))
 
-        def make_door(way: Any) -> Any:
+        def make_door(workflow: Any) -> Any:
             return door
 
     with ExitStack() as stack:
         if lock_timeout is not None:
             stack.enter_context(mock.patch.object(database_module, "_WAIT_S", lock_timeout))
-        room = open_room(out, make_door, reader=reader, way=workflow, database=str(database))
+        room = open_room(out, make_door, workflow=workflow, database=str(database))
     return ReviewApp(room)

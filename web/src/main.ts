@@ -66,7 +66,7 @@ async function start(): Promise<void> {
   };
   // Also of what was refused: it must not stand on the screen as if it had been taken.
   const saver = makeSaver(room, (parcel) => {
-    if (parcel.kind === "entry" && saver.waiting(parcel.exam).length === 0) refresh(parcel.exam);
+    if (parcel.kind === "action" && saver.waiting(parcel.exam).length === 0) refresh(parcel.exam);
   });
   const toList = (): void => void (location.hash = "#/");
 

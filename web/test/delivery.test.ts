@@ -6,7 +6,7 @@ import type { Parcel } from "../src/saving/outbox.ts";
 import type { Owner } from "../src/saving/owner.ts";
 
 const ANNA: Owner = { room: "r1", reader: "anna", role: "reader" };
-const PARCEL: Parcel = { ...ANNA, order: "0", exam: "e", kind: "entry", body: { key: "k", ...ANNA, screening: "s1" } };
+const PARCEL: Parcel = { ...ANNA, order: "0", exam: "e", kind: "action", body: { key: "k", ...ANNA, screening: "s1" } };
 
 /** A server that answers a parcel with an error, or takes it. */
 function setting(answer: () => Error | null, { login = true, here = async () => ANNA, screening = async () => "s1" } = {}) {

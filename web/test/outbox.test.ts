@@ -45,7 +45,7 @@ const no = (): Outcome<number> => ({ outcome: "refused", sentence: "This exam is
 
 test("actions are sent in their order and then forgotten", async () => {
   const { outbox, sent, kept } = setting(ok);
-  for (const key of ["a", "b", "c"]) outbox.add("exam", "entry", { key });
+  for (const key of ["a", "b", "c"]) outbox.add("exam", "action", { key });
   assert.equal(kept.size, 3);
   await outbox.empty();
   assert.deepEqual(sent, ["a", "b", "c"]);
@@ -56,8 +56,8 @@ test("actions are sent in their order and then forgotten", async () => {
 test("an action stays until it is acknowledged, and goes out again with the same key", async () => {
   let up = false;
   const { outbox, sent, done, pauses, kept } = setting(() => (up ? ok() : later()));
-  outbox.add("exam", "entry", { key: "a" });
-  outbox.add("exam", "entry", { key: "b" });
+  outbox.add("exam", "action", { key: "a" });
+  outbox.add("exam", "action", { key: "b" });
   await rest();
   assert.deepEqual(sent, ["a"]);
   assert.deepEqual([outbox.status.get().connected, outbox.status.get().waiting, kept.size], [false, 2, 2]);
@@ -71,8 +71,8 @@ test("an action stays until it is acknowledged, and goes out again with the same
 
 test("what a browser that died left behind is sent by the next one", async () => {
   const first = setting(later);
-  first.outbox.add("exam", "entry", { key: "a" });
-  first.outbox.add("exam", "entry", { key: "b" });
+  first.outbox.add("exam", "action", { key: "a" });
+  first.outbox.add("exam", "action", { key: "b" });
   await rest();
   const second = setting(ok, shelf(first.kept));
   assert.equal(second.outbox.waiting("exam").length, 2);
@@ -83,8 +83,8 @@ test("what a browser that died left behind is sent by the next one", async () =>
 
 test("what the server will not take is shown, and does not block the rest", async () => {
   const { outbox, sent, done } = setting((parcel) => (parcel.body.key === "a" ? no() : ok()));
-  outbox.add("exam", "entry", { key: "a" });
-  outbox.add("exam", "entry", { key: "b" });
+  outbox.add("exam", "action", { key: "a" });
+  outbox.add("exam", "action", { key: "b" });
   await outbox.empty();
   assert.deepEqual(sent, ["a", "b"]);
   assert.equal(outbox.status.get().refused[0]?.refusal.sentence, "This exam is signed.");
@@ -93,8 +93,8 @@ test("what the server will not take is shown, and does not block the rest", asyn
 
 test("what was refused is told again after a reload, is not sent again, and goes when it was read", async () => {
   const first = setting(no);
-  first.outbox.add("exam", "entry", { key: "a" });
-  first.outbox.add("exam", "seen", { key: "s" });
+  first.outbox.add("exam", "action", { key: "a" });
+  first.outbox.add("exam", "viewed", { key: "s" });
   await first.outbox.empty();
   const second = setting(ok, shelf(first.kept));
   await rest();
@@ -108,7 +108,7 @@ test("what was refused is told again after a reload, is not sent again, and goes
 
 test("nothing is sent for another room, reader or role, and nothing of theirs is dropped", async () => {
   const first = setting(later);
-  first.outbox.add("exam", "entry", { key: "a" });
+  first.outbox.add("exam", "action", { key: "a" });
   await rest();
   for (const other of [{ room: "r2" }, { reader: "anna.smith" }, { role: "consensus" }]) {
     const second = setting(ok, shelf(first.kept), { ...ANNA, ...other });
@@ -122,9 +122,9 @@ test("nothing is sent for another room, reader or role, and nothing of theirs is
 test("an exam that is in trouble keeps its order, and holds up no other", async () => {
   let there = false;
   const { outbox, sent, pauses } = setting(({ exam }) => (exam === "gone" && !there ? { outcome: "later", sentence: "There is no exam gone", alone: true } : ok()));
-  outbox.add("gone", "entry", { key: "a" });
-  outbox.add("gone", "entry", { key: "b" });
-  outbox.add("exam", "entry", { key: "c" });
+  outbox.add("gone", "action", { key: "a" });
+  outbox.add("gone", "action", { key: "b" });
+  outbox.add("exam", "action", { key: "c" });
   await outbox.empty("exam");
   await rest();
   assert.ok(!sent.includes("b"));
@@ -140,8 +140,8 @@ test("an exam that is in trouble keeps its order, and holds up no other", async 
 
 test("the ledger's parcels wait too, but are no actions", async () => {
   const { outbox } = setting(later);
-  outbox.add("exam", "seen", { key: "s" });
-  outbox.add("exam", "entry", { key: "a" });
+  outbox.add("exam", "viewed", { key: "s" });
+  outbox.add("exam", "action", { key: "a" });
   await rest();
   assert.equal(outbox.status.get().waiting, 1);
   assert.deepEqual(outbox.waiting("exam").map((parcel) => parcel.body.key), ["a"]);
@@ -151,7 +151,7 @@ test("the ledger's parcels wait too, but are no actions", async () => {
 test("a half-written item is dropped and the others are sent", async () => {
   const kept = new Map([["0", '{"order": "0", "exa']]);
   const { outbox, sent } = setting(ok, shelf(kept));
-  outbox.add("exam", "entry", { key: "a" });
+  outbox.add("exam", "action", { key: "a" });
   await outbox.empty();
   assert.deepEqual(sent, ["a"]);
 });
@@ -159,9 +159,9 @@ test("a half-written item is dropped and the others are sent", async () => {
 test("what the server has is told until the page knows of its entry", async () => {
   let entry = 0;
   const { outbox } = setting(() => ({ outcome: "taken", answer: ++entry }));
-  outbox.add("a", "entry", { key: "one" });
-  outbox.add("b", "entry", { key: "two" });
-  outbox.add("a", "entry", { key: "three" });
+  outbox.add("a", "action", { key: "one" });
+  outbox.add("b", "action", { key: "two" });
+  outbox.add("a", "action", { key: "three" });
   await outbox.empty();
   const keys = (after: number): string[] => outbox.taken("a", after).map(({ body }) => body.key);
   assert.deepEqual(outbox.waiting("a"), []);
@@ -173,10 +173,10 @@ test("what the server has is told until the page knows of its entry", async () =
 
 test("what becomes no entry, or is refused, is not told as one", async () => {
   const { outbox } = setting(({ body }) =>
-    body.key === "seen" ? { outcome: "taken", answer: 0 } : { outcome: "refused", sentence: "No.", outdated: false },
+    body.key === "viewed" ? { outcome: "taken", answer: 0 } : { outcome: "refused", sentence: "No.", outdated: false },
   );
-  outbox.add("a", "seen", { key: "seen" });
-  outbox.add("a", "entry", { key: "no" });
+  outbox.add("a", "viewed", { key: "viewed" });
+  outbox.add("a", "action", { key: "no" });
   await outbox.empty();
   assert.deepEqual(outbox.taken("a", 0), []);
 });

@@ -1,20 +1,27 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Action, Reading, SieveEvent } from "../src/api/types.ts";
+import type { Action, Content, FindingContent, Reading, SieveEvent } from "../src/api/types.ts";
 import { judge } from "../src/model/clear.ts";
 import { nextUndecided, rankExams } from "../src/model/rank.ts";
 import { withAction } from "../src/model/reading.ts";
-import { makeLedger, parseSeen } from "../src/saving/ledger.ts";
+import { spansOf, withFrame } from "../src/model/subjects.ts";
+import { makeViewed, parseBits } from "../src/saving/viewed.ts";
 import { clock, count, share, value } from "../src/model/words.ts";
 import { GROUPS, keyName } from "../src/keymap.ts";
 
 const EMPTY: Reading = {
-  exam: "e", version: 1, state: "unread", verdicts: {}, findings: [], landmarks: {},
+  exam: "e", revision: 1, state: "unread", decisions: {}, findings: [], landmarks: {},
   cleanliness: { segments: {}, sum: null, words: null }, notes: [], urgent: false, signature: null,
-  undoable: null, redoable: null, seen: { frames: 0, of: 10 },
+  undoable: null, redoable: null, seen: { displayed: 0, viewed: 0, of: 10 }, problems: [], misfits: [],
+  readers: [], statement: "", to_validate: [], last: 0,
 };
-const BY = { reader: "A", time: "2026-01-01T00:00:00Z" };
-const act = (kind: Action["kind"], subject: string, content: Record<string, unknown>): Action => ({ key: "k", kind, subject, content });
+const BY = { reader: "A", role: "reader", time: "2026-01-01T00:00:00Z" };
+const act = (...entries: Content[]): Action => ({ key: "k", entries });
+const decide = (subject: string, decision: "accept" | "reject" | "unsure"): Content => ({ kind: "decision", subject, decision, frame: 1, finding: null });
+const finding = (name: string, frame: number): FindingContent => ({
+  kind: "finding", subject: `finding:${name}`, spans: spansOf(0, [frame]), best: { head: 0, frame }, size: null, size_on: null,
+  paris: null, segment: null, place: null, urgent: false, note: "", missed: false,
+});
 
 test("CC-CLEAR: every sum has the words of the paper", () => {
   for (let right = 0; right <= 3; right++) {
@@ -30,30 +37,36 @@ test("CC-CLEAR: every sum has the words of the paper", () => {
   assert.deepEqual(judge({ right: 3, left: null }), { sum: null, words: null });
 });
 
-test("a verdict begins the reading, and null takes it back", () => {
-  const one = withAction(EMPTY, act("verdict", "event:0:1-4", { verdict: "accept" }), BY);
+test("a decision begins the reading, and can be removed", () => {
+  const one = withAction(EMPTY, act(decide("event:0:1", "accept")), BY);
   assert.equal(one.state, "in reading");
-  assert.equal(one.verdicts["event:0:1-4"]?.verdict, "accept");
-  const two = withAction(one, act("verdict", "event:0:1-4", { verdict: null }), BY);
-  assert.deepEqual(two.verdicts, {});
-  assert.deepEqual(EMPTY.verdicts, {}, "the old reading stays as it was");
+  assert.equal(one.decisions["event:0:1"]?.content.decision, "accept");
+  const two = withAction(one, act({ kind: "removed", of: "decision", subject: "event:0:1" }), BY);
+  assert.deepEqual(two.decisions, {});
+  assert.deepEqual(EMPTY.decisions, {}, "the old reading stays as it was");
 });
 
-test("the last entry of a finding counts, and keeps its place", () => {
-  let reading = withAction(EMPTY, act("finding", "finding:a", { best_frame: 1 }), BY);
-  reading = withAction(reading, act("finding", "finding:b", { best_frame: 2 }), BY);
-  reading = withAction(reading, act("finding", "finding:a", { best_frame: 9 }), BY);
-  assert.deepEqual(reading.findings.map((f) => [f.id, f.best_frame]), [["a", 9], ["b", 2]]);
-  reading = withAction(reading, act("finding", "finding:a", { removed: true }), BY);
-  assert.deepEqual(reading.findings.map((f) => f.id), ["b"]);
+test("all entries of an action count, the last one of a finding in its place", () => {
+  let reading = withAction(EMPTY, act(finding("a", 1), finding("b", 2), decide("event:0:1", "accept")), BY);
+  reading = withAction(reading, act(finding("a", 9)), BY);
+  assert.deepEqual(reading.findings.map(({ content }) => [content.subject, content.best.frame]), [["finding:a", 9], ["finding:b", 2]]);
+  reading = withAction(reading, act({ kind: "removed", of: "finding", subject: "finding:a" }, decide("event:0:1", "reject")), BY);
+  assert.deepEqual(reading.findings.map(({ content }) => content.subject), ["finding:b"]);
+  assert.equal(reading.decisions["event:0:1"]?.content.decision, "reject");
+});
+
+test("frames are written as spans", () => {
+  assert.deepEqual(spansOf(1, [5, 3, 4, 9]), [{ head: 1, first: 3, last: 5 }, { head: 1, first: 9, last: 9 }]);
+  assert.deepEqual(withFrame(spansOf(1, [3, 5]), 1, 4), [{ head: 1, first: 3, last: 5 }]);
+  assert.deepEqual(withFrame(spansOf(1, [3]), 0, 7), [{ head: 0, first: 7, last: 7 }, { head: 1, first: 3, last: 3 }]);
 });
 
 test("the next undecided event is looked for round the end", () => {
-  const events = [0, 1, 2].map((i) => ({ event: i, head: 0, first_frame: 10 * i, last_frame: 10 * i + 5 }) as SieveEvent);
-  const reading = withAction(EMPTY, act("verdict", "event:0:20-25", { verdict: "reject" }), BY);
+  const events = [0, 1, 2].map((i) => ({ event: i, head: 0, best_frame: 10 * i }) as SieveEvent);
+  const reading = withAction(EMPTY, act(decide("event:0:20", "reject")), BY);
   assert.equal(nextUndecided(events, reading, 1), 0);
   assert.equal(nextUndecided(events, reading, -1), 0);
-  const done = ["0-5", "10-15"].reduce((r, name) => withAction(r, act("verdict", `event:0:${name}`, { verdict: "unsure" }), BY), reading);
+  const done = withAction(reading, act(decide("event:0:0", "unsure"), decide("event:0:10", "unsure")), BY);
   assert.equal(nextUndecided(events, done, 0), -1);
 });
 
@@ -63,26 +76,33 @@ test("urgent exams come first, signed ones last", () => {
   assert.deepEqual(rankExams(rows).map(({ exam }) => exam), ["e", "d", "c", "b", "a"]);
 });
 
-test("the ledger adds up what stood on the screen, and nothing while hidden", () => {
+test("frames count as displayed at once, and as viewed after 45 ms", () => {
   let now = 0;
-  const sums = new Map([[0, new Float32Array(5)]]);
-  const ledger = makeLedger(sums, () => now);
-  ledger.show([{ head: 0, frame: 3 }]);
-  now = 100;
-  ledger.show([{ head: 0, frame: 4 }]);
-  now = 150;
-  ledger.hide();
-  now = 900;
-  ledger.show([{ head: 0, frame: 3 }]);
-  now = 920;
-  assert.deepEqual(ledger.take(), [{ head: 0, frames: [[3, 120], [4, 50]] }]);
-  assert.deepEqual(ledger.take(), []);
-  assert.equal(sums.get(0)?.[3], 120);
+  const earlier = new Map([[0, new Uint8Array(8)]]);
+  const viewed = makeViewed(earlier, () => now);
+  for (const [frame, rate] of [[0, 30], [1, 20], [2, 30]] as const) {
+    viewed.show([{ head: 0, frame }]);
+    now += 1000 / rate;
+  }
+  viewed.hide();
+  now += 900;
+  assert.deepEqual(viewed.take(), [{ head: 0, displayed: spansOf(0, [0, 1, 2]), viewed: spansOf(0, [1]) }]);
+  assert.deepEqual([...(viewed.displayed(0) ?? [])], [1, 1, 1, 0, 0, 0, 0, 0]);
 });
 
-test("the server's sums are read as float32", () => {
-  const text = Buffer.from(new Float32Array([0, 1.5, 40]).buffer).toString("base64");
-  assert.deepEqual([...parseSeen(text, 3)], [0, 1.5, 40]);
+test("a page that rests on a frame has nothing more to send", () => {
+  let now = 0;
+  const viewed = makeViewed(new Map([[0, new Uint8Array(8)]]), () => now);
+  viewed.show([{ head: 0, frame: 3 }]);
+  now = 4000;
+  assert.deepEqual(viewed.take(), [{ head: 0, displayed: spansOf(0, [3]), viewed: spansOf(0, [3]) }]);
+  now = 8000;
+  assert.deepEqual(viewed.take(), []);
+});
+
+test("bitmaps have the first frame in bit 0", () => {
+  const text = Buffer.from([0b00000101, 0b1]).toString("base64");
+  assert.deepEqual([...parseBits(text, 10)], [1, 0, 1, 0, 0, 0, 0, 0, 1, 0]);
 });
 
 test("numbers as people write them", () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { refusedLines, refusedWords } from "../src/exam/refused.ts";
-import { entryWords } from "../src/model/telling.ts";
+import type { Content } from "../src/api/types.ts";
+import { actionWords, entryWords } from "../src/model/telling.ts";
 import { readerWords } from "../src/model/words.ts";
 import type { Parcel } from "../src/saving/outbox.ts";
 
@@ -9,28 +10,30 @@ const refused = (kind: Parcel["kind"], exam: string, body: object) => ({
   parcel: { order: "", room: "", reader: "", role: "", exam, kind, body: { key: "", ...body } } as Parcel,
   refusal: { sentence: "It is signed.", outdated: false },
 });
-const VERDICT = { kind: "verdict", subject: "event:0:12-40", content: { verdict: "accept" } };
+const REJECT: Content = { kind: "decision", subject: "event:0:12", decision: "reject", frame: 12, finding: null };
+const REMOVED: Content = { kind: "removed", of: "finding", subject: "finding:e1-3" };
 
 test("an entry in a few words", () => {
-  assert.equal(entryWords(VERDICT), "verdict, frames 12 to 40 of head 0: accepted");
-  assert.equal(entryWords({ kind: "note", subject: "exam", content: { text: "look" } }), "note: “look”");
-  assert.equal(entryWords({ kind: "finding", subject: "finding:e1-3-9", content: { removed: true } }), "finding, frames 3 to 9 of head 1: removed");
-  assert.equal(entryWords({ kind: "finding", subject: "finding:0a1b", content: { best_frame: 7 } }), "finding: frame 7");
-  assert.equal(entryWords({ kind: "landmark", subject: "landmark:caecum", content: { head: 0, frame: 5 } }), "landmark, caecum: frame 5");
-  assert.equal(entryWords({ kind: "cleanliness", subject: "segment:left", content: { grade: 2 } }), "cleanliness, left: grade 2");
-  assert.equal(entryWords({ kind: "undo", subject: "", content: {} }), "undo");
+  assert.equal(entryWords(REJECT), "decision, event with frame 12 of head 0: rejected");
+  assert.equal(entryWords({ kind: "note", subject: "exam", text: "look" }), "note: “look”");
+  assert.equal(entryWords(REMOVED), "finding, event with frame 3 of head 1: removed");
+  assert.equal(entryWords({ kind: "landmark", subject: "landmark:caecum", head: 0, frame: 5 }), "landmark, caecum: frame 5");
+  assert.equal(entryWords({ kind: "cleanliness", subject: "segment:left", grade: 2 }), "cleanliness, left: grade 2");
+  assert.equal(entryWords({ kind: "undo", action: 3 }), "undo");
+  assert.equal(actionWords([REMOVED, REJECT]), entryWords(REJECT));
 });
 
-test("every refused action has a line, batches of frames seen one for an exam", () => {
-  const all = [refused("seen", "a", {}), refused("entry", "a", VERDICT), refused("seen", "a", {}), refused("entry", "a", VERDICT), refused("seen", "b", {})];
+test("every refused action has a line, displayed frames one for an exam", () => {
+  const action = { entries: [REMOVED, REJECT] };
+  const all = [refused("viewed", "a", {}), refused("action", "a", action), refused("viewed", "a", {}), refused("action", "a", action), refused("viewed", "b", {})];
   assert.deepEqual(refusedLines(all).map(({ exam, what }) => `${exam}: ${what}`), [
-    "a: what was seen",
-    "a: verdict, frames 12 to 40 of head 0: accepted",
-    "a: verdict, frames 12 to 40 of head 0: accepted",
-    "b: what was seen",
+    "a: displayed frames",
+    `a: ${entryWords(REJECT)}`,
+    `a: ${entryWords(REJECT)}`,
+    "b: displayed frames",
   ]);
   assert.equal(refusedWords(all), "2 actions not taken");
-  assert.equal(refusedWords(all.slice(0, 1)), "what was seen was not taken");
+  assert.equal(refusedWords(all.slice(0, 1)), "displayed frames were not taken");
 });
 
 test("who reads blind is another reader", () => {

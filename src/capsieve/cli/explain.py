@@ -98,6 +98,7 @@ def command(
     writes a picture: the nine steps of the paper's algorithm, or the evidence of another detector.
     """
     from capsieve.cli.output import announce_compilation, say_why
+    from capsieve.detectors import rule_parameter
 
     _check_out(target, out)
     frame = _read_frame(target, number, head)
@@ -112,7 +113,7 @@ def command(
     detector = _detector(detector_name, frame.exam, parameters)
     as_screened = parameters == frame.parameters and field_of_view is None
     flag = _flag(frame, detector, as_screened=as_screened)
-    explain = _by_steps if detector.name == "paper" else _by_evidence
+    explain = _by_steps if rule_parameter(detector.identity) else _by_evidence
     shown = explain(detector, flag, frame.pixels, place)
     if out is not None:
         from capsieve.report.figures import save
@@ -287,11 +288,12 @@ def _by_steps(
     """Explain a frame by the steps of the paper's algorithm."""
     import capsieve
     from capsieve.cli.output import explanation_json
+    from capsieve.detectors import parameters_of
     from capsieve.report.nine_panels import nine_panels
     from capsieve.report.score_words import score_warning
     from capsieve.report.words import why
 
-    parameters = detector.parameters
+    parameters = parameters_of(detector)
     result = capsieve.explain(pixels, parameters, field_of_view)
     warning = score_warning(result, flag)
     if flag is not None:

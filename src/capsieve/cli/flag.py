@@ -14,8 +14,6 @@ from capsieve.errors import ParameterError
 if TYPE_CHECKING:
     from capsieve.parameters import Parameters
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve flag results --read 5%
@@ -61,17 +59,18 @@ def command(
 ) -> None:
     """Change the flags, events and report of finished exams without scoring them again.
 
-    OUT is the folder that capsieve screen -o wrote, or the folder of one exam in it. Exams with
-    entries of readers are not changed; write their new flags to another folder with -o.
+    OUT is the folder that capsieve screen -o wrote, or the folder of one exam in it. If readers
+    have begun to read an exam, its list can only become longer; a signed exam is not changed.
+    Write other flags of these exams to another folder with -o.
     """
     from capsieve.screening.flagging import flag
     from capsieve.store.exam import exam_folders
 
     if sum(given is not None for given in (read, threshold, parameters)) != 1:
         raise click.UsageError("Give one of --read, --threshold and --parameters.")
-    protected: frozenset[str] = frozenset()
+    begun: dict[str, bool] = {}
     if out is None:
-        protected = exams_with_entries(exam_folders(results)[0].absolute().parent, database)
+        begun = exams_with_entries(exam_folders(results)[0].absolute().parent, database)
     try:
         exams = flag(
             results,
@@ -79,7 +78,8 @@ def command(
             threshold=threshold,
             parameters=parameters,
             to=out,
-            protected=protected,
+            protected=[exam for exam, signed in begun.items() if signed],
+            begun=begun,
         )
     except ParameterError as error:
         raise click.BadParameter(error.args[1], param_hint=f"'--{error.field}'") from error

@@ -26,7 +26,8 @@ Example:
   capsieve evaluate results --labels labels.csv -o evaluation
 """
 
-# By task: the name, which is also the module below capsieve.cli, and the line in the overview.
+# By task: the name, which is also the module below capsieve.cli (but restore is in backup), and the
+# line in the overview.
 _COMMANDS = {
     "Start": {
         "demo": "Run the whole workflow on synthetic exams.",
@@ -40,6 +41,8 @@ _COMMANDS = {
         "review": "Start the review app.",
         "users": "Add, list and remove users of the review app.",
         "report": "Write the reading report.",
+        "backup": "Copy the decisions into one file.",
+        "restore": "Restore the decisions of a backup.",
     },
     "Measure and improve": {
         "evaluate": "Compare results with labels.",
@@ -50,6 +53,7 @@ _COMMANDS = {
         "train": "Train a detector and export it to ONNX.",
         "model": "Show the card of a model.",
         "parameters": "Print the parameters of the paper's detector.",
+        "reproduce": "Repeat the paper's study, on synthetic exams or yours.",
     },
     "Synthetic data": {
         "phantom": "Render synthetic exams with ground truth.",
@@ -76,6 +80,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _NAMES:
             return None
+        if cmd_name == "restore":
+            return import_module("capsieve.cli.backup").restore_command
         return import_module(f"capsieve.cli.{cmd_name}").command
 
     def resolve_command(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from capsieve._version import __version__
+from capsieve.detectors import parameters_of
 from capsieve.parameters import Parameters
 from capsieve.results import Feature, FrameResult
 
@@ -157,7 +158,7 @@ def score_json(
         "place": place and {name: _number(value) for name, value in place._asdict().items()},
         "values": values,
         "detector": detector.identity,
-        "parameters": detector.parameters.to_dict(),
+        "parameters": parameters_of(detector).to_dict(),
     }
     return json.dumps(content, indent=2, allow_nan=False)
 

@@ -2,8 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import click
@@ -14,10 +16,12 @@ if TYPE_CHECKING:
 
     from capsieve.screening.settings import Listener, Progress
 
-__all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars"]
+__all__ = ["EVERY_S", "exam_progress", "frame_progress", "live_bars", "stage_progress"]
 
 EVERY_S = 5.0
 """Seconds between two lines, if stderr is not a terminal."""
+
+_RECENT_S = 60.0  # what is left is estimated from the last minute: finished stages took no time
 
 Show = Callable[[str, int, int, str], None]
 """Takes the task, the units done, all units, and further text such as the rate."""
@@ -55,6 +59,32 @@ def exam_progress(*, quiet: bool = False) -> "Iterator[Listener]":
         yield listen
 
 
+@contextmanager
+def stage_progress(
+    stages: Mapping[str, float], *, quiet: bool = False
+) -> Iterator[Callable[[str, float], None]]:
+    """Yield a function that takes a stage and its finished fraction; there is one bar for all.
+
+    `stages` are the stages in their order with their usual parts of the time.
+    """
+    whole = sum(stages.values())
+    before = dict(zip(stages, accumulate(stages.values(), initial=0.0), strict=False))
+    recent: deque[tuple[float, float]] = deque()  # times and percentages
+
+    with _display(quiet=quiet, unit="%") as show:
+
+        def listen(stage: str, fraction: float) -> None:
+            now, done = time.monotonic(), 100 * (before[stage] + fraction * stages[stage]) / whole
+            recent.append((now, done))
+            while recent[0][0] < now - _RECENT_S:
+                recent.popleft()
+            since, gained = now - recent[0][0], done - recent[0][1]
+            left = f", {_duration((100 - done) * since / gained)} left" if gained > 0 else ""
+            show("Study", int(done), 100, stage + left)
+
+        yield listen
+
+
 class _Rate:
     """Frames per second since the start, and the time that is left."""
 
@@ -75,13 +105,13 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _display(*, quiet: bool) -> Iterator[Show]:
+def _display(*, quiet: bool, unit: str = "frames") -> Iterator[Show]:
     if quiet:
         yield lambda what, done, total, words: None
     elif sys.stderr.isatty():
         yield from _bar()
     else:
-        yield from _lines()
+        yield from _lines(unit)
 
 
 def live_bars(last: "ProgressColumn") -> "LiveBars":
@@ -110,7 +140,7 @@ def _bar() -> Iterator[Show]:
         yield show
 
 
-def _lines() -> Iterator[Show]:
+def _lines(unit: str) -> Iterator[Show]:
     from capsieve.report.text import plain
 
     last = time.monotonic()
@@ -122,6 +152,6 @@ def _lines() -> Iterator[Show]:
             last = now
             tail = f", {words}" if words else ""
             with suppress(OSError):  # a full disk or a closed pipe does not stop the work
-                click.echo(plain(f"{what}: {done} of {total} frames{tail}"), err=True)
+                click.echo(plain(f"{what}: {done} of {total} {unit}{tail}"), err=True)
 
     yield show

@@ -4,22 +4,21 @@ from pathlib import Path
 
 import click
 
+from capsieve.decisions.roles import DATABASE
 from capsieve.errors import FileError
 
 __all__ = ["database_option", "exams_with_entries"]
-
-_DATABASE = "decisions.sqlite"
 
 database_option = click.option(
     "--database",
     metavar="URL",
     help="Database of the readers' decisions: a file, or postgresql://user@host/name. Exams that "
-    "have entries there are not changed.  [default: in OUT]",
+    "have entries there are protected.  [default: in OUT]",
 )
 
 
-def exams_with_entries(out: Path, database: str | None) -> frozenset[str]:
-    """Return the names of the exams that have decisions or a signature.
+def exams_with_entries(out: Path, database: str | None) -> dict[str, bool]:
+    """Return the exams that have decisions, and whether a reading of them is signed.
 
     Parameters
     ----------
@@ -33,16 +32,16 @@ def exams_with_entries(out: Path, database: str | None) -> frozenset[str]:
     FileError
         The given database does not exist, or it cannot be read.
     """
-    place = str(out / _DATABASE) if database is None else database
+    place = str(out / DATABASE) if database is None else database
     if "://" not in place and not Path(place).is_file():
         if database is not None:
             raise FileError(f"there is no database {database}; correct --database")
-        return frozenset()
-    from capsieve.review.decisions import log
-    from capsieve.review.decisions.database import open_database
+        return {}
+    from capsieve.decisions import log
+    from capsieve.decisions.database import open_database
 
     decisions = open_database(place)
     try:
-        return frozenset(log.exams_with_entries(decisions))
+        return log.exams_with_entries(decisions)
     finally:
         decisions.close()

@@ -4,17 +4,14 @@ from pathlib import Path
 
 import click
 
-__all__ = ["NOT_TO_RELY_ON", "command"]
-
-NOT_TO_RELY_ON = 3
-"""Exit code where the report was written, and what it tells cannot be relied on."""
+__all__ = ["command"]
 
 _EXAMPLE = """\b
 Example:
   capsieve report results/exam
   capsieve report results/exam -o exam.html --pdf
   capsieve report results/exam --reader anna
-  capsieve report results/exam --version 1 --json
+  capsieve report results/exam --revision 1 --json
 """
 
 
@@ -36,28 +33,28 @@ Example:
 @click.option(
     "--database",
     metavar="URL",
-    help="Where decisions are kept; by default in OUT. A file, or postgresql://user@host/name.",
+    help="Database of the decisions: a file, or postgresql://user@host/name.  [default: in OUT]",
 )
 @click.option(
     "--reader",
     metavar="NAME",
-    help="Whose reading, where an exam is read blind.  [default: the consensus, or the name of "
+    help="Whose reading, if an exam is read blind.  [default: the consensus, or the name of "
     "the account]",
 )
 @click.option(
-    "--version",
+    "--revision",
     type=click.IntRange(1),
     metavar="N",
-    help="Which version of the reading.  [default: the newest]",
+    help="Which revision of the reading.  [default: the newest]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what it tells as JSON, and only that.")
+@click.option("--json", "as_json", is_flag=True, help="Print the reading as JSON only.")
 def command(
     exam: Path,
     out: Path | None,
     as_pdf: bool,
     database: str | None,
     reader: str | None,
-    version: int | None,
+    revision: int | None,
     as_json: bool,
 ) -> None:
     """Write the report of a reading: findings with their frames, landmarks, cleanliness, state.
@@ -65,8 +62,8 @@ def command(
     OUT/EXAM is the folder of one exam that was read with capsieve review. The report is one HTML
     file that needs no network. What is not signed is marked as a draft.
 
-    Exit code 3: the report was written, and says on top why it must not be relied on: its
-    signature does not hold, or decisions are missing, cannot be read, or are of another screening.
+    Exit code 1 if there is a problem: the signature does not hold, or decisions are missing, cannot
+    be read, or do not fit the exam. The report is written, and names the problem first.
     """
     from capsieve.review.extra import require_review
 
@@ -86,7 +83,7 @@ def command(
     check_replaceable(html, *([] if pdf is None else [pdf]))
     Exam(exam).check_tables()
     facts = gather_reading(
-        exam, database=database, reader=reader, account=_account(), version=version
+        exam, database=database, reader=reader, account=_account(), revision=revision
     )
     page = reading_report(facts)
     pages.write(page.text, html)
@@ -106,8 +103,8 @@ def command(
 
         from capsieve.report.reading_json import reading_json
 
-        told = reading_json(facts, page, written)
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
+        content = reading_json(facts, page, written)
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         from capsieve.report.reading_words import state_word
 
@@ -116,7 +113,7 @@ def command(
         for file in written:
             click.echo(f"Wrote {file}")
     if cautions:
-        click.get_current_context().exit(NOT_TO_RELY_ON)
+        click.get_current_context().exit(1)
 
 
 def _files(out: Path, *, as_pdf: bool) -> tuple[Path, Path | None]:

@@ -56,9 +56,7 @@ def command(out: Path, settings: ReviewSettings) -> None:
             return users_door(users, port=port, host=host, names=settings.allowed_hosts)
 
         try:
-            room = open_room(
-                out, door, reader=reader, way=settings.workflow, database=settings.database
-            )
+            room = open_room(out, door, workflow=settings.workflow, database=settings.database)
             if not is_loopback(host):
                 _caution(
                     f"the server answers at {host} without encryption: put a proxy with TLS in "

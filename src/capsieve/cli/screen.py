@@ -18,8 +18,6 @@ from capsieve.screening.settings import ScreenSettings
 if TYPE_CHECKING:
     from capsieve.screening.screen import ScreenedExam
 
-__all__ = ["command", "exams_json", "say_found"]
-
 _EXAMPLE = """\b
 Example:
   capsieve screen exam.mp4 -o results
@@ -72,7 +70,7 @@ def command(
 
     if not all(inputs):
         raise click.BadParameter("the path is empty", param_hint="INPUT")
-    protected = exams_with_entries(out, database) if settings.overwrite else frozenset()
+    protected = exams_with_entries(out, database) if settings.overwrite else {}
     announce_compilation()
     with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:
         exams = screen(inputs, out, settings=settings, progress=listener, protected=protected)
@@ -119,13 +117,13 @@ def say_found(exams: "Sequence[ScreenedExam]", out: Path) -> None:
 def _failures(exams: "Sequence[ScreenedExam]", out: Path) -> dict[str, list[str]]:
     """Return the names of the exams by message, with OUT/EXAM for the folders of several."""
     failed = [exam for exam in exams if exam.error is not None]
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    names: defaultdict[str, list[str]] = defaultdict(list)
     for exam in failed:
         message = str(exam.error)
         if len(failed) > 1:
             message = message.replace(str(exam.folder), str(out.absolute() / "EXAM"))
-        found[message].append(exam.name)
-    return found
+        names[message].append(exam.name)
+    return names
 
 
 def _what_is_missing(exam: "ScreenedExam") -> str:

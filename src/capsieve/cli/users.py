@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from capsieve.cli.settings_options import PathType, usage_errors
-from capsieve.review.way import Role, roles_of_all
+from capsieve.decisions.roles import Role, roles_of_all
 
 __all__ = ["command"]
 

@@ -7,7 +7,6 @@ measure them (figueiredo2011automatic). There is no pre-selection.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,14 +14,14 @@ import cv2
 import numpy as np
 
 from capsieve.curvature.domes import Constants, Domes, find_domes
-from capsieve.detector import ReferenceRange, demo_range, score_each
-from capsieve.errors import FrameError
+from capsieve.detector import ReferenceRange, demo_range
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
 from capsieve.paper.algorithm import preprocess
 from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult, Spot
 
-__all__ = ["CurvatureDetector"]
+SCORING_VERSION = 1
+"""Raised with any change of the method that changes scores."""
 
 _PREPROCESSING = ("width", "mask_radius", "channel", "vignetting", "extension_slope")
 _SMALLEST_SIDE = 16  # working pixels
@@ -60,6 +59,7 @@ class CurvatureDetector:
         """Everything that determines its scores."""
         return {
             "name": self.name,
+            "scoring": SCORING_VERSION,
             "constants": asdict(self.constants) | {"scales": list(self.constants.scales)},
             "parameters": {each: getattr(self.parameters, each) for each in _PREPROCESSING},
         }
@@ -79,11 +79,11 @@ class CurvatureDetector:
         domes, placement, _ = self._domes(frame, field_of_view)
         peak = max(each.peak for each in domes)
         best = _best(domes).best
-        score, found, values = 0.0, None, (0.0, peak, 0.0, 0.0, 0.0, 0.0)
+        score, place, values = 0.0, None, (0.0, peak, 0.0, 0.0, 0.0, 0.0)
         if best is not None:
             score = best.radius
             reach = placement.length_to_source(math.sqrt(best.pixels / math.pi))
-            found = Spot(*placement.to_source(best.row, best.col), reach)
+            place = Spot(*placement.to_source(best.row, best.col), reach)
             area = float(best.pixels)
             values = (best.total, peak, area, best.shape, best.curvedness, best.sigma)
         flagged = 0.0 < score >= self.score_threshold
@@ -96,14 +96,8 @@ class CurvatureDetector:
             features=(),
             placement=placement,
             values=values,
-            found=found,
+            found=place,
         )
-
-    def score_batch(
-        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
-    ) -> list[FrameResult | FrameError]:
-        """Return for each frame the result of :meth:`score`, or the error that it raises."""
-        return score_each(self, frames, fields_of_view)
 
     def evidence(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> Evidence:
         """Return how much each pixel adds to the radius of its dome, for all domes of a scale."""

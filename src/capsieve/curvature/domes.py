@@ -39,11 +39,6 @@ from numpy.typing import NDArray
 
 from capsieve.curvature.kernels import domes as kernels
 
-__all__ = [
-    "Constants", "Curvatures", "Dome", "Domes", "curvatures", "curvedness", "find_domes",
-    "shape_index", "surfaces",
-]  # fmt: skip
-
 _WHITE = 255.0
 _REACH = 4.0  # standard deviations; a shorter kernel would be visible in second derivatives
 
@@ -158,19 +153,19 @@ def curvatures(surface: NDArray[np.float64]) -> Curvatures:
     return Curvatures(*kernels.curvatures(surface))
 
 
-def shape_index(found: Curvatures) -> NDArray[np.float64]:
+def shape_index(curvature: Curvatures) -> NDArray[np.float64]:
     """Return s, from -1 to 1; 0 for a plane, which has no shape."""
-    return 2 / np.pi * np.arctan2(found.mean, _half_difference(found))
+    return 2 / np.pi * np.arctan2(curvature.mean, _half_difference(curvature))
 
 
-def curvedness(found: Curvatures) -> NDArray[np.float64]:
+def curvedness(curvature: Curvatures) -> NDArray[np.float64]:
     """Return c, per pixel."""
-    return np.hypot(found.mean, _half_difference(found))
+    return np.hypot(curvature.mean, _half_difference(curvature))
 
 
-def _half_difference(found: Curvatures) -> NDArray[np.float64]:
+def _half_difference(curvature: Curvatures) -> NDArray[np.float64]:
     """(k_1 - k_2) / 2; rounding may make the radicand slightly negative."""
-    return np.sqrt(np.maximum(found.mean**2 - found.gaussian, 0))
+    return np.sqrt(np.maximum(curvature.mean**2 - curvature.gaussian, 0))
 
 
 @lru_cache(maxsize=64)
@@ -186,25 +181,29 @@ def _response(rows: int, cols: int, sigma: float) -> NDArray[np.float64]:
     return np.outer(down, across)
 
 
-def _domes(found: Curvatures, mask: NDArray[np.bool_], sigma: float, constants: Constants) -> Domes:
+def _domes(
+    curvature: Curvatures, mask: NDArray[np.bool_], sigma: float, constants: Constants
+) -> Domes:
     squared_tangent = math.tan(math.pi * constants.least_shape / 2) ** 2
     least_squared = (constants.least_curvedness / sigma) ** 2
-    points = kernels.dome_points(found.mean, found.gaussian, mask, squared_tangent, least_squared)
+    points = kernels.dome_points(
+        curvature.mean, curvature.gaussian, mask, squared_tangent, least_squared
+    )
     # 4-connected: a bridge across a corner would join separate domes.
     count, labels = cv2.connectedComponents(points, connectivity=4)
     density, radii, highest = kernels.dome_radii(
-        labels, count, *found, constants.least_area * sigma**2
+        labels, count, *curvature, constants.least_area * sigma**2
     )
     best = int(radii.argmax())
-    dome = _measured(labels == best, density, found, sigma) if best else None
+    dome = _measured(labels == best, density, curvature, sigma) if best else None
     return Domes(dome, sigma * math.sqrt(highest), density)
 
 
 def _measured(
-    inside: NDArray[np.bool_], density: NDArray[Any], found: Curvatures, sigma: float
+    inside: NDArray[np.bool_], density: NDArray[Any], curvature: Curvatures, sigma: float
 ) -> Dome:
     weight = density[inside].astype(np.float64)
-    here = Curvatures(*(plane[inside] for plane in found))
+    here = Curvatures(*(plane[inside] for plane in curvature))
     rows, cols = np.nonzero(inside)
     radius = float(weight.sum())
     return Dome(

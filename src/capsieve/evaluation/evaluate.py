@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
@@ -18,7 +19,7 @@ from capsieve.evaluation.results import (
     radius_warnings,
     read_results,
 )
-from capsieve.evaluation.scores import ScoredFrames, Scores, read_scores
+from capsieve.evaluation.scores import ScoredFrames, Scores, numbering_warnings, read_scores
 from capsieve.frame_table import POLYP, Integers, LabelledFrames, Mask
 from capsieve.labels import Outlines, read_outlines
 from capsieve.report.count_tables import (
@@ -38,7 +39,7 @@ from capsieve.statistics.breakdown import (
     source_metrics,
     source_warnings,
 )
-from capsieve.statistics.comparison import compare
+from capsieve.statistics.comparison import compare_detectors
 from capsieve.statistics.frames import whole_exams
 from capsieve.statistics.operating_point import (
     TRAIN,
@@ -198,9 +199,12 @@ def _evaluation(
         reasons_table(frames),
     ]
     problems = (*read.labels.problems, *read.matched.problems)
-    of_baseline = (
-        () if others is None else calibration_frames(frames, read.scored, others.choice)[1]
-    )
+    of_baseline: tuple[str, ...] = ()
+    if others is not None:
+        of_baseline = (
+            *numbering_warnings(others, read.labels),
+            *calibration_frames(frames, read.scored, others.choice)[1],
+        )
     located = None
     if outlines is not None:
         balls = read.folders if step_of(read) else ()  # of the paper's detector
@@ -269,7 +273,7 @@ def _threshold(point: OperatingPoint) -> float | None:
 
 def step_of(read: LabelledResults) -> float | None:
     """Return the step of a detector's thresholds: R_P of the paper's detector is a whole number."""
-    return 1.0 if read.detector.get("name") == "paper" else None
+    return 1.0 if rule_parameter(read.detector) else None
 
 
 def operating_points(
@@ -296,17 +300,17 @@ def operating_points(
     if screened is not None and lists and _lists_by_class(frames):
         warnings.append(
             "The exams were screened with reading lists, but the screened folders are not exams "
-            "that the labels name; a list for each class would give similar figures to every "
-            f"detector. The first figures are those for {options.specificity:g} % specificity."
+            "that the labels name; a list for each class would give similar metrics to every "
+            f"detector. The first metrics are those for {options.specificity:g} % specificity."
         )
         points = [chosen, crossed, fitted, screened]
-    found = tuple(point for point in points if point is not None)
-    if not found:
+    known = tuple(point for point in points if point is not None)
+    if not known:
         raise ParameterError(
             "threshold",
             "is missing: no normal frame was scored, so no threshold can be chosen; give one",
         )
-    return found, tuple(warnings)
+    return known, tuple(warnings)
 
 
 def _given_point(frames: LabelledFrames, options: EvaluationOptions) -> OperatingPoint | None:
@@ -358,7 +362,7 @@ def _cross_fitted(
         folds = f"fold{'s' if len(fit.failed) > 1 else ''} {', '.join(fit.failed)}"
         warning = (
             f"No threshold could be chosen for {folds}, because the other folds have no scored "
-            "normal frame; there are no cross-fitted figures."
+            "normal frame; there are no cross-fitted metrics."
         )
         return (), None, None, [warning]
     inside = frames.part.code >= 0
@@ -386,7 +390,7 @@ def _compared(
                 f"frames of the same number in {read.scored.name} and {others.name} have "
                 "different pixels; screen the same exams with both"
             )
-    return compare(
+    return compare_detectors(
         frames,
         other_score,
         flags=(flagged, flagged_alike(frames, flagged, other_score)),
@@ -408,13 +412,13 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> Integers:
             named = scored.frames.frame if column == "frame" else scored.frames.file
             assert named is not None
             keys.append(list(zip((exam.names[i] for i in exam.code), heads, named, strict=True)))
-        places = {key: row for row, key in enumerate(keys[1]) if key[2] is not None}
-        return np.array([places.get(key, -1) for key in keys[0]], np.int64)
+        row_of = {key: row for row, key in enumerate(keys[1]) if key[2] is not None}
+        return np.array([row_of.get(key, -1) for key in keys[0]], np.int64)
 
     if first.frames.file is not None and second.frames.file is not None:
-        found = rows("file")
-        if (found >= 0).any() or not (first.numbered and second.numbered):
-            return found
+        by_file = rows("file")
+        if (by_file >= 0).any() or not (first.numbered and second.numbered):
+            return by_file
     return rows("frame")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.errors import CapsieveError
 from capsieve.evaluation.results import LabelledResults
 from capsieve.frame_table import Integers, LabelledFrames, Mask
@@ -47,7 +48,7 @@ def gallery_images(read: LabelledResults, flagged: Mask) -> Iterator[FrameImages
         return replace(explanation, label="polyp" if flagged[row] else "normal")
 
     try:
-        if read.detector.get("name") != "paper":
+        if not rule_parameter(read.detector):
             yield FrameImages(pixels=sources.pixels)
             return
         components, fold = _count_components(read, exams)

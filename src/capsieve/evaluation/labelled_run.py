@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from capsieve._version import __version__
-from capsieve.errors import CapsieveError, FileError, FrameError, OccupiedError, file_errors
+from capsieve.errors import FileError, FrameError, OccupiedError, file_errors
 from capsieve.evaluation.settings import LabelledRunSettings
 from capsieve.frame_table import (
     NORMAL,
@@ -37,28 +37,21 @@ from capsieve.frame_table import (
 )
 from capsieve.frames import pixel_hash
 from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
-from capsieve.names import natural_key
 from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
 from capsieve.screening.executors import Executor, choose_executor
-from capsieve.screening.plan import (
-    Head,
-    SurveyTask,
-    differences,
-    field_of_view_records,
-    survey_exam,
-)
+from capsieve.screening.plan import differences
 from capsieve.screening.segment import FieldsOfView
 from capsieve.screening.settings import Progress
+from capsieve.screening.survey import Head, field_of_view_records, survey_exams
 from capsieve.sources.base import Place, Segment, SourceFrame, open_source
-from capsieve.sources.discovery import find_exams
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ExamPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _BLOCK = pa.schema(
     [("problem", pa.string()), ("scores", pa.list_(pa.float32())), ("pixel_hash", pa.string())]
@@ -104,7 +97,7 @@ class LabelledRun:
 
 
 def score_labelled_frames(
-    inputs: Inputs,
+    inputs: ExamPaths,
     labels: LabelSet,
     parameters: Sequence[Parameters],
     out: Path | None = None,
@@ -127,7 +120,13 @@ def score_labelled_frames(
         `out` contains scores of other frames, labels or settings.
     """
     with choose_executor(workers=settings.workers) as executor:
-        surveys, failed = _survey(executor, inputs, settings)
+        paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+        surveys, failed = survey_exams(
+            executor,
+            [os.fspath(path) for path in paths],
+            settings.field_of_view,
+            full_names=settings.full_names,
+        )
         table = _frame_table(surveys)
         matched = match(table, labels, splits)
         normal = matched.labels.truth == NORMAL
@@ -148,49 +147,21 @@ def score_labelled_frames(
                 executor, surveys, chosen, parameters, store, progress
             )
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
-    found = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
+    numbers = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
         frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
         pixel_hash=hashes,
-        counts={"found": table.num_rows} | found,
+        counts={"found": table.num_rows} | numbers,
         unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
         exams=tuple(surveys),
-        failed=failed,
+        failed=tuple(sorted(failed.items())),
         fields_of_view={
             exam: field_of_view_records(heads, settings.field_of_view)
             for exam, heads in surveys.items()
         },
         problems=(*labels.problems, *matched.problems),
     )
-
-
-def _survey(
-    executor: Executor, inputs: Inputs, settings: LabelledRunSettings
-) -> tuple[dict[str, tuple[Head, ...]], tuple[tuple[str, str], ...]]:
-    """Return the heads of each exam that can be read, sorted by name, and why others cannot."""
-    paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    found = find_exams([os.fspath(path) for path in paths], full_names=settings.full_names)
-    failed = {exam.name: str(exam.error) for exam in found if exam.error is not None}
-    tasks = [
-        SurveyTask(exam.name, exam.places, settings.field_of_view)
-        for exam in sorted(found, key=lambda exam: natural_key(exam.name))
-        if exam.error is None
-    ]
-    heads: dict[str, tuple[Head, ...]] = {}
-    for outcome in executor.run(survey_exam, tasks):
-        if isinstance(outcome.error, CapsieveError):
-            failed[outcome.task.exam] = str(outcome.error)
-        elif outcome.error is not None:
-            raise outcome.error
-        else:
-            heads[outcome.task.exam] = outcome.result or ()
-    if not heads:
-        reasons = list(failed.values()) or ["there is no exam; name a video or a folder"]
-        raise FileError(reasons[0])
-    # The order of the inputs and of the workers must not change a random draw.
-    ordered = {task.exam: heads[task.exam] for task in tasks if task.exam in heads}
-    return ordered, tuple(sorted(failed.items()))
 
 
 def _frame_table(surveys: Mapping[str, Sequence[Head]]) -> pa.Table:
@@ -267,7 +238,7 @@ def _plan(
         "labels": _digest([keys, frames.truth.tolist()]),
         "normals": settings.normals,
         "seed": settings.seed,
-        "field of view": view if isinstance(view, str) else [view.row, view.col, view.radius],
+        "field of view": view if isinstance(view, str) else asdict(view),
         "parameters": _digest([each.to_dict() for each in parameters]),
     }
 
@@ -434,8 +405,8 @@ def _score_segment(
 def _decoded(task: _SegmentFrames) -> Iterator[SourceFrame]:
     frames = enumerate(open_source(task.place).frames(task.segment))
     for position in task.positions:
-        found = next((frame for number, frame in frames if number == position), None)
-        yield found or SourceFrame(None, problem="the source ends before this frame")
+        decoded = next((frame for number, frame in frames if number == position), None)
+        yield decoded or SourceFrame(None, problem="the source ends before this frame")
 
 
 def _score_frame(

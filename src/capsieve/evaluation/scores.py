@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from capsieve.detectors import same_scores
 from capsieve.errors import FileError
 from capsieve.evaluation.leaks import PixelHashes
 from capsieve.frame_table import Coded, FlagRule, Floats, FrameColumns, Integers, Mask
@@ -33,6 +34,7 @@ from capsieve.phash import BITS
 from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
+from capsieve.store.record import RECORD
 
 Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
@@ -49,20 +51,21 @@ class ScoredFrames:
     frames
         The frames with their scores.
     path
-        For each frame the known part of the path of its image, or null.
+        Known part of the path of each frame's image, or null.
     source
         Device or data set per frame, or None.
     pixel_hash, hashes
         Frame hashes (null if a frame was not decoded), and hashes of the images to find leaks; None
         if the images are unknown.
     detector, parameters
-        As in exam.json; {} for scores of other programs.
+        Detector and parameters as in exam.json; {} for scores of other programs.
     rules
         The rule that flagged each exam; () for scores of other programs.
     choice
         What calibration frames chose for these results, with the hashes of these frames; or None.
     folders
-        Of the exams, in the order of ``frames.exam.names``; () for scores of other programs.
+        Folders of the exams, in the order of ``frames.exam.names``; () for scores of other
+        programs.
     numbered
         Whether the scores have frame numbers, or only files.
     models
@@ -221,12 +224,15 @@ def _check_exams(exams: Sequence[Exam], out: Path) -> None:
                 f"two exams in {out} are named {record['exam']!r}; evaluate them separately"
             )
         names.add(record["exam"])
-        for what in ("detector", "parameters"):
-            if record[what] != first[what]:
-                raise FileError(
-                    f"the exams {first['exam']} and {record['exam']} in {out} were screened with "
-                    f"different {what.removesuffix('s')}s; evaluate them separately"
-                )
+        different = [
+            *(["detectors"] if not same_scores(record["detector"], first["detector"]) else []),
+            *(["parameters"] if record["parameters"] != first["parameters"] else []),
+        ]
+        if different:
+            raise FileError(
+                f"the exams {first['exam']} and {record['exam']} in {out} were screened with "
+                f"different {different[0]}; evaluate them separately"
+            )
 
 
 def _paths(exam: Exam, table: pa.Table) -> pa.Array:
@@ -263,12 +269,26 @@ def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
 
 
 def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
+    versions: dict[str, list[str]] = {}
+    for exam in exams:
+        version = str(exam.record["detector"].get("scoring", "unknown"))
+        versions.setdefault(version, []).append(exam.record["exam"])
+    unfinished = [folder.name for folder in unfinished_exams(out)]
+    tables = sorted((table.parent for table in out.glob("*/frames.parquet")), key=os.fspath)
+    lost = [folder.name for folder in tables if not (folder / RECORD).is_file()]
     named = {
         "Not all frames of these exams could be screened": [
             exam.record["exam"] for exam in exams if not exam.record["complete"]
         ],
-        "Screening of these exams is unfinished; they are left out": [
-            folder.name for folder in unfinished_exams(out)
+        "Screening of these exams is unfinished; they are left out": unfinished,
+        f"These exams have no {RECORD}; they are left out": [
+            name for name in lost if name not in unfinished
+        ],
+        "The exams were scored by different versions of the detector, so their scores are not "
+        "comparable; screen those of the older version again with --overwrite": [
+            f"version {version} has {', '.join(names[:_SHOWN])}"
+            for version, names in versions.items()
+            if len(versions) > 1
         ],
     }
     return tuple(

@@ -25,6 +25,7 @@ _DELIMITERS = (",", ";", "\t")
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
 _LONGEST_HEADER = 8_000_000  # bytes
 _MOST_COLUMNS = 100_000
+_MOST_ROWS = 100_000_000  # Parquet can pack a billion equal rows into a few kilobytes
 _BATCH_ROWS = 65_536
 _LARGEST = 2**32  # bytes
 _PARQUET = b"PAR1"
@@ -77,17 +78,21 @@ class RawTable:
     def padded(self) -> "RawTable":
         """Return the table with short records completed by empty cells."""
         width = len(self.columns)
-        short = [one for one in self.ragged if len(one.cells) < width and one.first == one.last]
+        short = [
+            record
+            for record in self.ragged
+            if len(record.cells) < width and record.first == record.last
+        ]
         if not short or self.lines is None:
             return self
-        rows = [one.cells + [""] * (width - len(one.cells)) for one in short]
-        lines = np.array([*self.lines, *(one.first for one in short)])
+        rows = [record.cells + [""] * (width - len(record.cells)) for record in short]
+        lines = np.array([*self.lines, *(record.first for record in short)])
         order = np.argsort(lines)
         return replace(
             self,
             table=pa.concat_tables([self.table, _texts(rows, self.columns)]).take(pa.array(order)),
             lines=lines[order].tolist(),
-            ragged=[one for one in self.ragged if one not in short],
+            ragged=[record for record in self.ragged if record not in short],
         )
 
 
@@ -137,7 +142,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> 
 
             about = json.dumps({"schema": SCHEMA, "table": name}).encode()
             described = table.replace_schema_metadata({b"capsieve": about})
-            pq.write_table(described, temporary, compression="zstd")
+            pq.write_table(described, temporary, compression="zstd", write_page_checksum=True)
             return
         columns = [
             compute.replace_substring_regex(column, f"({_FORMULA})", r"'\1")
@@ -158,7 +163,13 @@ def _read_parquet(path: Path) -> RawTable:
 
     try:
         with open_file(path) as file:
-            table = pq.ParquetFile(file).read()
+            content = pq.ParquetFile(file, page_checksum_verification=True)
+            if content.metadata.num_rows > _MOST_ROWS:
+                raise FileError(
+                    f"{path} has {content.metadata.num_rows:,} rows, more than the {_MOST_ROWS:,} "
+                    "that are read; is it a table of frames?"
+                )
+            table = content.read()
     except (OSError, pa.ArrowException) as error:
         reason = str(error).partition("\n")[0].rstrip(" (:")  # Arrow's messages have several lines
         raise FileError(f"cannot read {path}: the Parquet file is damaged ({reason})") from error
@@ -191,7 +202,7 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
     try:
         header, delimiter, last = _header(path, beginning)
         # Columns without a name are numbered; nobody asks for them.
-        names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+        names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
         with file_errors("read", path), open_file(path) as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             reader = csv.reader(text, delimiter=delimiter)
@@ -227,12 +238,12 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
         raise FileError(
             f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
         )
-    found: list[tuple[list[str], str, int]] = []
+    headers: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         names = [cell.strip().lower() for cell in next(filter(None, reader), [])]
-        found.append((names, delimiter, reader.line_num))
-    header = max(found, key=lambda header: len(header[0]))
+        headers.append((names, delimiter, reader.line_num))
+    header = max(headers, key=lambda header: len(header[0]))
     names, _, last = header
     if len(beginning) > _LONGEST_HEADER and last >= len(text.splitlines()):
         raise FileError(
@@ -252,7 +263,7 @@ def _texts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:
     """Return a table of texts without the apostrophes before formulas."""
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
     columns = [pa.array(column, pa.string()) for column in cells]
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         if compute.any(compute.starts_with(column, "'")).as_py():
-            columns[place] = compute.replace_substring_regex(column, _DEFUSED, r"\1")
+            columns[number] = compute.replace_substring_regex(column, _DEFUSED, r"\1")
     return pa.table(columns, names=list(names))

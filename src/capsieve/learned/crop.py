@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import FrameError
-from capsieve.frames import FieldOfView, Placement, ShapeName
+from capsieve.frames import FieldOfView, Placement, ShapeName, checked_field_of_view
 from capsieve.paper.kernels import pixels as kernels
 
 __all__ = ["CROP_VERSION", "MARGIN", "crop", "crop_placement", "visible"]
@@ -23,7 +22,6 @@ MARGIN = 0.02
 """Of the radius; the edge of a field of view is black, blurred or has marks."""
 
 _CUT = 1.62  # radii: |row| + |col| at the cut corners of Kvasir-Capsule's square
-_SLACK = 2.0  # a field of view may exceed the frame by this number of pixels
 
 
 def crop(
@@ -84,17 +82,9 @@ def crop_placement(
     rows: int, cols: int, field_of_view: FieldOfView | None, size: int, *, whole: bool = False
 ) -> Placement:
     """Return the place of the result of :func:`crop` on a frame of rows x cols."""
-    if not isinstance(field_of_view, FieldOfView | None):
-        kind = type(field_of_view).__name__
-        raise FrameError(f"field_of_view must be a FieldOfView or None, not {kind}")
-    if field_of_view is not None and field_of_view.confidence > 0:
-        row, col, radius = field_of_view.row, field_of_view.col, field_of_view.radius
-        reach = radius - _SLACK - 0.5
-        if min(row, col) < reach or row > rows - 1 - reach or col > cols - 1 - reach:
-            raise FrameError(
-                f"the field of view (row {row:g}, col {col:g}, radius {radius:g}) does not fit a "
-                f"frame of {rows} x {cols} pixels; was it found on frames of another size?"
-            )
+    circle = checked_field_of_view(rows, cols, field_of_view)
+    if circle is not None:
+        row, col, radius = circle.row, circle.col, circle.radius
     else:
         row, col, radius = (rows - 1) / 2, (cols - 1) / 2, min(rows, cols) / 2
     height = width = 2.0 * radius

@@ -1,7 +1,7 @@
 """LearnedDetector: a model file behind the interface of all detectors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,23 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capsieve.detector import ReferenceRange
-from capsieve.errors import FileError, FrameError, ParameterError
+from capsieve.errors import FileError, FrameError
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
 from capsieve.learned.crop import crop, crop_placement
 from capsieve.learned.evidence import map_on_frame, map_placement, peak
 from capsieve.learned.model_file import read_model
 from capsieve.learned.runtime import BATCH, Answer, Inputs, Runner, runner
 from capsieve.learned.spec import ModelSpec
-from capsieve.parameters import Parameters
 from capsieve.results import Evidence, FrameResult, Property, Spot
-
-__all__ = ["SHIPPED", "LearnedDetector", "model_detector", "shipped_detector"]
 
 SHIPPED = Path(__file__).with_name("shipped.onnx")
 """The model of ``--detector learned``."""
 
+SCORING_VERSION = 1
+"""Raised with any change of crops, features or their use that changes scores."""
+
 _SHIPPED_NAME = "learned"
-_PAPER = Parameters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,6 @@ class LearnedDetector:
         Ranges of features on frames without a polyp, see :class:`~capsieve.learned.card.ModelCard`.
     provider
         Execution provider of onnxruntime; scores of different ones differ by rounding.
-    parameters
-        Not used.
     default_read
         The reading list if the user chooses neither a list nor a threshold: the ranking of a model
         carries over to other exams, its threshold does not.
@@ -63,7 +60,6 @@ class LearnedDetector:
     reference: ReferenceRange
     usual_values: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     provider: str = "cpu"
-    parameters: Parameters = _PAPER
 
     default_read = "10%"
 
@@ -74,6 +70,7 @@ class LearnedDetector:
         return {
             # Not the path: the same file in another folder is the same detector.
             "name": self.name if self.name == _SHIPPED_NAME else self.path.name,
+            "scoring": SCORING_VERSION,
             "model": self.sha256,
             "spec": sha256(spec.to_json().encode()).hexdigest(),
             # The largest pixel of a mask is not the probability of the frame.
@@ -220,17 +217,13 @@ def _properties(
     )
 
 
-def model_detector(
-    path: str | Path, parameters: Parameters = _PAPER, *, provider: str = "cpu"
-) -> LearnedDetector:
+def model_detector(path: str | Path, *, provider: str = "cpu") -> LearnedDetector:
     """Return the detector in a model file. It is loaded and tried, so errors appear at once.
 
     Parameters
     ----------
     path
         A model file of capsieve, or an ONNX file with a TOML file next to it.
-    parameters
-        The paper's table: a model uses none of them.
     provider
         Execution provider of onnxruntime, such as "cpu" or "cuda".
 
@@ -239,30 +232,24 @@ def model_detector(
     FileError
         The file cannot be read, or it is not a model that can be run.
     ParameterError
-        A parameter differs from the paper's table, or onnxruntime does not have the provider.
+        onnxruntime does not have the provider.
     MissingExtraError
         onnx or onnxruntime is not installed.
     """
-    return _detector(str(Path(path).absolute()), Path(path), parameters, provider)
+    return _detector(str(Path(path).absolute()), Path(path), provider)
 
 
-def shipped_detector(parameters: Parameters = _PAPER, *, provider: str = "cpu") -> LearnedDetector:
+def shipped_detector(*, provider: str = "cpu") -> LearnedDetector:
     """Return the model that is part of capsieve. See :func:`model_detector`."""
     if not SHIPPED.exists():
         raise FileError(
             "this installation has no shipped model; install capsieve again, or give the path of "
             "a model file"
         )
-    return _detector(_SHIPPED_NAME, SHIPPED, parameters, provider)
+    return _detector(_SHIPPED_NAME, SHIPPED, provider)
 
 
-def _detector(name: str, path: Path, parameters: Parameters, provider: str) -> LearnedDetector:
-    for each in fields(parameters):
-        value = getattr(parameters, each.name)
-        if value != getattr(_PAPER, each.name):  # it would have no effect
-            raise ParameterError(
-                each.name, f"a model uses no parameters (it is {value!r}); leave them out"
-            )
+def _detector(name: str, path: Path, provider: str) -> LearnedDetector:
     model = read_model(path)
     card = model.card
     detector = LearnedDetector(
@@ -273,7 +260,6 @@ def _detector(name: str, path: Path, parameters: Parameters, provider: str) -> L
         reference=ReferenceRange("unknown: the model has no card", {}) if not card else card.range,
         usual_values={} if not card else card.usual_values,
         provider=provider,
-        parameters=parameters,
     )
     runner(detector.path, detector.sha256, detector.spec, provider)
     return detector

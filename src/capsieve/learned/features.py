@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from capsieve.curvature.domes import Constants, find_domes
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
-from capsieve.paper import steps
 from capsieve.paper.algorithm import algorithm1, preprocess
 from capsieve.paper.many_settings import Memoised
 from capsieve.paper.mask import CircularMask
@@ -143,7 +142,7 @@ def frame_features(
     >>> dict(zip(NAMES, measured.values))["bump.count-middle"].item()
     1.0
     """
-    pixels, step = checked_pixels(frame, value_range=value_range), Memoised(steps)
+    pixels, step = checked_pixels(frame, value_range=value_range), Memoised()
 
     def analyse(parameters: Parameters) -> FrameResult:
         return algorithm1(pixels, parameters, field_of_view, step=step, stop_early=False)

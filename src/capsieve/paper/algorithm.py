@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from capsieve.errors import ParameterError
 from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
-from capsieve.paper import steps
 from capsieve.paper.features import component_labels
 from capsieve.paper.mask import CircularMask
+from capsieve.paper.steps import STEPS, Recorded, Steps
 from capsieve.paper.working_frame import resample
 from capsieve.parameters import Parameters
 from capsieve.results import Explanation, FrameResult
-
-__all__ = ["algorithm1", "analyze", "explain", "preprocess"]
 
 _PAPER = Parameters()
 
@@ -66,25 +64,25 @@ def explain(
     The arguments are those of :func:`analyze`. Features are computed even if pre-selection rejects
     the frame; label, reason, score and R_max are those of :func:`analyze`.
     """
-    pixels, step = checked_pixels(frame, value_range=value_range), steps.Recorded(steps)
+    pixels, step = checked_pixels(frame, value_range=value_range), Recorded()
     result = algorithm1(pixels, parameters, field_of_view, step=step, stop_early=False)
-    found, mask = step.results, step.results["circular_mask"]
+    images, mask = step.results, step.results["circular_mask"]
     shown = np.round(resample(pixels, result.placement)).astype(np.uint8)
-    u = found["midpass"][0]
-    labels = component_labels(u, found["segmentation_threshold"])
-    everywhere = steps.circular_mask(mask.rows, mask.cols, math.inf)
+    u = images["midpass"][0]
+    labels = component_labels(u, images["segmentation_threshold"])
+    everywhere = STEPS.circular_mask(mask.rows, mask.cols, math.inf)
     p = parameters
     return Explanation(
         **{each.name: getattr(result, each.name) for each in dataclasses.fields(result)},
         frame=shown if shown.ndim == 3 else np.repeat(shown[:, :, None], 3, axis=2),
         mask=mask.inside,
-        gray=found["gray"],
-        corrected=np.where(mask.inside, found["extend"], found["gray"]),
-        extended=found["extend"],
-        texture=steps.texture(
-            found["extend"], found["spectrum"], p.texture_sigma, p.texture_iterations, everywhere
+        gray=images["gray"],
+        corrected=np.where(mask.inside, images["extend"], images["gray"]),
+        extended=images["extend"],
+        texture=STEPS.texture(
+            images["extend"], images["spectrum"], p.texture_sigma, p.texture_iterations, everywhere
         ),
-        energy=found["texture_energy"][0],
+        energy=images["texture_energy"][0],
         midpass=u,
         segmentation=labels > 0,
         labels=labels,
@@ -96,13 +94,13 @@ def algorithm1(
     p: Parameters,
     field_of_view: FieldOfView | None = None,
     *,
-    step: Any = steps,
+    step: Steps = STEPS,
     stop_early: bool = True,
 ) -> FrameResult:
     """Run Algorithm 1 on checked pixels.
 
-    `step` has the step functions as attributes. Unless `stop_early`, features are computed even if
-    pre-selection rejects the frame.
+    `step` has the step functions. Unless `stop_early`, features are computed even if pre-selection
+    rejects the frame.
     """
     if not isinstance(p, Parameters):
         raise ParameterError("parameters", f"must be Parameters, not {type(p).__name__}")
@@ -153,7 +151,7 @@ def preprocess(
     field_of_view: FieldOfView | None,
     smallest_side: int,
     *,
-    step: Any = steps,
+    step: Steps = STEPS,
 ) -> tuple[Placement, CircularMask, NDArray[np.float32]]:
     """Return the working grid, the mask and the pre-processed frame f (step 1).
 

@@ -1,17 +1,16 @@
 """The paper's algorithm as a detector."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from capsieve.detector import ReferenceRange, demo_range, score_each
-from capsieve.errors import FrameError
+from capsieve.detector import ReferenceRange, demo_range
 from capsieve.frames import FieldOfView, FrameLike
 from capsieve.paper.algorithm import analyze
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
 
-__all__ = ["PaperDetector"]
+SCORING_VERSION = 1
+"""Raised with any change of the algorithm that changes scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,13 @@ class PaperDetector:
         """Everything that determines its scores."""
         parameters = self.parameters.to_dict()
         del parameters["radius_threshold"]  # decides about flags only
-        return {"name": self.name, "preset": self.parameters.preset, "parameters": parameters}
+        return {
+            "name": self.name,
+            "scoring": SCORING_VERSION,
+            "rule": "radius_threshold",
+            "preset": self.parameters.preset,
+            "parameters": parameters,
+        }
 
     @property
     def reference(self) -> ReferenceRange:
@@ -43,9 +48,3 @@ class PaperDetector:
     def score(self, frame: FrameLike, field_of_view: FieldOfView | None = None) -> FrameResult:
         """Return the result for one frame."""
         return analyze(frame, self.parameters, field_of_view)
-
-    def score_batch(
-        self, frames: Sequence[FrameLike], fields_of_view: Sequence[FieldOfView | None]
-    ) -> list[FrameResult | FrameError]:
-        """Return for each frame the result of :meth:`score`, or the error that it raises."""
-        return score_each(self, frames, fields_of_view)

@@ -1,4 +1,4 @@
-"""The ellipse of inertia, to be drawn over a feature (section III-D)."""
+"""The ellipse of inertia, to be drawn over a feature (section III-D, equation 20)."""
 
 import math
 
@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.results import Feature
-
-__all__ = ["inertia_ellipse"]
 
 
 def inertia_ellipse(

@@ -25,8 +25,6 @@ from capsieve.errors import FrameError
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
 
-__all__ = ["extend"]
-
 _SMALLEST_RADIUS = 2.0  # below it, the pairs around the centre of a row and of a column meet
 
 

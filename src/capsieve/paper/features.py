@@ -31,8 +31,6 @@ from capsieve.paper.kernels.components import component_moments
 from capsieve.parameters import BallFit
 from capsieve.results import Feature, Label, Reason, Rejection
 
-__all__ = ["best_ball", "classify", "component_labels", "components", "eccentricity", "features"]
-
 _DEGENERATE = 1e-9
 
 
@@ -96,7 +94,7 @@ def features(
     best_ball
         The function that fits a ball.
     """
-    found: list[Feature] = []
+    measured: list[Feature] = []
     for number, (size, row, col, rr, rc, cc, ball_row, ball_col) in enumerate(components, 1):
         stretch = eccentricity(rr, rc, cc)
         rejected: Rejection = ""
@@ -110,7 +108,7 @@ def features(
         if not rejected:
             fitted = u if ball_fit != "feature" else np.where(labels == number, u, np.float32(0))
             radius = best_ball(fitted, ball_row, ball_col, largest_radius, ball_fit)
-        found.append(
+        measured.append(
             Feature(
                 number=number,
                 size=int(size),
@@ -126,7 +124,7 @@ def features(
                 moment_cc=cc,
             )
         )
-    return tuple(found)
+    return tuple(measured)
 
 
 def eccentricity(moment_rr: float, moment_rc: float, moment_cc: float) -> float:

@@ -20,8 +20,6 @@ from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
 from capsieve.parameters import half_width
 
-__all__ = ["gaussian_filter", "gaussian_taps", "inverse", "response", "smooth", "spectrum"]
-
 _LONGEST_SUM = 14  # half-width; the compiler does not unroll longer sums
 
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from capsieve.errors import ParameterError
 from capsieve.frames import FieldOfView, FrameLike, checked_pixels
-from capsieve.paper import steps
 from capsieve.paper.algorithm import algorithm1
+from capsieve.paper.steps import STEPS, Steps
 from capsieve.parameters import Parameters
 from capsieve.results import FrameResult
-
-__all__ = ["Memoised", "analyze_each"]
 
 
 def analyze_each(
@@ -50,14 +48,14 @@ def analyze_each(
             raise ParameterError("parameters", f"must be Parameters, not {type(each).__name__}")
     if not settings:
         return []
-    pixels, step = checked_pixels(frame, value_range=value_range), Memoised(steps)
+    pixels, step = checked_pixels(frame, value_range=value_range), Memoised(STEPS)
     rows, cols = pixels.shape[:2]
     for each in settings:  # a setting that does not fit is refused before any work
         step.working_grid(rows, cols, each.width, each.derived.smallest_side, field_of_view)
     return [algorithm1(pixels, each, field_of_view, step=step) for each in settings]
 
 
-class Memoised:
+class Memoised(Steps):
     """The steps; each remembers its last results.
 
     Arguments are compared by value, arrays and lists by identity. A remembered result is the same
@@ -67,17 +65,17 @@ class Memoised:
     Parameters
     ----------
     steps
-        An object with the step functions as attributes.
+        The step functions.
     keep
         The number of results that each step remembers.
     """
 
-    def __init__(self, steps: Any, keep: int = 8) -> None:
-        self._steps = steps
+    def __init__(self, steps: Steps = STEPS, keep: int = 8) -> None:
         self._keep = keep
+        self._replace_each(steps, self._remembered)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        step = getattr(self._steps, name)
+    def _remembered(self, name: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        del name
         known: OrderedDict[tuple[Any, ...], tuple[Any, tuple[Any, ...]]] = OrderedDict()
 
         def remembered(*arguments: Any) -> Any:
@@ -90,5 +88,4 @@ class Memoised:
                     known.popitem(last=False)
             return known[key][0]
 
-        setattr(self, name, remembered)
         return remembered

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
 
-__all__ = ["midpass", "segmentation_threshold"]
-
 
 def midpass(
     fine: NDArray[np.float32], coarse: NDArray[np.float32], mask: CircularMask

@@ -1,7 +1,7 @@
 """The steps of Algorithm 1 under one name, and a recorder of their results.
 
-:func:`~capsieve.paper.algorithm.algorithm1` calls the steps as attributes of one object: this
-module, a :class:`Recorded` or a :class:`~capsieve.paper.many_settings.Memoised`.
+:func:`~capsieve.paper.algorithm.algorithm1` calls the steps as attributes of one object: `STEPS`, a
+:class:`Recorded` or a :class:`~capsieve.paper.many_settings.Memoised`.
 """
 
 from collections.abc import Callable
@@ -16,23 +16,48 @@ from capsieve.paper.texture import preselection, texture, texture_energy
 from capsieve.paper.vignetting import correct_vignetting
 from capsieve.paper.working_frame import gray, working_grid
 
-__all__ = [
-    "Recorded", "best_ball", "circular_mask", "classify", "component_labels", "components",
-    "correct_vignetting", "extend", "features", "gray", "midpass", "preselection",
-    "segmentation_threshold", "smooth", "spectrum", "texture", "texture_energy", "working_grid",
-]  # fmt: skip
+
+class Steps:
+    """The step functions, in the order of Algorithm 1."""
+
+    working_grid = staticmethod(working_grid)
+    circular_mask = staticmethod(circular_mask)
+    gray = staticmethod(gray)
+    correct_vignetting = staticmethod(correct_vignetting)
+    extend = staticmethod(extend)
+    spectrum = staticmethod(spectrum)
+    texture = staticmethod(texture)
+    texture_energy = staticmethod(texture_energy)
+    preselection = staticmethod(preselection)
+    smooth = staticmethod(smooth)
+    midpass = staticmethod(midpass)
+    segmentation_threshold = staticmethod(segmentation_threshold)
+    components = staticmethod(components)
+    component_labels = staticmethod(component_labels)
+    features = staticmethod(features)
+    best_ball = staticmethod(best_ball)
+    classify = staticmethod(classify)
+
+    def _replace_each(
+        self, steps: "Steps", wrapped: Callable[[str, Callable[..., Any]], Callable[..., Any]]
+    ) -> None:
+        """Replace each step by what `wrapped` makes of its name and the function in `steps`."""
+        for name in vars(Steps):
+            if not name.startswith("_"):
+                setattr(self, name, wrapped(name, getattr(steps, name)))
 
 
-class Recorded:
+STEPS = Steps()
+
+
+class Recorded(Steps):
     """The steps; `results` has the last result of each by name."""
 
-    def __init__(self, steps: Any) -> None:
-        self._steps = steps
+    def __init__(self, steps: Steps = STEPS) -> None:
         self.results: dict[str, Any] = {}
+        self._replace_each(steps, self._recorded)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        step = getattr(self._steps, name)
-
+    def _recorded(self, name: str, step: Callable[..., Any]) -> Callable[..., Any]:
         def recorded(*arguments: Any) -> Any:
             self.results[name] = step(*arguments)
             return self.results[name]

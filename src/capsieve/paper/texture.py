@@ -27,8 +27,6 @@ from capsieve.paper.kernels import pixels as kernels
 from capsieve.paper.mask import CircularMask
 from capsieve.results import Reason
 
-__all__ = ["preselection", "texture", "texture_energy"]
-
 
 def texture(
     frame: NDArray[np.float32],

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from capsieve.paper.kernels import vignetting as kernels
 from capsieve.paper.mask import CircularMask
 
-__all__ = ["correct_vignetting", "log_falloff"]
-
 _SMOOTHNESS = 0.3
 
 

@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FrameError
-from capsieve.frames import FieldOfView, Placement
+from capsieve.frames import FieldOfView, Placement, checked_field_of_view
 from capsieve.paper.kernels import pixels as kernels
 from capsieve.parameters import Channel
 
-__all__ = ["gray", "resample", "resampling_weights", "working_grid"]
-
 _SMALLEST_SOURCE = 21  # pixels, the width of the texture kernel
 _TALLEST = 4  # times the width; the working frame would become too large
-_CIRCLE_SLACK = 2.0  # a field of view may exceed the frame by this number of pixels
 _CUBIC = -0.75
 
 
@@ -52,14 +49,15 @@ def working_grid(
     FrameError
         The source is too small or too tall, or the field of view does not fit it.
     """
-    if not isinstance(field_of_view, FieldOfView | None):
-        kind = type(field_of_view).__name__
-        raise FrameError(f"field_of_view must be a FieldOfView or None, not {kind}")
-    if field_of_view is not None and field_of_view.confidence > 0:
-        _check_circle(rows, cols, field_of_view)
-        scale, centre = 2 * field_of_view.radius / width, width / 2 - 1
-        row_offset = field_of_view.row - centre * scale
-        col_offset = field_of_view.col - centre * scale
+    circle = checked_field_of_view(rows, cols, field_of_view)
+    if circle is not None:
+        if 2 * circle.radius < _SMALLEST_SOURCE:
+            raise FrameError(
+                f"a field of view of radius {circle.radius:g} pixels is too small; at least "
+                f"{_SMALLEST_SOURCE / 2:g} are needed"
+            )
+        scale, centre = 2 * circle.radius / width, width / 2 - 1
+        row_offset, col_offset = circle.row - centre * scale, circle.col - centre * scale
         grid = Placement(width, width, scale, scale, row_offset, col_offset)
     else:
         if rows > _TALLEST * cols:
@@ -76,25 +74,6 @@ def working_grid(
             f"and columns, and {smallest_side} rows at the working width of {width}"
         )
     return grid
-
-
-def _check_circle(rows: int, cols: int, circle: FieldOfView) -> None:
-    if 2 * circle.radius < _SMALLEST_SOURCE:
-        raise FrameError(
-            f"a field of view of radius {circle.radius:g} pixels is too small; at least "
-            f"{_SMALLEST_SOURCE / 2:g} are needed"
-        )
-    reach = circle.radius - _CIRCLE_SLACK
-    if (
-        min(circle.row, circle.col) - reach < -0.5
-        or circle.row + reach > rows - 0.5
-        or circle.col + reach > cols - 0.5
-    ):
-        raise FrameError(
-            f"the field of view (row {circle.row:g}, col {circle.col:g}, radius "
-            f"{circle.radius:g}) does not fit a frame of {rows} x {cols} pixels; was it found on "
-            "frames of another size?"
-        )
 
 
 def gray(pixels: NDArray[Any], grid: Placement, channel: Channel = "gray") -> NDArray[np.float32]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from capsieve.detectors import rule_parameter
 from capsieve.report import page, provenance, text
 from capsieve.report.bins import Scale, scale_of
 from capsieve.report.event_cards import event_cards
@@ -95,7 +96,7 @@ def exam_report(
         range_warnings=record["warnings"][:outside],
         other_warnings=record["warnings"][outside:],
         threshold=threshold,
-        paper=record["detector"].get("name") == "paper",
+        paper=rule_parameter(record["detector"]) is not None,
         by_texture=bool({"texture-low", "texture-high"} & rejected.keys()),
         probability=probability,
         threshold_text=shown,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from capsieve.detectors import rule_parameter
 from capsieve.frame_table import LabelledFrames, Mask
 from capsieve.plurals import number_of
 from capsieve.report import text
@@ -53,7 +54,7 @@ def point_text(evaluation: Evaluation, point: OperatingPoint) -> str:
             if each.rule is not None and not each.rule.is_list
         ),
     ]
-    name = "R_P =" if evaluation.detector.get("name") == "paper" else "threshold"
+    name = "R_P =" if rule_parameter(evaluation.detector) else "threshold"
     return f"{name} {text.distinct(value, neighbours)}"
 
 

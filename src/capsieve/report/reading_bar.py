@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from markupsafe import Markup
 
+from capsieve.decisions.model import LANDMARKS, Entry, Finding, Landmark, said
+from capsieve.decisions.reading import Reading
 from capsieve.report.bins import Scale, bins_of
 from capsieve.report.exam_tables import HeadFrames
 from capsieve.report.reading_moments import Moments
 from capsieve.report.ticks import frame_ticks, time_ticks
-from capsieve.review.decisions.reading import Finding, Reading
-from capsieve.review.decisions.vocabulary import LANDMARKS
 
 __all__ = ["colour_bar"]
 
@@ -33,7 +33,7 @@ _BLUE = "#2f5d8a"
 _TEXT = Markup('<text class="{}" x="{}" y="{}" font-size="14" text-anchor="{}" fill="{}">{}</text>')
 
 
-def colour_bar(reading: Reading, findings: Sequence[Finding], moments: Moments) -> Markup:
+def colour_bar(reading: Reading, findings: Sequence[Entry], moments: Moments) -> Markup:
     """Draw the exam, one bar for each head.
 
     Parameters
@@ -90,23 +90,23 @@ def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
 
 
 def _findings(
-    findings: Sequence[Finding], head: int, moments: Moments, top: float
+    findings: Sequence[Entry], head: int, moments: Moments, top: float
 ) -> Iterator[Markup]:
-    """A numbered mark for each finding of a head; dashed where a validator refused it."""
-    for number, finding in enumerate(findings, start=1):
-        place = moments.position(head, finding.content["best_frame"])
-        if finding.head != head or place is None:
+    """Yield a numbered mark for each finding of a head."""
+    for number, entry in enumerate(findings, start=1):
+        best = said(entry, Finding).best
+        place = moments.position(head, best.frame)
+        if best.head != head or place is None:
             continue
         x = _across(place, moments.scale)
         half = 6 + 4 * len(str(number))
         centre = min(max(x, half), _WIDTH - half)
-        refused = finding.confirmed is False
         yield Markup(
             '<path d="M{x} {tip}l-5 -8h10z" fill="{colour}"/>'
-            '<rect x="{left}" y="{y}" width="{w}" height="18" rx="3" fill="{ground}" '
-            'stroke="{colour}" stroke-width="1.2"{dashes}/>'
+            '<rect x="{left}" y="{y}" width="{w}" height="18" rx="3" fill="{colour}" '
+            'stroke="{colour}" stroke-width="1.2"/>'
             '<text x="{centre}" y="{base}" font-size="13" font-weight="bold" text-anchor="middle" '
-            'fill="{ink}">{number}</text>'
+            'fill="#ffffff">{number}</text>'
         ).format(
             x=f"{x:.1f}",
             tip=f"{top - 1:.1f}",
@@ -114,11 +114,8 @@ def _findings(
             left=f"{centre - half:.1f}",
             y=f"{top - 27:.1f}",
             w=2 * half,
-            ground="#ffffff" if refused else _ALERT,
-            dashes=Markup(' stroke-dasharray="3 2"') if refused else "",
             centre=f"{centre:.1f}",
             base=f"{top - 13.6:.1f}",
-            ink=_ALERT if refused else "#ffffff",
             number=number,
         )
 
@@ -131,8 +128,9 @@ def _landmarks(
     taken: list[float] = []  # where the last name of each line ends
     marks = [
         (place, LANDMARKS[name])
-        for name, mark in reading.landmarks.items()
-        if mark.head == head and (place := moments.position(head, mark.frame)) is not None
+        for name, entry in reading.landmarks.items()
+        if (mark := said(entry, Landmark)).head == head
+        and (place := moments.position(head, mark.frame)) is not None
     ]
     for place, words in sorted(marks):
         x, width = _across(place, moments.scale), len(words) * _LETTER

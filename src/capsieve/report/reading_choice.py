@@ -1,14 +1,13 @@
-"""Whose reading of an exam is told, and which version of it."""
+"""Which reading of an exam a report shows, and which revision of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from capsieve.decisions.model import Entry
+from capsieve.decisions.reading import Reading, fold, state_of
+from capsieve.decisions.roles import Workflow
+from capsieve.decisions.workflow import blind_readings, both_signed, own_reading
 from capsieve.errors import ParameterError
-from capsieve.review.decisions.access import blind_readings, both_signed, own_reading
-from capsieve.review.decisions.entries import Entry
-from capsieve.review.decisions.reading import Reading, fold
-from capsieve.review.decisions.standing import version_of
-from capsieve.review.way import Way
 
 __all__ = ["Chosen", "choose_reading"]
 
@@ -19,23 +18,23 @@ class Chosen:
 
     Attributes
     ----------
-    way
-        How the room works.
+    workflow
+        Of the exams.
     reader, role
         Whose it is in blind work; "" where all readers of the exam share one.
     entries
-        Those of this reading up to this version.
+        Those of this reading up to this revision.
     reading
         What they add up to.
     latest
-        The newest version that there is.
+        The newest revision that there is.
     reopened
-        The entry that opened this version again, where a newer one was begun.
+        The entry that opened this revision again, if a newer one was begun.
     opened
         Whether both blind readings are signed, and so open to each other.
     """
 
-    way: Way
+    workflow: Workflow
     reader: str
     role: str
     entries: tuple[Entry, ...]
@@ -48,13 +47,14 @@ class Chosen:
 def choose_reading(
     entries: Sequence[Entry],
     *,
-    way: Way,
+    workflow: Workflow,
     exam: str,
     reader: str | None = None,
     account: str = "",
-    version: int | None = None,
+    screening: str = "",
+    revision: int | None = None,
 ) -> Chosen:
-    """Choose a reading.
+    """Choose the reading of a report.
 
     In blind work it is the reading of one: of the reader who is named, or else the consensus, or
     else that of whoever is logged in. What the other reader wrote plays no part in it.
@@ -63,51 +63,55 @@ def choose_reading(
     ----------
     entries
         All entries about the exam.
-    way
-        How the room works.
+    workflow
+        Of the exams.
     exam
         Its name, for messages.
     reader
         Whose reading; only in blind work.
     account
         Who is logged in on this machine.
-    version
-        Which version; the newest where it is None.
+    screening
+        That the exam has now.
+    revision
+        Which revision; the newest where it is None.
 
     Raises
     ------
     ParameterError
-        There is no such reading, no such version, or it must be said whose reading is meant.
+        There is no such reading, no such revision, or it must be said whose reading is meant.
     """
-    whose, role = _whose(entries, way=way, exam=exam, reader=reader, account=account)
-    own = own_reading(entries, way=way, reader=whose, role=role)
-    latest = version_of(own).number
-    if version is not None and not 1 <= version <= latest:
-        has = "there is only version 1" if latest == 1 else f"there are versions 1 to {latest}"
-        raise ParameterError("version", f"{exam} has no version {version} of this reading; {has}")
-    chosen = latest if version is None else version
-    after = (entry for entry in own if entry.kind == "reopen" and entry.version == chosen + 1)
+    whose, role = _whose(entries, workflow=workflow, exam=exam, reader=reader, account=account)
+    own = own_reading(entries, workflow=workflow, reader=whose, role=role)
+    latest = state_of(own).revision
+    if revision is not None and not 1 <= revision <= latest:
+        has = "there is only revision 1" if latest == 1 else f"there are revisions 1 to {latest}"
+        raise ParameterError(
+            "revision", f"{exam} has no revision {revision} of this reading; {has}"
+        )
+    chosen = latest if revision is None else revision
+    after = (entry for entry in own if entry.kind == "reopen" and entry.revision == chosen + 1)
     return Chosen(
-        way=way,
+        workflow=workflow,
         reader=whose,
         role=role,
-        entries=tuple(entry for entry in own if entry.version <= chosen),
-        reading=fold(own, version=chosen),
+        entries=tuple(entry for entry in own if entry.revision <= chosen),
+        reading=fold(own, screening=screening, revision=chosen),
         latest=latest,
         reopened=next(after, None),
-        opened=way == "blind" and both_signed(entries),
+        opened=workflow == "blind" and both_signed(entries),
     )
 
 
 def _whose(
-    entries: Sequence[Entry], *, way: Way, exam: str, reader: str | None, account: str
+    entries: Sequence[Entry], *, workflow: Workflow, exam: str, reader: str | None, account: str
 ) -> tuple[str, str]:
-    if way != "blind":
+    if workflow != "blind":
         if reader is not None:
             raise ParameterError(
                 "reader",
-                f"this room works as {way}: an exam has one reading, of all its readers together; "
-                "leave --reader out",
+                f"the workflow is {workflow}: an exam has one reading, of all its readers; leave "
+                "--reader out",
             )
         return "", ""
     readings = blind_readings(entries)

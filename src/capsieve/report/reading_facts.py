@@ -1,4 +1,4 @@
-"""Everything that the report of a reading tells, gathered from the results and the decisions."""
+"""What the report of a reading shows, gathered from results and decisions."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,21 +6,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from capsieve.decisions.agreement import Agreement, compare_blind
+from capsieve.decisions.database import Database, is_address, open_database, read_workflow
+from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
+from capsieve.decisions.log import load_entries, missing_entries
+from capsieve.decisions.model import Signature
+from capsieve.decisions.reading import elsewhere_words
+from capsieve.decisions.roles import DATABASE
+from capsieve.decisions.signing import check_signatures, to_validate
+from capsieve.decisions.viewed import Bitmaps, count_frames, load_viewed, unreadable
+from capsieve.decisions.workflow import belongs
 from capsieve.errors import FileError
 from capsieve.report.reading_choice import Chosen, choose_reading
-from capsieve.review.catalogue import screening_of
-from capsieve.review.decisions.access import blind_readings
-from capsieve.review.decisions.agreement import Agreement, compare
-from capsieve.review.decisions.database import Database, open_database
-from capsieve.review.decisions.entries import Entry
-from capsieve.review.decisions.log import load_entries, missing_entries
-from capsieve.review.decisions.reading import fold
-from capsieve.review.decisions.room import read_room
-from capsieve.review.decisions.screenings import load_foreign
-from capsieve.review.decisions.sealing import check_signatures
-from capsieve.review.decisions.seen import Batch, add_up, load_seen, own_seen, unreadable_batches
-from capsieve.review.exam_events import flagged_events, signed_identity
-from capsieve.review.room import DATABASE
 from capsieve.store.record import RECORD, Record, read_record
 
 __all__ = ["ReadingFacts", "SeenBy", "gather_reading"]
@@ -28,22 +25,18 @@ __all__ = ["ReadingFacts", "SeenBy", "gather_reading"]
 
 @dataclass(frozen=True, slots=True)
 class SeenBy:
-    """How much of an exam stood on the screen of one reader.
+    """How many frames of an exam were displayed to a reader.
 
     Attributes
     ----------
-    reader, role
-        Who.
-    frames
-        How many different frames, of those that the exam has.
-    seconds
-        How long, over all frames; frames of two heads that stood side by side count each.
+    displayed, viewed
+        Different frames that were drawn, and those displayed for at least 45 ms.
     """
 
     reader: str
     role: str
-    frames: int
-    seconds: float
+    displayed: int
+    viewed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +50,21 @@ class ReadingFacts:
     chosen
         The reading.
     problems
-        What does not hold of each signature, by the number of its entry; empty where it holds.
+        What does not hold of each signature, by the number of its entry; empty if it holds.
     missing
         How many entries are gone from the whole log.
     unreadable
-        Entries and batches of frames seen that cannot be read, one sentence each.
-    elsewhere
-        What to know where decisions were made on another screening of the exam; else "".
+        Entries and bitmaps that cannot be read, one sentence each.
+    misfits
+        Decisions on another screening, or on events that the exam does not have.
     seen
         One for each reader who looked.
-    frames_seen
-        Frames that any of them saw.
+    displayed, viewed
+        Frames that were displayed to any of them.
+    to_validate
+        Pre-reader decisions on frames that no validator has displayed.
     agreement
-        Of two blind readings, where both are signed.
-    pair
-        The names of the two, in the order of the agreement.
+        Of two blind readings, if both are signed; a sentence if they cannot be compared.
     """
 
     folder: Path
@@ -80,11 +73,12 @@ class ReadingFacts:
     problems: Mapping[int, tuple[str, ...]]
     missing: int
     unreadable: tuple[str, ...]
-    elsewhere: str
+    misfits: tuple[str, ...]
     seen: tuple[SeenBy, ...]
-    frames_seen: int
-    agreement: Agreement | None
-    pair: tuple[str, str] | None
+    displayed: int
+    viewed: int
+    to_validate: int
+    agreement: Agreement | str | None
 
 
 def gather_reading(
@@ -93,7 +87,7 @@ def gather_reading(
     database: str | Database | None = None,
     reader: str | None = None,
     account: str = "",
-    version: int | None = None,
+    revision: int | None = None,
 ) -> ReadingFacts:
     """Gather what is known of the reading of an exam. Nothing is written.
 
@@ -102,8 +96,8 @@ def gather_reading(
     folder
         OUT/EXAM.
     database
-        Where decisions are kept, or they themselves, which stay open; by default in OUT.
-    reader, account, version
+        The database, its file or its address; by default the file in OUT.
+    reader, account, revision
         See :func:`~capsieve.report.reading_choice.choose_reading`.
 
     Raises
@@ -115,34 +109,45 @@ def gather_reading(
     """
     folder = Path(folder).resolve()
     record = _record(folder)
-    exam = folder.name
+    exam, screening = folder.name, screening_of(record)
     with _decisions(folder, database) as kept:
         if kept is None:
-            chosen = choose_reading((), way="single", exam=exam, version=version)
-            return ReadingFacts(folder, record, chosen, {}, 0, (), "", (), 0, None, None)
-        way = read_room(kept).way
-        entries = load_entries(kept, exam)
+            chosen = choose_reading((), workflow="single", exam=exam, revision=revision)
+            return ReadingFacts(folder, record, chosen, {}, 0, (), (), (), 0, 0, 0, None)
+        workflow = read_workflow(kept)
+        log = load_entries(kept, exam)
         chosen = choose_reading(
-            entries, way=way, exam=exam, reader=reader, account=account, version=version
+            log,
+            workflow=workflow,
+            exam=exam,
+            reader=reader,
+            account=account,
+            screening=screening,
+            revision=revision,
         )
-        checks = check_signatures(kept, exam, identity=signed_identity(folder))
-        batches = _covered(load_seen(kept, exam), chosen)
+        problems = check_signatures(kept, exam, identity=signed_identity(record))
+        bitmaps = _displayed(load_viewed(kept, exam, screening), chosen)
         missing = missing_entries(kept)
-        foreign = load_foreign(kept, chosen.entries, exam=exam, screening=screening_of(record))
-    agreement, pair = _agreement(folder, entries) if chosen.opened else (None, None)
+    events = flagged_events(folder)
+    agreement = None
+    if chosen.opened:
+        agreement = compare_blind(log, screening=screening, events=events)
     heads = {int(head): counts["found"] for head, counts in record["heads"].items()}
+    displayed, viewed = count_frames(bitmaps, heads)
+    validators = [each for each in bitmaps if each.role == "validator"]
     return ReadingFacts(
         folder=folder,
         record=record,
         chosen=chosen,
-        problems={number: check.problems for number, check in checks.items()},
+        problems=problems,
         missing=missing,
-        unreadable=(*chosen.reading.problems, *unreadable_batches(batches)),
-        elsewhere=fold(chosen.entries, foreign=foreign).foreign,
-        seen=_seen_by(batches, heads),
-        frames_seen=_counted(batches, heads)[0],
+        unreadable=(*chosen.reading.problems, *unreadable(bitmaps)),
+        misfits=elsewhere_words(chosen.reading, events),
+        seen=_seen_by(bitmaps, heads),
+        displayed=displayed,
+        viewed=viewed,
+        to_validate=len(to_validate(chosen.reading, validators)),
         agreement=agreement,
-        pair=pair,
     )
 
 
@@ -156,12 +161,12 @@ def _record(folder: Path) -> Record:
 
 @contextmanager
 def _decisions(folder: Path, place: str | Database | None) -> Iterator[Database | None]:
-    """Open the decisions; None where nobody has begun, for a report must not begin them."""
+    """Open the decisions; None if there are none, because a report must not create them."""
     if isinstance(place, Database):
         yield place
         return
     where = str(folder.parent / DATABASE) if place is None else place
-    if "://" not in where and not Path(where).exists():
+    if not is_address(where) and not Path(where).exists():
         if place is not None:
             raise FileError(f"there are no decisions in {place}: no such file")
         yield None
@@ -173,44 +178,26 @@ def _decisions(folder: Path, place: str | Database | None) -> Iterator[Database 
         database.close()
 
 
-def _covered(batches: Sequence[Batch], chosen: Chosen) -> list[Batch]:
-    """Return what was seen up to this version; under a signature, just what it covers."""
-    own = own_seen(batches, way=chosen.way, reader=chosen.reader, role=chosen.role)
-    reading = chosen.reading
-    through = None if reading.signature is None else reading.signature.seen_through
-    if through is not None:
-        return [batch for batch in own if batch.number <= through]
-    return [batch for batch in own if batch.version <= reading.version]
+def _displayed(present: Sequence[Bitmaps], chosen: Chosen) -> list[Bitmaps]:
+    """Return what was displayed to the readers of a reading; of a signed one, what was signed."""
+    signature = chosen.reading.signature
+    if signature is not None and isinstance(signature.content, Signature):
+        return [Bitmaps.of(each) for each in signature.content.viewed]
+    return [
+        each
+        for each in present
+        if belongs(each, workflow=chosen.workflow, reader=chosen.reader, role=chosen.role)
+    ]
 
 
-def _seen_by(batches: Sequence[Batch], heads: Mapping[int, int]) -> tuple[SeenBy, ...]:
-    who = dict.fromkeys((batch.reader, batch.role) for batch in batches)
+def _seen_by(bitmaps: Sequence[Bitmaps], heads: Mapping[int, int]) -> tuple[SeenBy, ...]:
+    who = dict.fromkeys((each.reader, each.role) for each in bitmaps)
     return tuple(
         SeenBy(
-            reader,
-            role,
-            *_counted(
-                [batch for batch in batches if (batch.reader, batch.role) == (reader, role)], heads
+            *(reader, role),
+            *count_frames(
+                [each for each in bitmaps if (each.reader, each.role) == (reader, role)], heads
             ),
         )
         for reader, role in who
     )
-
-
-def _counted(batches: Sequence[Batch], heads: Mapping[int, int]) -> tuple[int, float]:
-    """Return how many frames of the exam were seen, and for how many seconds in all.
-
-    Frames that the exam lacks are left out: they are of another screening under the same name.
-    """
-    shown = [
-        milliseconds
-        for head, of_head in add_up(batches).items()
-        for frame, milliseconds in of_head.items()
-        if frame < heads.get(head, 0) and milliseconds > 0
-    ]
-    return len(shown), sum(shown) / 1000.0
-
-
-def _agreement(folder: Path, entries: Sequence[Entry]) -> tuple[Agreement, tuple[str, str]]:
-    (one, first), (other, second) = list(blind_readings(entries).items())[:2]
-    return compare(fold(first), fold(second), events=flagged_events(folder)), (one, other)

@@ -1,16 +1,21 @@
 """When a frame was taken, as the report of a reading writes it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
-from capsieve.report.bins import Scale, positions
-from capsieve.report.exam_tables import HeadFrames
+from capsieve.decisions.model import Entry, Finding, said
+from capsieve.errors import file_errors
+from capsieve.report.bins import Scale, positions, scale_of
+from capsieve.report.exam_tables import HEAD_COLUMNS, HeadFrames, head_frames
 from capsieve.report.text import clock, count
+from capsieve.store.exam import Exam
 
-__all__ = ["Moments", "when"]
+__all__ = ["Moments", "in_exam_order", "read_moments", "when"]
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
@@ -62,6 +67,37 @@ class Moments:
         place = int(np.searchsorted(frames.frame, frame))
         there = place < frames.frame.size and frames.frame[place] == frame
         return (frames, place) if there else None
+
+
+def read_moments(folder: Path) -> Moments:
+    """Read the times of an exam's frames.
+
+    Raises
+    ------
+    FileError
+        The table cannot be read.
+    """
+    path = folder / "frames.parquet"
+    with file_errors("read", path):
+        stamp = path.stat().st_mtime_ns
+    return _moments(folder, stamp)
+
+
+@lru_cache(maxsize=8)  # every reading that the page asks for has its findings in order
+def _moments(folder: Path, _stamp: int) -> Moments:
+    heads = head_frames(Exam(folder).columns(*HEAD_COLUMNS))
+    return Moments(heads, scale_of(heads))
+
+
+def in_exam_order(findings: Iterable[Entry], moments: Moments) -> list[Entry]:
+    """Return findings in the order in which the capsule passed them: this numbers them."""
+
+    def place(entry: Entry) -> tuple[float, int, int]:
+        best = said(entry, Finding).best
+        position = moments.position(best.head, best.frame)
+        return (float("inf") if position is None else position, best.head, best.frame)
+
+    return sorted(findings, key=place)
 
 
 def when(time: str) -> str:

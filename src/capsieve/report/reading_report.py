@@ -9,35 +9,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from capsieve.decisions.agreement import Agreement
+from capsieve.decisions.model import DECISIONS, Finding, said
 from capsieve.report import page, provenance
-from capsieve.report.bins import scale_of
-from capsieve.report.exam_tables import HEAD_COLUMNS, event_list, head_frames
+from capsieve.report.exam_tables import event_list
 from capsieve.report.reading_bar import colour_bar
 from capsieve.report.reading_facts import ReadingFacts
-from capsieve.report.reading_moments import Moments, when
+from capsieve.report.reading_moments import Moments, in_exam_order, read_moments, when
 from capsieve.report.reading_pictures import FramePicture, frame_pictures
 from capsieve.report.reading_rows import (
+    DecisionCounts,
     FindingRow,
-    VerdictCounts,
     cleanliness_rows,
+    decision_counts,
     finding_rows,
-    in_exam_order,
     landmark_rows,
     note_rows,
-    verdict_counts,
     written,
 )
 from capsieve.report.reading_signatures import seal_words, signature_rows
 from capsieve.report.reading_words import (
     kappa_words,
-    screen_time,
     state_word,
     summary_sentences,
     transit,
     whose_words,
 )
 from capsieve.report.text import bytes_text, clock, plain
-from capsieve.review.decisions.vocabulary import VERDICTS
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
@@ -58,7 +56,7 @@ class ReadingPage:
     text
         HTML.
     counts
-        Verdicts in numbers.
+        Decisions in numbers.
     summary
         The sentences at the top.
     transit
@@ -68,7 +66,7 @@ class ReadingPage:
     """
 
     text: str
-    counts: VerdictCounts
+    counts: DecisionCounts
     summary: tuple[str, ...]
     transit: str
     without_picture: Mapping[int, str]
@@ -89,13 +87,13 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
     """
     chosen, reading, record = facts.chosen, facts.chosen.reading, facts.record
     exam = Exam(facts.folder)
-    heads = head_frames(exam.columns(*HEAD_COLUMNS))
-    moments = Moments(heads, scale_of(heads))
-    counts = verdict_counts(reading, event_list(exam.columns(table="events")))
+    moments = read_moments(facts.folder)
+    counts = decision_counts(reading, event_list(exam.columns(table="events")))
     ordered = in_exam_order(reading.findings, moments)
-    wanted = [(finding.head, finding.content["best_frame"]) for finding in ordered]
+    wanted = [(best.head, best.frame) for best in (said(each, Finding).best for each in ordered)]
     pictures = frame_pictures(facts.folder, record, wanted)
-    rows = finding_rows(chosen, moments, pictures)
+    rows = finding_rows(ordered, moments, pictures, roles=chosen.workflow == "validated")
+    agreement = facts.agreement if isinstance(facts.agreement, Agreement) else None
     summary = summary_sentences(facts, counts)
     text = page.render(
         "reading.html",
@@ -112,7 +110,7 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         unreadable=[plain(problem) for problem in facts.unreadable],
         urgent_text=written(reading.urgent_text),
         summary=summary,
-        duration=clock(moments.scale.end) if moments.scale.timed and heads else "",
+        duration=clock(moments.scale.end) if moments.scale.timed and moments.heads else "",
         time_note=_time_note(moments),
         bar=colour_bar(reading, ordered, moments),
         findings=rows,
@@ -121,16 +119,15 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         transit=transit(reading, moments),
         cleanliness=cleanliness_rows(reading),
         counts=counts,
-        seen=[
-            (plain(one.reader), one.role, one.frames, screen_time(one.seconds))
-            for one in facts.seen
-        ],
-        frames_seen=facts.frames_seen,
-        agreement=facts.agreement,
-        pair=None if facts.pair is None else [plain(name) for name in facts.pair],
-        kappa=kappa_words(facts),
-        verdict_words=VERDICTS,
-        differences=_differences(facts, moments),
+        seen=[(plain(one.reader), one.role, one.displayed, one.viewed) for one in facts.seen],
+        displayed=facts.displayed,
+        to_validate=facts.to_validate,
+        agreement=agreement,
+        not_compared=facts.agreement if isinstance(facts.agreement, str) else "",
+        pair=[] if agreement is None else [plain(name) for name in agreement.readers],
+        kappa="" if agreement is None else kappa_words(agreement),
+        decision_words=DECISIONS,
+        differences=_differences(agreement, moments),
         notes=note_rows(reading, moments),
         last=when(chosen.entries[-1].time) if chosen.entries else "",
         detector=_detector_rows(record["detector"]),
@@ -163,19 +160,16 @@ def _shared_problem(rows: list[FindingRow]) -> str:
     return problems.pop() if len(problems) == 1 else ""
 
 
-def _differences(facts: ReadingFacts, moments: Moments) -> list[tuple[str, str, str, str]]:
-    """Return where two blind readings differ: what, when, and what each says."""
-    if facts.agreement is None:
-        return []
+def _differences(agreement: Agreement | None, moments: Moments) -> list[tuple[str, str, str, str]]:
+    """Return where two blind readings differ: what, when, and the decision of each."""
     rows: list[tuple[str, str, str, str]] = []
-    for one in facts.agreement.differences:
+    for one in () if agreement is None else agreement.differences:
         kind = one.subject.partition(":")[0].capitalize()
-        first, last = one.frames[0], one.frames[-1]
-        where = f"{kind}, frame {moments.name(one.head, first)}"
-        if last != first:
-            where = f"{kind}, frames {first:,} to {moments.name(one.head, last)}"
-        a, b = VERDICTS.get(one.a, one.a), VERDICTS.get(one.b, one.b)
-        rows.append((where, moments.text(one.head, first), a, b))
+        where = f"{kind}, frame {moments.name(one.head, one.first)}"
+        if one.last != one.first:
+            where = f"{kind}, frames {one.first:,} to {moments.name(one.head, one.last)}"
+        a, b = DECISIONS.get(one.a, one.a), DECISIONS.get(one.b, one.b)
+        rows.append((where, moments.text(one.head, one.first), a, b))
     return rows
 
 

@@ -1,37 +1,42 @@
-"""Findings, landmarks, cleanliness and verdicts of a reading as rows of texts."""
+"""Findings, landmarks, cleanliness and decisions of a reading as rows of texts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from capsieve.report.exam_tables import Event
-from capsieve.report.reading_choice import Chosen
-from capsieve.report.reading_moments import Moments, when
-from capsieve.report.reading_pictures import FramePicture, pointer
-from capsieve.report.text import plain
-from capsieve.review.decisions.reading import Finding, Reading
-from capsieve.review.decisions.standing import in_order, stand
-from capsieve.review.decisions.subjects import event_subject, parse_subject
-from capsieve.review.decisions.vocabulary import (
+from capsieve.decisions.model import (
     CLEANLINESS_GRADES,
     CLEANLINESS_SEGMENTS,
+    DECISIONS,
     LANDMARKS,
     PARIS,
     SEGMENTS,
     SIZES,
-    VERDICTS,
+    Decision,
+    Entry,
+    Finding,
+    Landmark,
+    Note,
+    Spot,
+    event_subject,
+    parse_place,
+    said,
 )
+from capsieve.decisions.reading import Reading
+from capsieve.report.exam_tables import Event
+from capsieve.report.reading_moments import Moments, when
+from capsieve.report.reading_pictures import FramePicture, pointer
+from capsieve.report.text import plain
 
 __all__ = [
+    "DecisionCounts",
     "FindingRow",
-    "VerdictCounts",
     "cleanliness_rows",
+    "decision_counts",
     "finding_rows",
-    "in_exam_order",
     "landmark_rows",
     "note_rows",
-    "verdict_counts",
     "written",
 ]
 
@@ -52,14 +57,8 @@ class FindingRow:
         In words; what the reader left open is "not stated".
     urgent, missed
         What the reader marked.
-    validator
-        What the validator said, in words; "" where nobody validates.
-    refused
-        Whether the validator refused it.
-    remark, note
-        The validator's text and the reader's.
-    by
-        Who described it.
+    note, by
+        The reader's text, and who described it.
     picture, drawing
         The frame, and the ring around the place that the reader pointed to.
     """
@@ -74,9 +73,6 @@ class FindingRow:
     paris: str
     urgent: bool
     missed: bool
-    validator: str
-    refused: bool
-    remark: str
     note: str
     by: str
     picture: FramePicture
@@ -84,21 +80,19 @@ class FindingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictCounts:
-    """Verdicts in numbers.
+class DecisionCounts:
+    """Decisions in numbers.
 
     Attributes
     ----------
     events
-        How many the sieve found.
+        How many the detector found.
     accepted, rejected, unsure, undecided
-        What was said of them.
+        What was decided on them.
     frames
-        Verdicts on single frames.
+        Decisions on single frames.
     elsewhere
-        Verdicts on events that this screening does not have.
-    confirmed, refused
-        Verdicts on events or frames to which a validator agreed, and to which not.
+        Decisions on events that the exam does not have.
     """
 
     events: int
@@ -108,93 +102,72 @@ class VerdictCounts:
     undecided: int
     frames: int
     elsewhere: int
-    confirmed: int
-    refused: int
 
 
 def written(text: str) -> str:
-    """Return what somebody wrote, line by line, without what could disguise it."""
+    """Return what somebody wrote, line by line, without characters that could disguise it."""
     return "\n".join(plain(line.replace("\t", " ")) for line in text.strip().splitlines())
 
 
-def in_exam_order(findings: Iterable[Finding], moments: Moments) -> list[Finding]:
-    """Return findings in the order in which the capsule passed them."""
-
-    def place(finding: Finding) -> tuple[float, int, int]:
-        best = finding.content["best_frame"]
-        position = moments.position(finding.head, best)
-        return (float("inf") if position is None else position, finding.head, best)
-
-    return sorted(findings, key=place)
-
-
 def finding_rows(
-    chosen: Chosen, moments: Moments, pictures: Mapping[tuple[int, int], FramePicture]
+    findings: Sequence[Entry],
+    moments: Moments,
+    pictures: Mapping[tuple[int, int], FramePicture],
+    *,
+    roles: bool,
 ) -> list[FindingRow]:
-    """Return the findings in the order of the exam."""
-    remarks = _remarks(chosen)
+    """Return findings, numbered from 1 in the given order.
+
+    Parameters
+    ----------
+    roles
+        Whether the role of the reader is named.
+    """
     rows: list[FindingRow] = []
-    for number, finding in enumerate(in_exam_order(chosen.reading.findings, moments), start=1):
-        said, head, best = finding.content, finding.head, finding.content["best_frame"]
-        picture = pictures.get((head, best), FramePicture())
-        place = said["place"] if picture.address else None
-        size_frame = said["size_frame"]
+    for number, entry in enumerate(findings, start=1):
+        finding = said(entry, Finding)
+        picture = pictures.get((finding.best.head, finding.best.frame), FramePicture())
+        place = finding.place if picture.address else None
         rows.append(
             FindingRow(
                 number=number,
-                time=moments.text(head, best),
-                frame=moments.name(head, best),
-                frames=len(finding.frames),
-                segment=SEGMENTS.get(said["segment"], _NOT_STATED),
-                size=SIZES.get(said["size"], _NOT_STATED),
-                size_frame="" if size_frame is None else moments.name(head, size_frame),
-                paris=PARIS.get(said["paris"], _NOT_STATED),
-                urgent=said["urgent"],
-                missed=said["missed_by_sieve"],
-                validator=_validator(finding) if chosen.way == "validated" else "",
-                refused=finding.confirmed is False,
-                remark=remarks.get(finding.number, ""),
-                note=written(said["note"]),
-                by=plain(finding.reader),
+                time=moments.text(finding.best.head, finding.best.frame),
+                frame=moments.name(finding.best.head, finding.best.frame),
+                frames=sum(span.last + 1 - span.first for span in finding.spans),
+                segment=SEGMENTS.get(finding.segment or "", _NOT_STATED),
+                size=SIZES.get(finding.size or "", _NOT_STATED),
+                size_frame=_name(finding.size_on, moments),
+                paris=PARIS.get(finding.paris or "", _NOT_STATED),
+                urgent=finding.urgent,
+                missed=finding.missed,
+                note=written(finding.note),
+                by=f"{plain(entry.reader)} ({entry.role})" if roles else plain(entry.reader),
                 picture=picture,
-                drawing=Markup("")
-                if place is None
-                else pointer(picture, place["row"], place["col"]),
+                drawing=Markup("") if place is None else pointer(picture, place.row, place.col),
             )
         )
     return rows
 
 
-def _validator(finding: Finding) -> str:
-    if finding.confirmed is not None:
-        return "confirmed" if finding.confirmed else "refused"
-    return "described by the validator" if finding.role == "validator" else "not yet confirmed"
-
-
-def _remarks(chosen: Chosen) -> dict[int, str]:
-    """Return what the validator wrote, by the number of the entry that it is about."""
-    return {
-        entry.content["of"]: written(entry.content["text"])
-        for entry in stand(in_order(chosen.entries)).entries
-        if entry.kind == "confirm"
-    }
+def _name(spot: Spot | None, moments: Moments) -> str:
+    return "" if spot is None else moments.name(spot.head, spot.frame)
 
 
 def landmark_rows(reading: Reading, moments: Moments) -> list[tuple[str, str, str]]:
     """Return name, time and frame of every landmark, in the order of the colon.
 
-    Those that nobody marked are there too: what is not marked must not look forgotten.
+    Those that nobody marked are there too: they must not look forgotten.
     """
     rows: list[tuple[str, str, str]] = []
     for name, words in LANDMARKS.items():
-        mark = reading.landmarks.get(name)
+        entry = reading.landmarks.get(name)
         title = f"{words[:1].upper()}{words[1:]}"
-        if mark is None:
+        if entry is None:
             rows.append((title, "", "not marked"))
         else:
-            rows.append(
-                (title, moments.text(mark.head, mark.frame), moments.name(mark.head, mark.frame))
-            )
+            mark = said(entry, Landmark)
+            place = (mark.head, mark.frame)
+            rows.append((title, moments.text(*place), moments.name(*place)))
     return rows
 
 
@@ -211,14 +184,16 @@ def cleanliness_rows(reading: Reading) -> list[tuple[str, str, str]]:
     return rows
 
 
-def verdict_counts(reading: Reading, events: Iterable[Event]) -> VerdictCounts:
-    """Count what was said of the sieve's events."""
-    known = {event_subject(each.head, each.first_frame, each.last_frame) for each in events}
-    said = {subject: one.verdict for subject, one in reading.verdicts.items()}
-    own = [verdict for subject, verdict in said.items() if subject in known]
-    kinds = [parse_subject(subject).kind for subject in said]
-    accepted, rejected, unsure = (own.count(word) for word in VERDICTS)
-    return VerdictCounts(
+def decision_counts(reading: Reading, events: Iterable[Event]) -> DecisionCounts:
+    """Count the decisions on the detector's events."""
+    known = {event_subject(each.head, each.best_frame) for each in events}
+    decisions = {
+        subject: said(entry, Decision).decision for subject, entry in reading.decisions.items()
+    }
+    own = [decision for subject, decision in decisions.items() if subject in known]
+    kinds = [subject.partition(":")[0] for subject in decisions]
+    accepted, rejected, unsure = (own.count(word) for word in DECISIONS)
+    return DecisionCounts(
         events=len(known),
         accepted=accepted,
         rejected=rejected,
@@ -226,19 +201,16 @@ def verdict_counts(reading: Reading, events: Iterable[Event]) -> VerdictCounts:
         undecided=len(known) - len(own),
         frames=kinds.count("frame"),
         elsewhere=kinds.count("event") - len(own),
-        confirmed=sum(one.confirmed is True for one in reading.verdicts.values()),
-        refused=sum(one.confirmed is False for one in reading.verdicts.values()),
     )
 
 
 def note_rows(reading: Reading, moments: Moments) -> list[tuple[str, str, str, str]]:
     """Return what each note is about, its text, who wrote it, and when."""
     rows: list[tuple[str, str, str, str]] = []
-    for note in reading.notes:
-        subject = parse_subject(note.subject)
+    for entry in reading.notes:
+        place = parse_place(entry.subject)
         about = "Exam"
-        if subject.kind == "frame":
-            time = moments.text(subject.head, subject.first)
-            about = f"Frame {moments.name(subject.head, subject.first)}, {time}"
-        rows.append((about, written(note.text), plain(note.reader), when(note.time)))
+        if place is not None:
+            about = f"Frame {moments.name(*place[1:])}, {moments.text(*place[1:])}"
+        rows.append((about, written(said(entry, Note).text), plain(entry.reader), when(entry.time)))
     return rows

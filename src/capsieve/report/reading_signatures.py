@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from capsieve.decisions.model import Entry, Reopen, Signature
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_moments import when
 from capsieve.report.reading_rows import written
 from capsieve.report.reading_words import signature_words
 from capsieve.report.text import plain
-from capsieve.review.decisions.reading import Signature
 
 __all__ = [
     "SealWords",
@@ -25,15 +25,15 @@ class SignatureRow:
 
     Attributes
     ----------
-    version, signed, hash
-        Which version, by whom and when, and the hash.
+    revision, signed, hash
+        Which revision, by whom and when, and the hash.
     statement
-        What the signer stated.
+        What the signer stated, with the reasons that were given.
     problems
         What does not hold; empty where all is as it was signed.
     """
 
-    version: int
+    revision: int
     signed: str
     hash: str
     statement: str
@@ -55,7 +55,7 @@ class SealWords:
     problems
         What does not hold of the signature.
     newer
-        What to know where a newer version was begun; "" where this is the newest.
+        What to know where a newer revision was begun; "" where this is the newest.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class SealWords:
 
 
 def seal_problems(facts: ReadingFacts) -> tuple[str, ...] | None:
-    """Return what does not hold of this version's signature; None where it has none."""
+    """Return what does not hold of this revision's signature; None where it has none."""
     signature = facts.chosen.reading.signature
     return None if signature is None else _problems(facts, signature)
 
@@ -74,12 +74,12 @@ def seal_problems(facts: ReadingFacts) -> tuple[str, ...] | None:
 def report_cautions(facts: ReadingFacts) -> list[str]:
     """Return why what the report tells cannot be relied on, one sentence each; mostly nothing.
 
-    Signatures of earlier versions are told in the report alone: a later one has taken their place.
+    Signatures of earlier revisions are told in the report alone: a later one has taken their place.
     Where a signature holds, no entry of this reading is missing.
     """
     problems = seal_problems(facts)
     cautions = [f"the signature does not hold: {each}" for each in problems or ()]
-    cautions += [*facts.unreadable, *([facts.elsewhere] if facts.elsewhere else ())]
+    cautions += [*facts.unreadable, *facts.misfits]
     if facts.missing and (problems is None or problems):
         cautions.append(
             f"the log of decisions lacks {facts.missing} of its entries; it cannot be told of "
@@ -89,18 +89,23 @@ def report_cautions(facts: ReadingFacts) -> list[str]:
 
 
 def signature_rows(facts: ReadingFacts) -> list[SignatureRow]:
-    """Return the signatures of all versions up to this one."""
-    named = facts.chosen.way != "single"
-    return [
-        SignatureRow(
-            version=one.version,
-            signed=signature_words(one, role=named),
-            hash=plain(one.hash),
-            statement=written(one.statement),
-            problems=_problems(facts, one),
+    """Return the signatures of all revisions up to this one."""
+    named = facts.chosen.workflow != "single"
+    rows: list[SignatureRow] = []
+    for entry in facts.chosen.reading.signatures:
+        content = entry.content if isinstance(entry.content, Signature) else None
+        statement = "" if content is None else content.statement
+        reasons = () if content is None else content.reasons.values()
+        rows.append(
+            SignatureRow(
+                revision=entry.revision,
+                signed=signature_words(entry, role=named),
+                hash="" if content is None else content.hash,
+                statement=written("\n".join([statement, *(f"Reason: {each}" for each in reasons)])),
+                problems=_problems(facts, entry),
+            )
         )
-        for one in facts.chosen.reading.signatures
-    ]
+    return rows
 
 
 def seal_words(facts: ReadingFacts) -> SealWords:
@@ -111,8 +116,7 @@ def seal_words(facts: ReadingFacts) -> SealWords:
         return SealWords("unread", "Not read yet", text, newer=newer)
     if reading.signature is None:
         text = "This reading is not signed. It can still change, and must not be relied on."
-        problems = (facts.elsewhere,) if facts.elsewhere else ()
-        return SealWords("draft", "DRAFT", text, problems, newer)
+        return SealWords("draft", "DRAFT", text, facts.misfits, newer)
     problems = _problems(facts, reading.signature)
     if problems:
         return SealWords(
@@ -130,13 +134,13 @@ def _newer(facts: ReadingFacts) -> str:
     if chosen.reopened is None:
         return ""
     entry = chosen.reopened
-    reason = written(str(entry.content.get("reason", "")))
+    reason = written(entry.content.reason) if isinstance(entry.content, Reopen) else ""
     return (
-        f"This is version {chosen.reading.version} of {chosen.latest}: {plain(entry.reader)} "
+        f"This is revision {chosen.reading.revision} of {chosen.latest}: {plain(entry.reader)} "
         f"opened the exam again on {when(entry.time)}. Reason: {reason}"
     )
 
 
-def _problems(facts: ReadingFacts, signature: Signature) -> tuple[str, ...]:
+def _problems(facts: ReadingFacts, signature: Entry) -> tuple[str, ...]:
     # A signature that was not checked must not pass for one that holds.
     return facts.problems.get(signature.number, ("the signature was not found when checking",))

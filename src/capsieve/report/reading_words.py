@@ -2,17 +2,17 @@
 
 from collections import Counter
 
+from capsieve.decisions.agreement import Agreement
+from capsieve.decisions.model import DECISIONS, SIZES, Entry, Finding, Landmark, said
+from capsieve.decisions.reading import Reading
 from capsieve.report.reading_choice import Chosen
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_moments import Moments, when
-from capsieve.report.reading_rows import VerdictCounts
+from capsieve.report.reading_rows import DecisionCounts
 from capsieve.report.text import clock, percent, plain, plural
-from capsieve.review.decisions.reading import Reading, Signature
-from capsieve.review.decisions.vocabulary import SIZES, VERDICTS
 
 __all__ = [
     "kappa_words",
-    "screen_time",
     "signature_words",
     "state_word",
     "summary_sentences",
@@ -30,30 +30,33 @@ def whose_words(chosen: Chosen) -> str:
     """Return whose reading it is, in words."""
     if chosen.role == "consensus":
         return "consensus of two blind readings"
-    if chosen.way == "blind":
+    if chosen.workflow == "blind":
         return f"{plain(chosen.reader)}, blind" if chosen.reader else "nobody yet"
     who = dict.fromkeys((entry.reader, entry.role) for entry in chosen.entries)
-    named = (
-        plain(name) if chosen.way == "single" else f"{plain(name)} ({role})" for name, role in who
+    verbs = {"reader": "", "pre-reader": "pre-read by ", "validator": "validated by "}
+    parts = (
+        verb + " and ".join(plain(name) for name, of in who if of == role)
+        for role, verb in verbs.items()
+        if role in {of for _, of in who}
     )
-    return ", ".join(named) or "nobody yet"
+    return ", ".join(parts) or "nobody yet"
 
 
-def signature_words(signature: Signature, *, role: bool) -> str:
+def signature_words(signature: Entry, *, role: bool) -> str:
     """Return who signed and when."""
     named = f"{plain(signature.reader)} ({signature.role})" if role else plain(signature.reader)
     return f"{named}, {when(signature.time)}"
 
 
-def summary_sentences(facts: ReadingFacts, counts: VerdictCounts) -> list[str]:
+def summary_sentences(facts: ReadingFacts, counts: DecisionCounts) -> list[str]:
     """Return what was found and how far it goes; nothing that no reader said."""
     reading = facts.chosen.reading
     if reading.state == "unread":
         return [
             "Nobody has decided anything about this exam yet.",
-            f"The sieve flagged {plural(counts.events, 'event')}.",
+            f"The detector flagged {plural(counts.events, 'event')}.",
         ]
-    lines = _findings(facts.chosen)
+    lines = _findings(reading)
     lines.append(_events(counts))
     clean = reading.cleanliness
     if clean.words is not None:
@@ -61,39 +64,29 @@ def summary_sentences(facts: ReadingFacts, counts: VerdictCounts) -> list[str]:
     else:
         lines.append("Cleanliness was not graded in all three segments.")
     found = facts.record["frame_counts"]["found"]
-    share = f" ({percent(facts.frames_seen / found)})" if found else ""
-    lines.append(f"{plural(facts.frames_seen, 'frame')} of {found:,}{share} stood on the screen.")
+    share = f" ({percent(facts.displayed / found)})" if found else ""
+    lines.append(f"Displayed: {plural(facts.displayed, 'frame')} of {found:,}{share}.")
+    if facts.to_validate:
+        lines.append(f"To validate: {plural(facts.to_validate, 'pre-reader decision')}.")
     return lines
 
 
-def _findings(chosen: Chosen) -> list[str]:
-    """Return the findings in numbers; those that a validator refused are not counted."""
-    every = chosen.reading.findings
-    held = [finding for finding in every if finding.confirmed is not False]
-    refused = len(every) - len(held)
-    if not held:
-        lines = ["No finding was described." if not refused else "No finding stands."]
-    else:
-        sizes = Counter(finding.content["size"] for finding in held)
-        parts = [f"{sizes[size]} {words}" for size, words in reversed(SIZES.items()) if sizes[size]]
-        parts += [f"{sizes[None]} without a size"] if sizes[None] else []
-        told = ", ".join(parts) if len(held) > 1 else parts[0].removeprefix("1 ")
-        lines = [f"{plural(len(held), 'finding')}: {told}."]
-        urgent = sum(finding.content["urgent"] for finding in held)
-        if urgent:
-            lines.append(f"{_of_them(urgent, len(held))} urgent.")
-        missed = sum(finding.content["missed_by_sieve"] for finding in held)
-        if missed:
-            lines.append(f"{_of_them(missed, len(held))} marked as missed by the sieve.")
-    if refused:
-        was = "was" if refused == 1 else "were"
-        lines.append(
-            f"{plural(refused, 'finding')} of the pre-reader {was} refused by the validator and "
-            f"{'is' if refused == 1 else 'are'} not counted."
-        )
-    waiting = sum(finding.role == "pre-reader" and finding.confirmed is None for finding in held)
-    if chosen.way == "validated" and waiting:
-        lines.append(f"{_of_them(waiting, len(held))} not yet confirmed by the validator.")
+def _findings(reading: Reading) -> list[str]:
+    """Return the findings in numbers."""
+    findings = [said(each, Finding) for each in reading.findings]
+    if not findings:
+        return ["No finding was described."]
+    sizes = Counter(finding.size for finding in findings)
+    parts = [f"{sizes[size]} {words}" for size, words in reversed(SIZES.items()) if sizes[size]]
+    parts += [f"{sizes[None]} without a size"] if sizes[None] else []
+    told = ", ".join(parts) if len(findings) > 1 else parts[0].removeprefix("1 ")
+    lines = [f"{plural(len(findings), 'finding')}: {told}."]
+    urgent = sum(finding.urgent for finding in findings)
+    if urgent:
+        lines.append(f"{_of_them(urgent, len(findings))} urgent.")
+    missed = sum(finding.missed for finding in findings)
+    if missed:
+        lines.append(f"{_of_them(missed, len(findings))} marked as missed by the detector.")
     return lines
 
 
@@ -104,17 +97,17 @@ def _of_them(part: int, whole: int) -> str:
     return "1 of them is" if part == 1 else f"{part} of them are"
 
 
-def _events(counts: VerdictCounts) -> str:
+def _events(counts: DecisionCounts) -> str:
     if not counts.events:
-        return "The sieve flagged no event."
+        return "The detector flagged no event."
     said = [
-        (counts.accepted, f"read as {VERDICTS['accept']}"),
-        (counts.rejected, f"read as {VERDICTS['reject']}"),
-        (counts.unsure, VERDICTS["unsure"]),
+        (counts.accepted, f"read as {DECISIONS['accept']}"),
+        (counts.rejected, f"read as {DECISIONS['reject']}"),
+        (counts.unsure, DECISIONS["unsure"]),
         (counts.undecided, "undecided"),
     ]
     parts = ", ".join(f"{number} {word}" for number, word in said if number)
-    return f"The sieve flagged {plural(counts.events, 'event')}: {parts}."
+    return f"The detector flagged {plural(counts.events, 'event')}: {parts}."
 
 
 def transit(reading: Reading, moments: Moments) -> str:
@@ -122,8 +115,8 @@ def transit(reading: Reading, moments: Moments) -> str:
     first, last = (reading.landmarks.get(name) for name in ("first-colon", "last-colon"))
     if first is None or last is None:
         return "not known: first and last frame of the colon are not both marked"
-    start = moments.seconds(first.head, first.frame)
-    end = moments.seconds(last.head, last.frame)
+    marks = [said(each, Landmark) for each in (first, last)]
+    start, end = (moments.seconds(mark.head, mark.frame) for mark in marks)
     if start is None or end is None:
         why = moments.scale.note or "the times of these frames are unknown"
         return f"not known: {why}"
@@ -132,23 +125,14 @@ def transit(reading: Reading, moments: Moments) -> str:
     return f"{clock(end - start)} (h:mm:ss)"
 
 
-def screen_time(seconds: float) -> str:
-    """Return for how long frames stood on the screen."""
-    return f"{seconds:.1f} s" if seconds < 60 else clock(seconds)
-
-
-def kappa_words(facts: ReadingFacts) -> str:
+def kappa_words(found: Agreement) -> str:
     """Return the agreement of two blind readers in a sentence."""
-    found = facts.agreement
-    if found is None:
-        return ""
-    kappa = found.kappa
-    if kappa.value is None:
-        return f"Cohen's kappa is not defined: {kappa.reason}."
-    words = f"Cohen's kappa is {_signed(kappa.value)}"
-    if kappa.interval is None:
-        return f"{words}, without an interval: {kappa.reason}."
-    low, high = map(_signed, kappa.interval)
+    if found.kappa is None:
+        return f"Cohen's kappa is not defined: {found.reason}."
+    words = f"Cohen's kappa is {_signed(found.kappa)}"
+    if found.interval is None:
+        return f"{words}, without an interval: {found.reason}."
+    low, high = map(_signed, found.interval)
     return f"{words} (95 % interval {low} to {high})."
 
 

@@ -12,7 +12,7 @@ from capsieve.report.figures import (
     figure,
     percent_axis,
 )
-from capsieve.report.text import math_symbols
+from capsieve.report.text import math_symbols, signed
 
 __all__ = ["RateChanges", "robustness_drawing"]
 
@@ -37,11 +37,14 @@ class RateChanges(NamedTuple):
     changed: Mapping[str, Mapping[str, float | None]]
 
 
-def robustness_drawing(studies: Sequence[RateChanges]) -> Drawing:
+def robustness_drawing(studies: Sequence[RateChanges], *, differences: bool = False) -> Drawing:
     """Draw a panel per rate: a line from the base to each changed value, one colour per study.
 
-    The first study has the names of all rates and changes; there are at most four studies.
+    The first study has the names of all rates and changes; there are at most four studies. With
+    `differences` the base of every study is 0.
     """
+    if differences:
+        studies = [_from_base(study) for study in studies]
     first = studies[0]
     names = list(first.changed)
     height = 1.2 + 0.24 * len(names) * (1 + 0.35 * (len(studies) - 1))
@@ -62,14 +65,33 @@ def robustness_drawing(studies: Sequence[RateChanges]) -> Drawing:
                     panel.plot([base, value], [place + shift] * 2, color=color, linewidth=1.2)
                     panel.plot([value], [place + shift], mark, color=color, label=label)
                     label = "_"
-            low, high = panel.get_xlim()
-            panel.set_xlim(max(low, -0.005), min(high, 1.005))  # no shares beyond 0 and 100 %
-            percent_axis(panel.xaxis)
+            if differences:
+                panel.set_xlabel("change in percentage points")
+                panel.xaxis.set_major_formatter(lambda value, _: signed(round(100 * value, 9)))
+            else:
+                low, high = panel.get_xlim()
+                panel.set_xlim(max(low, -0.005), min(high, 1.005))  # no shares beyond 0 and 100 %
+                percent_axis(panel.xaxis)
             panel.set_yticks(range(len(names)), [math_symbols(name) for name in names])
         panels[0].invert_yaxis()
         if len(studies) > 1:
             drawing.legend(
                 *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4
             )
-    caption = "Dashed: the base. Marks: the value after each change of one parameter."
+    value = "change of the rate by" if differences else "value after"
+    caption = f"Dashed: the base. Marks: the {value} each change of one parameter."
     return Drawing(drawing, caption, "Rates after each change of a parameter")
+
+
+def _from_base(study: RateChanges) -> RateChanges:
+    """Return the differences to the base; None if one of both is not known."""
+    base = study.base
+    changed = {
+        name: {rate: _difference(value, base.get(rate)) for rate, value in rates.items()}
+        for name, rates in study.changed.items()
+    }
+    return RateChanges(study.name, dict.fromkeys(base, 0.0), changed)
+
+
+def _difference(value: float | None, base: float | None) -> float | None:
+    return None if value is None or base is None else value - base

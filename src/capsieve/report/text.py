@@ -286,7 +286,7 @@ def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
 
 # The paper's symbols in plain texts: a letter with its index, or a Greek letter by its name.
 _SYMBOL = re.compile(
-    r"(?<![\w\\])(?:([DEMNRST])_(max|mask|norm|[FLNPSUx])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
+    r"(?<![\w\\])(?:([DEKMNRST])_(max|mask|norm|[EFGLNPSUx])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
     r"(?![^\W²])"
 )
 _CHANGE = re.compile(rf" [+{_MINUS}][\d.]+ %$")

@@ -15,15 +15,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from capsieve.decisions.exam import screening_of
+from capsieve.decisions.model import UnreachableError
 from capsieve.errors import FileError
 from capsieve.names import natural_key
 from capsieve.report.text import count, plain, plural
-from capsieve.review.decisions.refusals import UnreachableError
-from capsieve.review.decisions.signing import hash_json
 from capsieve.store.record import RECORD, Record, read_record
 from capsieve.store.segments import unfinished
 
-__all__ = ["Catalogue", "ExamFacts", "screening_of"]
+__all__ = ["Catalogue", "ExamFacts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,17 +219,6 @@ def _facts_of(folder: Path, stamp: str, record: Record) -> ExamFacts:
         screened_at=_finished(record),
         screening=screening_of(record),
     )
-
-
-def screening_of(record: Mapping[str, Any]) -> str:
-    """Return a hash that changes whenever an exam is screened anew, with other results.
-
-    Parameters
-    ----------
-    record
-        The exam's, or what a signature says of it: what has its `tables`.
-    """
-    return hash_json(record["tables"])
 
 
 def _times(path: Path) -> tuple[int, float | None]:

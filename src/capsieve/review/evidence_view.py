@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
+from capsieve.detectors import parameters_of, rule_parameter
 from capsieve.frames import FieldOfView, Placement
 from capsieve.parameters import Parameters
 from capsieve.report import score_words, words
@@ -61,11 +62,12 @@ def evidence_view(
     FrameError
         The frame cannot be scored, and could not be when the exam was screened.
     """
-    if detector.name == "paper":
+    if rule_parameter(detector.identity):
         from capsieve.paper.algorithm import explain
 
-        explanation = explain(pixels, detector.parameters, field_of_view)
-        return _of_paper(explanation, detector.parameters, pixels.shape[:2], flag)
+        parameters = parameters_of(detector)
+        explanation = explain(pixels, parameters, field_of_view)
+        return _of_paper(explanation, parameters, pixels.shape[:2], flag)
     result = detector.score(pixels, field_of_view)
     ask = getattr(detector, "evidence", None)
     evidence = Evidence() if ask is None else ask(pixels, field_of_view)

@@ -6,11 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 from capsieve._version import __version__
+from capsieve.decisions.exam import screening_of
 from capsieve.report.exam_tables import Event, event_list
 from capsieve.report.score_words import flag_threshold, flagging_words, is_probability
 from capsieve.report.text import plain
 from capsieve.review import messages
-from capsieve.review.catalogue import ExamFacts, screening_of
+from capsieve.review.catalogue import ExamFacts
 from capsieve.review.head_facts import HeadFacts
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record, read_record

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from capsieve.review.decisions.refusals import EntryError
+from capsieve.decisions.model import EntryError
 from capsieve.review.frame_service import FrameImage
 from capsieve.review.refusals import NotWantedError
 from capsieve.review.room import ReadingRoom

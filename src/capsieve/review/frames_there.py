@@ -1,61 +1,74 @@
-"""Checks of the frames that an action names: they exist and belong to the decided event."""
+"""Checks of an action against the exam: frames and events that it names exist."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from capsieve.decisions.exam import Event, flagged_events
+from capsieve.decisions.model import (
+    Content,
+    Decision,
+    EntryError,
+    Finding,
+    Landmark,
+    Note,
+    Request,
+    Span,
+    parse_place,
+)
 from capsieve.review.catalogue import ExamFacts
-from capsieve.review.decisions.refusals import EntryError
-from capsieve.review.decisions.subjects import parse_subject
-from capsieve.review.exam_events import flagged_events
-from capsieve.review.messages import Action
 
-__all__ = ["check_speaks_of", "check_there"]
+__all__ = ["check_contents", "check_spans"]
 
 
-def check_speaks_of(facts: ExamFacts, action: Action) -> None:
-    """Refuse an action on frames that do not exist, or on a frame of another event.
-
-    Values of other types than integers are refused by the check of the entry itself.
+def check_contents(facts: ExamFacts, contents: Sequence[Request | Content]) -> None:
+    """Refuse an action on frames or events that do not exist, or on a frame of another event.
 
     Raises
     ------
     EntryError
-        A head or a frame does not exist, or the shown frame is in another event or in none.
+        A head, a frame or an event does not exist, or the displayed frame is not in the event.
     FileError
         The table of frames cannot be read.
     """
-    if action.kind == "undo":
-        return
-    subject = parse_subject(action.subject)
-    if subject.kind in ("frame", "event"):
-        check_there(facts, subject.head, (subject.first, subject.last))
-    content = action.content
-    if action.kind == "verdict" and subject.kind == "event" and content.get("verdict") is not None:
-        _check_event(facts, action.subject, content.get("frame"))
-    if action.kind in ("finding", "landmark") and "head" in content:
-        frames = content.get("frames")
-        named = [content.get(name) for name in ("frame", "best_frame", "size_frame")]
-        check_there(facts, content["head"], [*named, *(frames if isinstance(frames, list) else ())])
+    for content in contents:
+        if isinstance(content, Finding):
+            check_spans(facts, content.spans)
+            if content.missed and _is_flagged(flagged_events(facts.folder), content):
+                raise EntryError(
+                    "a polyp on a flagged frame was not missed: accept its event, or mark it "
+                    "without `missed`"
+                )
+        elif isinstance(content, Landmark):
+            check_spans(facts, [_one(content.head, content.frame)])
+        elif isinstance(content, Decision | Note):
+            place = parse_place(content.subject)
+            if place is not None:
+                check_spans(facts, [_one(*place[1:])])
+        if isinstance(content, Decision) and content.subject.startswith("event:"):
+            _check_event(facts, content)
 
 
-def _check_event(facts: ExamFacts, subject: str, shown: Any) -> None:
-    """Refuse a decision about an event that the screening does not have, or on another frame.
+def _is_flagged(events: Iterable[Event], finding: Finding) -> bool:
+    return any(finding.shows(event.head, frame) for event in events for frame in event.frames)
 
-    Withdrawing a decision needs no event: it may have been made on an earlier screening.
-    """
-    event = next((each for each in flagged_events(facts.folder) if each.subject == subject), None)
+
+def _check_event(facts: ExamFacts, decision: Decision) -> None:
+    """Refuse a decision on an event that the exam does not have, or on a frame of another event."""
+    found = (each for each in flagged_events(facts.folder) if each.subject == decision.subject)
+    event = next(found, None)
     if event is None:
+        raise EntryError(f"the exam {facts.exam} has no {decision.subject}; open the exam again")
+    if decision.frame not in event.frames:
         raise EntryError(
-            f"the exam {facts.exam} has no {subject} in this screening; open the exam again"
-        )
-    if isinstance(shown, int) and shown not in event.frames:
-        raise EntryError(
-            f"frame {shown} was shown, which is not in {subject}; go to a frame of the event and "
-            "decide it again"
+            f"frame {decision.frame} was displayed, which is not in {decision.subject}; go to a "
+            "frame of the event and decide again"
         )
 
 
-def check_there(facts: ExamFacts, head: Any, frames: Iterable[Any]) -> None:
+def _one(head: int, frame: int) -> Span:
+    return Span(head=head, first=frame, last=frame)
+
+
+def check_spans(facts: ExamFacts, spans: Iterable[Span]) -> None:
     """Refuse frames that do not exist.
 
     Raises
@@ -63,14 +76,12 @@ def check_there(facts: ExamFacts, head: Any, frames: Iterable[Any]) -> None:
     EntryError
         A head or a frame does not exist.
     """
-    if not isinstance(head, int):
-        return
-    if head not in facts.frames_by_head:
-        raise EntryError(f"the exam {facts.exam} has no head {head}")
-    count = facts.frames_by_head[head]
-    for frame in frames:
-        if isinstance(frame, int) and not 0 <= frame < count:
+    for span in spans:
+        if span.head not in facts.frames_by_head:
+            raise EntryError(f"the exam {facts.exam} has no head {span.head}")
+        count = facts.frames_by_head[span.head]
+        if span.last >= count:
             raise EntryError(
-                f"head {head} of {facts.exam} has no frame {frame}; they are numbered 0 to "
-                f"{count - 1}"
+                f"head {span.head} of {facts.exam} has no frame {span.last}; they are numbered 0 "
+                f"to {count - 1}"
             )

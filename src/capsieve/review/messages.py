@@ -1,24 +1,22 @@
-"""What the room says and takes: every JSON body, typed.
+"""JSON bodies of requests and answers, typed.
 
 Positions are 0-based pixel centres of the source's frame, row and column. Times are seconds from
 the source's own zero; dates are ISO 8601 in UTC.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from capsieve.review.decisions.vocabulary import Kind
-from capsieve.review.way import Role, Way
+from capsieve.decisions.model import Entry, Request, Span, Spot
+from capsieve.decisions.reading import Reading
+from capsieve.decisions.roles import Role, Workflow
 
 __all__ = [
     "Action",
-    "Agreement",
     "Ball",
-    "Cleanliness",
     "Done",
     "Ellipse",
-    "Entry",
     "Event",
     "Evidence",
     "Exam",
@@ -27,12 +25,14 @@ __all__ = [
     "Head",
     "Problem",
     "ReaderState",
-    "Reading",
+    "ReadingView",
     "Room",
     "Score",
     "Seen",
-    "SeenFrames",
+    "SentFrames",
     "Value",
+    "ViewedFrames",
+    "Waiting",
 ]
 
 State = Literal["unread", "in reading", "signed"]
@@ -42,12 +42,6 @@ class _Message(BaseModel):
     """Said by the server."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class _Open(BaseModel):
-    """Said by the server; what the store of decisions adds later goes along."""
-
-    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
 
 class _Request(BaseModel):
@@ -71,7 +65,7 @@ class Room(_Message):
 
     version: str = Field(description="Of capsieve.")
     room: str = Field(description="Random, and the same for all servers on one database.")
-    way: Way
+    workflow: Workflow
     reader: str
     role: Role
     readers: list[str] = Field(description="Everybody who has an entry or may make one.")
@@ -92,9 +86,8 @@ class ExamRow(_Message):
     """An exam in the list."""
 
     exam: str = Field(description="Its id: the name of its folder.")
-    title: str
     state: State
-    version: int = Field(description="Of the reading.")
+    revision: int = Field(description="Of the reading.")
     urgent: bool
     frames: int
     heads: list[int]
@@ -103,6 +96,7 @@ class ExamRow(_Message):
     flagged_frames: int
     to_read: int = Field(description="Flagged frames without near-duplicates.")
     decided_events: int
+    to_validate: int = Field(description="Pre-reader decisions not displayed to this validator.")
     findings: int
     complete: bool = Field(description="Whether every frame was screened.")
     problems: list[str] = Field(description="One sentence each.")
@@ -226,92 +220,66 @@ class Evidence(_Message):
 
 
 class _Sent(_Request):
-    """Said by a page that may have stood open for long: in whose name, and on what."""
+    """Said by a page: in whose name, and on which screening."""
 
-    reader: str | None = Field(
-        None, max_length=255, description="Who opened the page; refused where another is in."
+    reader: str = Field(
+        max_length=255, description="Who opened the page; refused if another is logged in."
     )
-    role: str | None = Field(None, max_length=255, description="As what they did.")
-    screening: str | None = Field(
-        None, max_length=255, description="Of the exam as the page shows it; refused if old."
+    role: str = Field(max_length=255, description="The role of that reader.")
+    screening: str = Field(
+        max_length=255, description="Of the exam as the page shows it; refused if it is old."
     )
 
 
 class Action(_Sent):
-    """What a reader did."""
+    """What a reader did: all entries are stored, or none."""
 
-    key: str = Field(description="Made by the page; the same key twice is one entry.")
-    kind: Kind
-    subject: str = Field(description="What it speaks of; empty for an undo.")
-    content: dict[str, Any]
-    undoes: int | None = None
+    key: str = Field(description="Made by the page; the same key twice is one action.")
+    entries: Annotated[tuple[Request, ...], Field(strict=False, min_length=1, max_length=100)]
 
 
-class Entry(_Open):
-    """One action of one reader, as it is kept."""
+class SentFrames(_Sent):
+    """Frames of a head that were displayed."""
 
-    number: int
-    key: str
-    exam: str
-    version: int
-    reader: str
-    role: str = Field(description="A role of the room; anything where it was damaged.")
-    time: str
-    kind: str = Field(description="A kind of entry; one that this version does not know, too.")
-    subject: str
-    content: dict[str, Any]
-    undoes: int | None
-    problem: str = Field("", description="Why it cannot be read, and counts for nothing.")
-
-
-class SeenFrames(_Sent):
-    """Frames that stood on the screen."""
-
-    key: str = Field(description="Made by the page; the same key twice counts once.")
-    head: int
-    frames: list[list[int | float]] = Field(description="Number and milliseconds of each.")
-
-
-class Seen(_Message):
-    """How long each frame of a head stood on the screen."""
-
-    milliseconds: str = Field(description="Base64 of little-endian float32, one per frame.")
-
-
-class Cleanliness(_Open):
-    """CC-CLEAR."""
-
-    segments: dict[str, int | None]
-    sum: int | None
-    words: str | None
-
-
-class Reading(_Open):
-    """What the entries add up to."""
-
-    exam: str
-    version: int
-    state: State
-    verdicts: dict[str, dict[str, Any]]
-    findings: list[dict[str, Any]]
-    landmarks: dict[str, dict[str, Any]]
-    cleanliness: Cleanliness
-    notes: list[dict[str, Any]]
-    urgent: bool
-    signature: dict[str, Any] | None
-    undoable: int | None
-    redoable: int | None
-    seen: dict[str, Any]
-    problems: list[str] = Field(
-        description="What cannot be read and counts for nothing, or was decided on another "
-        "screening of the exam."
+    head: int = Field(ge=0)
+    displayed: Annotated[tuple[Span, ...], Field(strict=False, max_length=20_000)]
+    viewed: Annotated[tuple[Span, ...], Field(strict=False, max_length=20_000)] = Field(
+        description="Those that were displayed for at least 45 ms."
     )
 
 
-class Agreement(_Open):
-    """How far two readers agree."""
+class ViewedFrames(_Message):
+    """Which frames of a head were displayed to this reader: bitmaps, the first frame in bit 0."""
 
-    kappa: float | None
-    interval: list[float] | None
-    table: Any
-    differences: list[dict[str, Any]]
+    frames: int
+    displayed: str = Field(description="Base64.")
+    viewed: str = Field(description="Base64: for at least 45 ms.")
+
+
+class Seen(_Message):
+    """How many frames were displayed in a reading."""
+
+    displayed: int
+    viewed: int = Field(description="For at least 45 ms.")
+    of: int
+
+
+class Waiting(_Message):
+    """A pre-reader decision on a frame that was not displayed to this validator."""
+
+    entry: Entry
+    frame: Spot
+
+
+class ReadingView(Reading):
+    """A reading, and what the page needs to know around it."""
+
+    exam: str
+    seen: Seen
+    readers: list[str] = Field(description="Everybody whose decisions count.")
+    statement: str = Field(description="What a signature of this reader would state.")
+    to_validate: list[Waiting]
+    misfits: list[Entry] = Field(
+        description="Decisions on another screening, or on events that the exam does not have: "
+        "they are taken back, or made again, before the exam is signed."
+    )

@@ -7,14 +7,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 
-from capsieve.errors import CapsieveError, FileError, MissingExtraError
-from capsieve.report.text import plain
-from capsieve.review.decisions.refusals import (
+from capsieve.decisions.model import (
     ConflictError,
     EntryError,
     ForbiddenError,
     UnreachableError,
 )
+from capsieve.errors import CapsieveError, FileError, MissingExtraError
+from capsieve.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from capsieve.decisions.database import (
+    Database,
+    change_workflow,
+    open_database,
+    read_room_id,
+    read_workflow,
+)
+from capsieve.decisions.roles import DATABASE, ROLES, Role, Workflow, default_role
 from capsieve.errors import FileError, ParameterError
 from capsieve.review.access import Door
 from capsieve.review.catalogue import Catalogue
-from capsieve.review.decisions.database import Database, open_database
-from capsieve.review.decisions.room import Room as Settings
-from capsieve.review.decisions.room import change_room, read_room, read_room_id
-from capsieve.review.decisions.seen_sums import SeenSums
 from capsieve.review.evidence_desk import EvidenceDesk
 from capsieve.review.frame_service import FrameService
 from capsieve.review.sessions import Reader, Sessions
@@ -24,14 +28,10 @@ from capsieve.review.summaries import Summaries
 from capsieve.review.users import Users
 from capsieve.review.waiting import Waiting
 from capsieve.review.warming import Warming
-from capsieve.review.way import ROLES, Role, Way, default_role
 from capsieve.store.exam import exam_folders, unfinished_exams
 from capsieve.store.record import RECORD
 
-__all__ = ["DATABASE", "ReadingRoom", "local_door", "open_room", "users_door"]
-
-DATABASE = "decisions.sqlite"
-"""The file in OUT that holds what readers said."""
+__all__ = ["ReadingRoom", "local_door", "open_room", "users_door"]
 
 _HOUR = 3600.0
 
@@ -44,16 +44,16 @@ class ReadingRoom:
     ----------
     id
         Random, and the same for all servers on one database.
-    way
-        How people work in it.
+    workflow
+        Single, validated or blind.
     door
         How it is entered.
     catalogue, frames, evidence
         The exams, their frames, and why those were flagged.
     warming
         Makes detectors ready for evidence, once it is told to.
-    database, summaries, seen
-        What readers said, how far they are, and how much they saw.
+    database, summaries
+        What readers decided, and how far they are.
     pages
         The built page.
     ending
@@ -61,7 +61,7 @@ class ReadingRoom:
     """
 
     id: str
-    way: Way
+    workflow: Workflow
     door: Door
     catalogue: Catalogue
     frames: FrameService
@@ -69,7 +69,6 @@ class ReadingRoom:
     warming: Warming
     database: Database
     summaries: Summaries
-    seen: SeenSums
     pages: StaticFiles
     ending: threading.Event = field(default_factory=threading.Event)
 
@@ -82,10 +81,9 @@ class ReadingRoom:
 
 def open_room(
     out: str | os.PathLike[str],
-    make_door: Callable[[Way], Door],
+    make_door: Callable[[Workflow], Door],
     *,
-    reader: str,
-    way: Way | None = None,
+    workflow: Workflow | None = None,
     database: str | None = None,
     pages: StaticFiles | None = None,
 ) -> ReadingRoom:
@@ -98,10 +96,8 @@ def open_room(
         the only one that is shown; what is said of it is kept with the others.
     make_door
         Returns how it is entered, by how people work in it.
-    reader
-        Who opens it: a way of working that is chosen is noted under this name.
-    way
-        How people work; None keeps what was chosen before.
+    workflow
+        None keeps what was chosen before.
     database
         An address, where decisions are not to be kept in OUT.
     pages
@@ -112,15 +108,15 @@ def open_room(
     FileError
         There is no exam, or the database cannot be opened.
     ConflictError
-        Another way of working was chosen, and reading has begun.
+        Another workflow was chosen, and reading has begun.
     """
     folder, only = _results(Path(out))
     kept = open_database(folder / DATABASE if database is None else database)
     try:
-        if way is not None:
-            change_room(kept, Settings(way=way), reader=reader)
+        if workflow is not None:
+            change_workflow(kept, workflow)
         name = read_room_id(kept)
-        chosen = read_room(kept).way
+        chosen = read_workflow(kept)
         door = make_door(chosen)
         _check_fit(door, chosen)
     except BaseException:
@@ -129,28 +125,32 @@ def open_room(
     frames, warming = FrameService(), Warming()
     return ReadingRoom(
         id=name,
-        way=chosen,
+        workflow=chosen,
         door=door,
         catalogue=Catalogue(folder, only=only),
         frames=frames,
         evidence=EvidenceDesk(frames, warming),
         warming=warming,
         database=kept,
-        summaries=Summaries(kept, way=chosen),
-        seen=SeenSums(kept),
+        summaries=Summaries(kept, workflow=chosen),
         pages=pages or shipped_pages(),
     )
 
 
 def local_door(
-    way: Way, *, port: int, reader: str, role: Role | None = None, token: str | None = None
+    workflow: Workflow,
+    *,
+    port: int,
+    reader: str,
+    role: Role | None = None,
+    token: str | None = None,
 ) -> Door:
     """Return the door of a room on one's own machine: by the link that carries its token.
 
     Parameters
     ----------
-    way
-        How people work in the room.
+    workflow
+        Of the exams.
     port
         Where it listens.
     reader, role
@@ -164,7 +164,7 @@ def local_door(
         # The link's holder may leave the page open overnight; the session ends with the server.
         sessions=Sessions(longest=30 * 24 * _HOUR, idle=30 * 24 * _HOUR),
         token=token or secrets.token_urlsafe(32),
-        reader=Reader(reader, role or default_role(way)),
+        reader=Reader(reader, role or default_role(workflow)),
     )
 
 
@@ -190,21 +190,22 @@ def users_door(users: Users, *, port: int, host: str, names: Iterable[str]) -> D
     )
 
 
-def _check_fit(door: Door, way: Way) -> None:
+def _check_fit(door: Door, workflow: Workflow) -> None:
     """Refuse a room in which nobody could work."""
-    roles = ROLES[way]
+    roles = ROLES[workflow]
     if door.reader is not None and door.reader.role not in roles:
         raise ParameterError(
             "role",
-            f"the workflow is {way}, with the roles {' and '.join(roles)}; choose one with --role",
+            f"the workflow is {workflow}, with the roles {' and '.join(roles)}; choose one with "
+            "--role",
         )
     if door.users is not None and all(
         reader.role not in roles for reader in door.users.readers.values()
     ):
         raise ParameterError(
             "users",
-            f"the workflow is {way}, and none of the users is a {' or '.join(roles)}; add one with "
-            "capsieve users add NAME --role ROLE",
+            f"the workflow is {workflow}, and none of the users is a {' or '.join(roles)}; add one "
+            "with capsieve users add NAME --role ROLE",
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
-from capsieve.review.way import Role
+from capsieve.decisions.roles import Role
 
 __all__ = ["Reader", "Sessions"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from capsieve.decisions.roles import Role, Workflow
 from capsieve.errors import ParameterError
-from capsieve.review.way import Role, Way
 
 __all__ = ["LOOPBACK", "ReviewSettings", "is_loopback"]
 
@@ -42,7 +42,7 @@ class ReviewSettings:
         None,
         "Role of the reader.  [default: reader, or pre-reader if readings are validated]",
     )
-    workflow: Way | None = _option(
+    workflow: Workflow | None = _option(
         None,
         "How exams are read: by one reader; by a pre-reader and a validator; or by two blind "
         "readers and a consensus reader. It cannot be changed once reading has begun.  "

@@ -5,21 +5,20 @@ kept until a new entry about the exam is written, by whomever, in whatever proce
 """
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from capsieve.decisions.database import Database
+from capsieve.decisions.exam import Event, flagged_events
+from capsieve.decisions.log import changes_after, load_entries
+from capsieve.decisions.model import Entry
+from capsieve.decisions.reading import Reading, elsewhere_words, fold
+from capsieve.decisions.roles import Workflow
+from capsieve.decisions.signing import to_validate
+from capsieve.decisions.viewed import load_viewed
+from capsieve.decisions.workflow import blind_readings, both_signed, own_reading, pre_read
 from capsieve.errors import CapsieveError
-from capsieve.report.exam_tables import event_list
 from capsieve.review.catalogue import ExamFacts
-from capsieve.review.decisions.access import blind_readings, both_signed, own_reading
-from capsieve.review.decisions.database import Database
-from capsieve.review.decisions.entries import Entry
-from capsieve.review.decisions.log import changes_after, load_entries
-from capsieve.review.decisions.reading import fold
-from capsieve.review.decisions.screenings import load_foreign
-from capsieve.review.decisions.subjects import event_subject
 from capsieve.review.sessions import Reader
-from capsieve.review.way import Way
-from capsieve.store.exam import Exam
 
 __all__ = ["Summaries", "Summary"]
 
@@ -32,10 +31,12 @@ class Summary:
 
     Attributes
     ----------
-    state, version, urgent, findings
+    state, revision, urgent, findings
         As in the reading.
     decided_events
-        Events of the sieve on which a verdict stands.
+        Events that are decided.
+    to_validate
+        Pre-reader decisions on frames that were not displayed to this validator.
     readers
         Name and state of everybody who wrote about the exam; no name of others who read it blind,
         before both have signed.
@@ -44,12 +45,14 @@ class Summary:
     """
 
     state: str = "unread"
-    version: int = 1
+    revision: int = 1
     urgent: bool = False
     decided_events: int = 0
     findings: int = 0
+    to_validate: int = 0
     readers: tuple[tuple[str, str], ...] = ()
     problems: tuple[str, ...] = ()
+    pre_read: Reading | None = None  # if it has pre-reader decisions, and a validator asks
 
 
 class Summaries:
@@ -59,13 +62,13 @@ class Summaries:
     ----------
     database
         Of decisions.
-    way
-        How the room works.
+    workflow
+        Of the exams.
     """
 
-    def __init__(self, database: Database, *, way: Way) -> None:
+    def __init__(self, database: Database, *, workflow: Workflow) -> None:
         self._database = database
-        self._way: Way = way
+        self._workflow: Workflow = workflow
         self._kept: dict[str, dict[tuple[str, Reader], Summary]] = {}
         self._begun: set[str] = set()
         self._last = 0
@@ -78,13 +81,20 @@ class Summaries:
                 return Summary()
             found = self._kept.get(facts.exam, {}).get((facts.stamp, reader))
             last = self._last
-        if found is not None:
+        if found is None:
+            found = self._summarised(facts, reader)
+            with self._lock:
+                if last == self._last:  # nothing was written meanwhile
+                    self._kept.setdefault(facts.exam, {})[facts.stamp, reader] = found
+        if found.pre_read is None:
             return found
-        found = self._summarised(facts, reader)
-        with self._lock:
-            if last == self._last:  # nothing was written meanwhile
-                self._kept.setdefault(facts.exam, {})[facts.stamp, reader] = found
-        return found
+        # What was displayed changes without an entry.
+        own = [
+            each
+            for each in load_viewed(self._database, facts.exam, facts.screening)
+            if (each.reader, each.role) == (reader.name, reader.role)
+        ]
+        return replace(found, to_validate=len(to_validate(found.pre_read, own)))
 
     def follow(self) -> None:
         """Forget what new entries have changed."""
@@ -99,41 +109,41 @@ class Summaries:
                     return
 
     def _summarised(self, facts: ExamFacts, reader: Reader) -> Summary:
-        entries = load_entries(self._database, facts.exam)
-        own = own_reading(entries, way=self._way, reader=reader.name, role=reader.role)
-        foreign = load_foreign(self._database, own, exam=facts.exam, screening=facts.screening)
-        reading = fold(own, reader=reader.name, foreign=foreign if facts.readable else ())
-        events = _event_subjects(facts)
+        log = load_entries(self._database, facts.exam)
+        own = own_reading(log, workflow=self._workflow, reader=reader.name, role=reader.role)
+        events = _events(facts)
+        reading = fold(own, reader=reader.name, screening=facts.screening)
+        validates = reader.role == "validator" and reading.state != "signed"
         return Summary(
             state=reading.state,
-            version=reading.version,
+            revision=reading.revision,
             urgent=reading.urgent,
-            decided_events=sum(subject in events for subject in reading.verdicts),
+            decided_events=sum(event.subject in reading.decisions for event in events),
             findings=len(reading.findings),
-            readers=_readers(entries, reading.state, self._way, reader),
-            problems=(*reading.problems, *([reading.foreign] if reading.foreign else ())),
+            readers=_readers(log, reading.state, self._workflow, reader),
+            problems=(*reading.problems, *elsewhere_words(reading, events or None)),
+            pre_read=reading if validates and pre_read(reading) else None,
         )
 
 
 def _readers(
-    entries: list[Entry], state: str, way: Way, reader: Reader
+    log: list[Entry], state: str, workflow: Workflow, reader: Reader
 ) -> tuple[tuple[str, str], ...]:
     """Return who wrote, each with the state of the reading that is theirs."""
-    if way == "blind":
-        is_open = both_signed(entries)
+    if workflow == "blind":
+        is_open = both_signed(log)
         return tuple(
             (name if is_open or reader == Reader(name, "reader") else "", fold(each).state)
-            for name, each in blind_readings(entries).items()
+            for name, each in blind_readings(log).items()
         )
-    return tuple((name, state) for name in dict.fromkeys(entry.reader for entry in entries))
+    return tuple((name, state) for name in dict.fromkeys(entry.reader for entry in log))
 
 
-def _event_subjects(facts: ExamFacts) -> set[str]:
-    """Return the names of the events that the sieve found in an exam."""
+def _events(facts: ExamFacts) -> tuple[Event, ...]:
+    """Return the events of an exam; none if they cannot be read."""
     if not facts.readable:
-        return set()
+        return ()
     try:
-        events = event_list(Exam(facts.folder).columns(table="events"))
-    except CapsieveError:  # the list stands whatever is wrong with one exam; opening it says so
-        return set()
-    return {event_subject(each.head, each.first_frame, each.last_frame) for each in events}
+        return flagged_events(facts.folder)
+    except CapsieveError:  # the list is complete whatever is wrong with one exam
+        return ()

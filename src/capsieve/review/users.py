@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from capsieve.atomic_write import atomic_write
+from capsieve.decisions.roles import ROLES, Role
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.text import plain
 from capsieve.review.sessions import Reader
-from capsieve.review.way import ROLES, Role
 from capsieve.user_files import read_text
 
 __all__ = [

@@ -108,6 +108,7 @@ def go_through(folders: Iterable[Path]) -> None:
 
     The paper's detector is always included: others use its loops when they find a polyp.
     """
+    from capsieve.detectors import parameters_of, rule_parameter
     from capsieve.paper.detector import PaperDetector
     from capsieve.review.evidence_detector import screening_detector
     from capsieve.review.evidence_view import evidence_view
@@ -120,8 +121,8 @@ def go_through(folders: Iterable[Path]) -> None:
             for writeable in (False, True):  # numba compiles for each separately
                 frame = _frame()
                 frame.flags.writeable = writeable
-                evidence_view(frame, circle, PaperDetector(detector.parameters))
-                if detector.name != "paper":
+                evidence_view(frame, circle, PaperDetector(parameters_of(detector)))
+                if not rule_parameter(detector.identity):
                     evidence_view(frame, circle, detector)
 
 

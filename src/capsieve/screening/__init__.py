@@ -3,7 +3,8 @@
 settings         options of a run, and its progress
 screen           `screen`: all exams of a call
 exam_run         state of one exam during screening
-plan             identity of an exam, its fields of view, and the segments to score
+survey           heads of an exam, their fields of view, and versions of the libraries
+plan             identity of an exam, and the segments to score
 segment          the work on one segment: decode and score its frames
 executors        where the work runs: in this process or in others
 dask_executor    the same on a Dask cluster

@@ -11,7 +11,6 @@ or that allows fewer failures, it is :data:`~capsieve.screening.executors.ATTEMP
 import asyncio
 import logging
 import pickle
-import pkgutil
 import re
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
@@ -35,8 +34,6 @@ from capsieve.screening.executors import (
 
 if TYPE_CHECKING:
     from distributed import Client
-
-__all__ = ["Dask", "check_address", "dask_setup"]
 
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
@@ -228,28 +225,14 @@ class _Run:
                 started += killed.allowed_failures + 1
             except CancelledError as error:
                 raise _lost(self._address) from error
-            except Exception as error:
-                raise await self._unfit(error) from error
+            except Exception as error:  # the worker cannot call `attempt`
+                raise WorkerError(
+                    f"a worker of the cluster failed with {type(error).__name__}: {error}; install "
+                    f"capsieve {__version__} on every worker"
+                ) from error
             else:
                 return read_answer(task, answer)
         return failed_outcome(task, started)
-
-    async def _unfit(self, error: Exception) -> WorkerError:
-        """Return the error for a worker that cannot call `attempt`."""
-        try:  # with a function of the standard library, because there may be no capsieve
-            answers = await self._client.run(
-                pkgutil.resolve_name, "capsieve._version:__version__", on_error="return"
-            )
-        except _LOST:
-            return _lost(self._address)
-        for worker, found in sorted(answers.items()):
-            if found != __version__:
-                has = f"capsieve {found}" if isinstance(found, str) else "no capsieve"
-                return WorkerError(
-                    f"the worker {worker} cannot be used: it has {has}, and this run needs "
-                    f"{__version__}; install capsieve {__version__} there"
-                )
-        return WorkerError(f"a worker of the cluster failed: {type(error).__name__}: {error}")
 
 
 class _Attempt:

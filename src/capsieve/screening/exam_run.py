@@ -1,6 +1,6 @@
 """One exam from its survey to its results: the steps, and the jobs for workers."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,18 +18,16 @@ from capsieve.screening.executors import Outcome
 from capsieve.screening.finish import base_record, write_results
 from capsieve.screening.flags import FlaggedExam, flag_exam
 from capsieve.screening.plan import (
-    Head,
-    SurveyTask,
     check_choice,
     check_folder,
     check_rule,
     finished_exam,
     identity,
     segment_tasks,
-    survey_exam,
 )
-from capsieve.screening.segment import score_segment, unscreened_rows
+from capsieve.screening.segment import SegmentTask, score_segment, unscreened_rows
 from capsieve.screening.settings import ScreenSettings
+from capsieve.screening.survey import Head, SurveyTask, survey_exam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.sources.base import open_source
 from capsieve.sources.discovery import ExamInput
@@ -42,8 +40,6 @@ from capsieve.store.segments import (
     remove_results,
 )
 from capsieve.store.tables import number_frames, packet_table
-
-__all__ = ["ExamSteps", "Job", "Request", "screen_exam"]
 
 _NOT_WRITABLE = "check its permissions, or choose another output folder with -o"
 _CACHE_BYTES = 1 << 25  # of decoded frames, which are read in stored order and needed once
@@ -85,7 +81,7 @@ def screen_exam(
     folder: Path,
     request: Request,
     executor: tuple[str, int],
-    tell: Callable[[int, int, int], None],
+    progress: Callable[[int, int, int], None],
 ) -> ExamSteps:
     """Screen one exam. Its folder is locked from the end of the survey on.
 
@@ -97,7 +93,7 @@ def screen_exam(
         What all exams have in common.
     executor
         Where the jobs run: name of the executor and number of its workers.
-    tell
+    progress
         Called with the number of finished frames, of all frames, and of those that an earlier run
         finished.
 
@@ -129,20 +125,22 @@ def screen_exam(
                 remove_results(folder)
             record = check_folder(folder, wanted)
             if record is None:
-                lost, resumed = yield from _score(exam.name, folder, heads, detector, wanted, tell)
-                frames, features = number_frames(
-                    {head.place.head: list(_rows(folder, head, lost)) for head in heads}
-                )
+                tasks = segment_tasks(exam.name, folder, heads, detector, wanted)
+                lost, resumed = yield from _score(folder, heads, tasks, progress)
+                segments = {head.place.head: list(_rows(folder, head, lost)) for head in heads}
+                frames, features = number_frames(segments)
+                batch_errors = _batch_errors(segments)
+                del segments
                 flagged = flag_exam(
                     exam.name,
                     frames,
                     request.rule,
-                    detector=detector.name,
+                    detector=wanted["detector"],
                     score_threshold=detector.score_threshold,
                 )
                 made = yield from _thumbnails(exam.name, heads, flagged, detector, executor[1])
                 base = base_record(exam, heads, frames, detector, settings.field_of_view, wanted)
-                base["run"] = _run_record(started, executor, resumed, detector)
+                base["run"] = _run_record(started, executor, resumed, detector) | batch_errors
                 packets = packet_table({head.place.head: head.survey.packets for head in heads})
                 tables = {"features": features, "packets": packets}
                 record = write_results(folder, base, flagged, *made, tables, choice=request.choice)
@@ -171,20 +169,17 @@ def _occupied(folder: Path) -> Iterator[None]:
 
 
 def _score(
-    exam: str,
     folder: Path,
     heads: Sequence[Head],
-    detector: Detector,
-    wanted: dict[str, Any],
-    tell: Callable[[int, int, int], None],
+    tasks: Sequence[SegmentTask[dict[str, Any]]],
+    progress: Callable[[int, int, int], None],
 ) -> Generator[list[Job], Outcome[Job, Any], tuple[_Lost, int]]:
     """Score and store segments; return those without results, and the frames scored before."""
-    tasks = segment_tasks(exam, folder, heads, detector, wanted)
     total = sum(segment.frames for head in heads for segment in head.survey.segments)
     resumed = done = total - sum(task.segment.frames for task in tasks)
-    tell(done, total, resumed)
+    progress(done, total, resumed)
     lost: _Lost = {}
-    jobs = [Job(exam, score_segment, task) for task in tasks]
+    jobs = [Job(task.exam, score_segment, task) for task in tasks]
     for _ in tasks:
         outcome = yield jobs
         jobs = []
@@ -196,8 +191,10 @@ def _score(
             raise error
         else:
             lost[key] = f"not screened: {_text(error)}"
+            if outcome.printed:
+                Segments(folder).add_errors(*key, outcome.printed)
         done += task.segment.frames
-        tell(done, total, resumed)
+        progress(done, total, resumed)
     return lost, resumed
 
 
@@ -260,6 +257,13 @@ def _run_record(
         "workers": executor[1],
         "frames_by_an_earlier_run": resumed,
     }
+
+
+def _batch_errors(segments: Mapping[int, Sequence[pa.Table]]) -> dict[str, Any]:
+    """Return how many frames were scored alone because only `score_batch` failed, and why."""
+    columns = [table["batch_error"] for tables in segments.values() for table in tables]
+    errors = [error for column in columns for error in column.drop_null().to_pylist()]
+    return {"frames_scored_alone": len(errors), "batch_error": errors[0]} if errors else {}
 
 
 def _result(outcome: Outcome[Job, Any]) -> Any:

@@ -19,19 +19,6 @@ from capsieve.compiling import is_compiled, mark_compiled
 from capsieve.errors import CapsieveError, MissingExtraError, ParameterError, WorkerError
 from capsieve.processes import interrupt_blocked, prepare_worker, silence_output
 
-__all__ = [
-    "ATTEMPTS",
-    "Executor",
-    "Outcome",
-    "Processes",
-    "Serial",
-    "attempt",
-    "choose_executor",
-    "failed_outcome",
-    "read_answer",
-    "run_tasks",
-]
-
 ATTEMPTS = 3
 """How often a task is started if its worker dies; after that the task has failed."""
 
@@ -40,6 +27,7 @@ ResultT = TypeVar("ResultT")
 
 _NOTHING_READY = "no task is ready, and none is in progress to wait for"
 _SPAWN = get_context("spawn")
+_MOST_PRINTED = 1 << 16  # bytes of the error output of a worker that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +37,7 @@ class Outcome(Generic[TaskT, ResultT]):
     task: TaskT
     result: ResultT | None = None
     error: Exception | None = None
+    printed: str = ""  # error output of the workers that died, if it is known
 
 
 class Executor(AbstractContextManager["Executor"], Protocol):
@@ -209,13 +198,16 @@ class _Slot:
         self._lock = Lock()  # to start or halt the process
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
+        self._printed: int | None = None  # file in memory: error output of the process
         self._ready = False
         self._failed_starts = 0
 
     def start(self, *, warm_up: bool = False) -> None:
         """Start the process and do not wait for it."""
         self._connection, end = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=_serve, args=(end, os.getpid(), warm_up))
+        self._printed = os.memfd_create("errors")
+        errors = f"/proc/{os.getpid()}/fd/{self._printed}"
+        self._process = _SPAWN.Process(target=_serve, args=(end, os.getpid(), warm_up, errors))
         self._ready = False
         with interrupt_blocked():
             self._process.start()
@@ -242,7 +234,7 @@ class _Slot:
             payload = pickle.dumps((work, task))
         except Exception as error:
             return Outcome(task, error=error)
-        started = 0
+        started, printed = 0, ""
         while started < ATTEMPTS and not self.halted:
             try:
                 connection = self._connected()
@@ -251,8 +243,8 @@ class _Slot:
                 return read_answer(task, connection.recv_bytes())
             except (EOFError, ConnectionError):  # the process died
                 with self._lock:
-                    self._kill()
-        return failed_outcome(task, started)
+                    printed += self._kill()
+        return failed_outcome(task, started, printed)
 
     def _connected(self) -> Connection:
         """Return the connection to a process that is ready for a task."""
@@ -260,6 +252,8 @@ class _Slot:
             if self._process is None and not self.halted:
                 self.start()
             connection = self._connection
+            if self._printed is not None:
+                os.ftruncate(self._printed, 0)  # what earlier tasks printed
         if connection is None:
             raise EOFError
         if not self._ready:
@@ -276,11 +270,18 @@ class _Slot:
             self._ready, self._failed_starts = True, 0
         return connection
 
-    def _kill(self) -> None:
+    def _kill(self) -> str:
+        """End the process; return the end of its error output."""
+        printed = ""
         if self._process is not None:
             self._process.kill()
             self._process.join()
-        self._process = self._connection = None
+        if self._printed is not None:
+            first = max(0, os.fstat(self._printed).st_size - _MOST_PRINTED)
+            printed = os.pread(self._printed, _MOST_PRINTED, first).decode(errors="replace")
+            os.close(self._printed)
+        self._process = self._connection = self._printed = None
+        return printed
 
 
 def run_tasks(
@@ -372,16 +373,21 @@ def read_answer(task: TaskT, answer: bytes) -> Outcome[TaskT, Any]:
     return Outcome(task, result, error)
 
 
-def failed_outcome(task: TaskT, times: int) -> Outcome[TaskT, Any]:
-    """Return the outcome of a task if its worker died each time."""
+def failed_outcome(task: TaskT, times: int, printed: str = "") -> Outcome[TaskT, Any]:
+    """Return the outcome of a task if its worker died each time.
+
+    The last line of its error output is part of the message.
+    """
     message = f"the worker died {times} times while it worked on {task!s:.200}"
-    return Outcome(task, error=WorkerError(message))
+    if printed.strip():
+        message += f'; its last message was "{printed.strip().splitlines()[-1]:.200}"'
+    return Outcome(task, error=WorkerError(message), printed=printed)
 
 
-def _serve(connection: Connection, parent: int, warm_up: bool) -> None:
-    """Work in a process; it prints nothing, because errors are returned as answers."""
+def _serve(connection: Connection, parent: int, warm_up: bool, errors: str) -> None:
+    """Work in a process; what it prints as an error is appended to the file `errors`."""
     prepare_worker(parent)
-    silence_output()
+    silence_output(errors)
     if warm_up:
         _warm_up()
     connection.send_bytes(b"ready")

@@ -5,21 +5,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from capsieve.detector import Detector
+from capsieve.detectors import parameters_of
 from capsieve.names import split_head
 from capsieve.screening.flags import FlaggedExam, rejections
-from capsieve.screening.plan import Head, field_of_view_records, versions
-from capsieve.screening.range_check import MEASURED, compare, measures, range_warnings
+from capsieve.screening.range_check import (
+    compare,
+    measured_columns,
+    measures,
+    range_warnings,
+    usual_diameters,
+)
 from capsieve.screening.settings import FieldChoice
+from capsieve.screening.survey import Head, field_of_view_records, versions
 from capsieve.screening.thumbnails import Thumbnails
 from capsieve.sources.discovery import ExamInput
 from capsieve.store.choice import Choice, store_choice
 from capsieve.store.record import (
-    FieldOfViewRecord,
     ProblemRecord,
     Record,
     SourceRecord,
@@ -32,13 +36,6 @@ from capsieve.store.tables import (
     problem_records,
     write_tables,
 )
-
-__all__ = [
-    "base_record",
-    "measured_columns",
-    "usual_diameters",
-    "write_results",
-]
 
 _MOST_IN_REPORT = 1200  # thumbnails, which are inside the HTML file
 
@@ -62,7 +59,7 @@ def base_record(
         "problems": [*of_sources, *problem_records(frames)],
         "range": compare(measured, detector.reference),
         "detector": identity["detector"],
-        "parameters": detector.parameters.to_dict(),
+        "parameters": parameters_of(detector).to_dict(),
         "value_names": list(detector.value_names),
         "versions": versions(),
         "sources": [_source_record(head) for head in heads],
@@ -132,14 +129,14 @@ def write_results(
     from capsieve.report.exam_report import exam_report
 
     given: list[SourceRecord] = base["sources"]
-    sources = [one.copy() for one in given]
-    for one in sources:
-        one["relative"] = os.path.relpath(one["path"], folder)
+    sources = [source.copy() for source in given]
+    for source in sources:
+        source["relative"] = os.path.relpath(source["path"], folder)
     total, heads = frame_counts(
         flagged.frames,
         flagged.to_read,
         {source["head"]: source["declared"] for source in sources},
-        rejections(str(base["detector"].get("name")), flagged.rule),
+        rejections(base["detector"], flagged.rule),
     )
     complete = not base["problems"] and total["missing"] == 0
     record = cast("Record", dict(base))
@@ -152,6 +149,7 @@ def write_results(
         warnings=[
             *range_warnings(base["range"], measures(measured_columns(flagged.frames), [])),
             *_source_warnings(sources),
+            *_batch_warnings(record["run"]),
             *_list_warnings(flagged, base["settings"], complete=complete),
         ],
     )
@@ -189,19 +187,6 @@ def write_results(
     return record
 
 
-def measured_columns(frames: pa.Table) -> dict[str, NDArray[np.float64]]:
-    """Return the columns MEASURED of the scored frames."""
-    return {name: frames[name].drop_null().to_numpy().astype(np.float64) for name in MEASURED}
-
-
-def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
-    """Return the diameter of each head's field of view for its most frequent size of frames."""
-    first: dict[int, float] = {}
-    for entry in fields:
-        first.setdefault(entry["head"], 2 * entry["radius"])
-    return list(first.values())
-
-
 def _list_warnings(
     flagged: FlaggedExam, settings: Mapping[str, Any], *, complete: bool
 ) -> Iterator[str]:
@@ -212,6 +197,14 @@ def _list_warnings(
         yield "The exam is not complete: the reading list has only frames that could be scored."
     if "input_warning" in settings:
         yield f"{settings['input_warning']}."
+
+
+def _batch_warnings(run: Mapping[str, Any]) -> Iterator[str]:
+    if "batch_error" in run:
+        yield (
+            f"The detector's score_batch failed ({run['batch_error']}), so "
+            f"{run['frames_scored_alone']:,} frames were scored one by one, which takes longer."
+        )
 
 
 def _source_warnings(sources: Sequence[SourceRecord]) -> Iterator[str]:

@@ -8,22 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from capsieve.detector import Detector
-from capsieve.detectors import load_detector, same_detector
+from capsieve.detectors import load_detector, rule_parameter, same_detector
 from capsieve.errors import CapsieveError, FileError, OccupiedError, ParameterError, file_errors
 from capsieve.frame_table import FlagRule
 from capsieve.parameters import Parameters
 from capsieve.screening.finish import write_results
 from capsieve.screening.flags import FlaggedExam, chosen_rule, flag_exam
-from capsieve.screening.plan import stored_fields
 from capsieve.screening.screen import ScreenedExam
 from capsieve.screening.thumbnails import Thumbnails, read_thumbnails, thumbnail_tasks
 from capsieve.store.choice import Choice, read_choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import check_results_replaceable, locked
-
-__all__ = ["flag"]
 
 PathLike = str | os.PathLike[str]
 _Chosen: TypeAlias = tuple[Parameters, Choice]  # of one file
@@ -37,6 +36,7 @@ def flag(
     parameters: Parameters | None = None,
     to: PathLike | None = None,
     protected: Collection[str] = (),
+    begun: Collection[str] = (),
 ) -> list[ScreenedExam]:
     """Flag the frames of screened exams by another rule.
 
@@ -55,12 +55,14 @@ def flag(
     to
         Write the results to this folder and leave those in `out` unchanged.
     protected
-        Names of exams that readers have begun to read: they are not changed in place.
+        Names of exams that are signed: they are not changed in place.
+    begun
+        Names of exams that readers have begun to read: their lists may only become longer.
 
     Returns
     -------
     list of ScreenedExam
-        One per exam. A protected exam has an error, unless `to` is given.
+        One per exam. An exam that must not be changed has an error, unless `to` is given.
 
     Raises
     ------
@@ -79,10 +81,11 @@ def flag(
         try:
             if to is None and folder.name in protected:
                 raise OccupiedError(
-                    f"{folder} has entries of readers, which refer to its flags; write the new "
-                    "flags to another folder with -o"
+                    f"the reading of {folder} is signed; write the new flags to another folder "
+                    "with -o"
                 )
-            flagged.append(_flag_again(folder, target, rule))
+            only_longer = to is None and folder.name in begun
+            flagged.append(_flag_again(folder, target, rule, only_longer=only_longer))
         except CapsieveError as error:
             flagged.append(ScreenedExam(folder.name, target, None, error))
     return flagged
@@ -115,7 +118,9 @@ def _check_target(to: Path, folders: list[Path]) -> None:
         raise FileError(f"cannot write to {results}: it has other results; choose another folder")
 
 
-def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> ScreenedExam:
+def _flag_again(
+    folder: Path, target: Path, rule: FlagRule | _Chosen, *, only_longer: bool
+) -> ScreenedExam:
     with ExitStack() as stack:
         stack.enter_context(locked(folder))
         if target != folder:
@@ -135,13 +140,29 @@ def _flag_again(folder: Path, target: Path, rule: FlagRule | _Chosen) -> Screene
             exam.record["exam"],
             exam.columns(),
             rule,
-            detector=str(exam.record["detector"].get("name")),
+            detector=exam.record["detector"],
             score_threshold=exam.record["flagging"]["score_threshold"],
         )
+        if only_longer:
+            _check_longer(exam, flagged)
         tables = {name: exam.columns(table=name) for name in ("features", "packets")}
         thumbnails = _thumbnails(exam, flagged)
         record = write_results(target, exam.record, flagged, *thumbnails, tables, choice=choice)
         return ScreenedExam(folder.name, target, record)
+
+
+def _check_longer(exam: Exam, flagged: FlaggedExam) -> None:
+    """Refuse to take frames off a list that readers have begun to read."""
+    before, after = (
+        np.asarray(table["flagged"].to_numpy(), bool)
+        for table in (exam.columns("flagged"), flagged.frames)
+    )
+    fewer = int((before & ~after).sum())
+    if fewer:
+        raise OccupiedError(
+            f"{exam.folder} has entries of readers, and {fewer} of its flagged frames would no "
+            "longer be flagged; flag more frames, or write the new flags to another folder with -o"
+        )
 
 
 def _chosen_rule(parameters: Parameters, choice: Choice, exam: Exam) -> FlagRule:
@@ -154,7 +175,7 @@ def _chosen_rule(parameters: Parameters, choice: Choice, exam: Exam) -> FlagRule
             f"{exam.folder} was screened with other parameters; screen it again with these",
         )
     rule = chosen_rule(choice, detector)
-    if rule is None and detector.get("name") != "paper":
+    if rule is None and rule_parameter(detector) is None:
         raise ParameterError(
             "parameters",
             f"{choice.chosen} was chosen for the detector paper, and not for "
@@ -176,7 +197,7 @@ def _thumbnails(exam: Exam, flagged: FlaggedExam) -> tuple[Thumbnails, str]:
     for head in exam.heads:
         for task in thumbnail_tasks(
             *(exam.record["exam"], head, partial(exam.reader, head)),
-            stored_fields(exam.record, head),
+            exam.fields_of_view(head),
             frames=missing,
             explained=maps,
             detector=detector,

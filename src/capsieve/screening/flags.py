@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import Detector
-from capsieve.detectors import same_detector
+from capsieve.detectors import rule_parameter, same_detector
 from capsieve.errors import ParameterError
 from capsieve.frame_table import (
     Coded,
@@ -27,14 +27,6 @@ from capsieve.screening.thumbnails import Shown
 from capsieve.store.choice import Choice
 from capsieve.store.frame_columns import event_table, frame_columns, with_flags
 from capsieve.store.record import Flagging
-
-__all__ = [
-    "FlaggedExam",
-    "chosen_rule",
-    "default_rule",
-    "flag_exam",
-    "rejections",
-]
 
 _DEFAULT_READ = "10%"  # detectors without a threshold
 _MOST_EVIDENCE = 200  # best frames of events
@@ -76,9 +68,12 @@ def chosen_rule(choice: Choice, detector: Mapping[str, Any]) -> FlagRule | None:
     return choice.rule
 
 
-def rejections(detector: str, rule: FlagRule) -> tuple[str, ...]:
-    """Return the reasons of frames that are not flagged, which an exam counts."""
-    if detector != "paper":
+def rejections(detector: Mapping[str, Any], rule: FlagRule) -> tuple[str, ...]:
+    """Return the reasons of frames that are not flagged, which an exam counts.
+
+    `detector` is the identity of the detector.
+    """
+    if rule_parameter(detector) is None:
         return ("score-low",)
     return (*REJECTED, "score-low" if rule.is_list else "radius-low")
 
@@ -123,7 +118,12 @@ class FlaggedExam:
 
 
 def flag_exam(
-    exam: str, table: pa.Table, rule: FlagRule, *, detector: str, score_threshold: float | None
+    exam: str,
+    table: pa.Table,
+    rule: FlagRule,
+    *,
+    detector: Mapping[str, Any],
+    score_threshold: float | None,
 ) -> FlaggedExam:
     """Flag the frames of a whole exam and group them into events.
 
@@ -136,7 +136,7 @@ def flag_exam(
     rule
         Threshold or reading list.
     detector, score_threshold
-        Name and threshold of the detector.
+        Identity and threshold of the detector.
 
     Raises
     ------

@@ -1,154 +1,27 @@
-"""The plan of an exam: its identity, its fields of view, and the segments to score."""
+"""The plan of an exam: its identity, and the segments to score."""
 
 import json
 import shlex
-import sys
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NoReturn
-
-from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.detector import Detector
 from capsieve.detectors import NO_IDENTITY
-from capsieve.errors import FrameError, OccupiedError, ParameterError
-from capsieve.field_of_view import find_field_of_view
+from capsieve.errors import OccupiedError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.frames import FieldOfView
-from capsieve.screening.segment import FieldsOfView, SegmentTask, score_frames
+from capsieve.screening.segment import SegmentTask, score_frames
 from capsieve.screening.settings import FieldChoice
-from capsieve.sources.base import Place, Source, Survey, open_source
+from capsieve.screening.survey import Head
+from capsieve.sources.base import Place, open_source
 from capsieve.store.choice import Choice
-from capsieve.store.record import (
-    RECORD,
-    FieldOfViewRecord,
-    Record,
-    SourceRecord,
-    read_record,
-)
+from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.segments import Segments
 from capsieve.store.tables import intact
-
-__all__ = [
-    "SAMPLES",
-    "Head",
-    "SurveyTask",
-    "check_choice",
-    "check_folder",
-    "check_rule",
-    "differences",
-    "field_of_view_records",
-    "find_fields",
-    "finished_exam",
-    "identity",
-    "segment_tasks",
-    "stored_fields",
-    "survey_exam",
-    "versions",
-]
-
-SAMPLES = 30
-"""Number of frames for the search of a field of view."""
-
-_PACKAGES = ("av", "numba", "numpy", "opencv-python-headless", "pillow", "pyarrow", "onnxruntime")
-_LIBRARIES = ("libavcodec", "libavformat", "libswscale")
-
-
-@dataclass(frozen=True, slots=True)
-class SurveyTask:
-    """An exam to survey: its sources are read once, and only some frames are decoded."""
-
-    exam: str
-    places: tuple[Place, ...]  # one per head
-    field_of_view: FieldChoice
-
-    def __str__(self) -> str:
-        return f"the survey of {self.exam}"
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A surveyed source."""
-
-    place: Place
-    stamp: str  # Source.stamp() from before the survey
-    survey: Survey
-    fields: FieldsOfView  # the most frequent size of frames first
-
-
-def survey_exam(task: SurveyTask) -> tuple[Head, ...]:
-    """Survey the sources of an exam and find their fields of view.
-
-    Raises
-    ------
-    FileError
-        A source cannot be read.
-    """
-    heads: list[Head] = []
-    for place in task.places:
-        source = open_source(place)
-        stamp = source.stamp()  # before the survey: a later change must not be missed
-        survey = source.survey()
-        fields = find_fields(source, survey, task.field_of_view)
-        heads.append(Head(place, stamp, survey, fields))
-    return tuple(heads)
-
-
-def find_fields(source: Source, survey: Survey, choice: FieldChoice) -> FieldsOfView:
-    """Return the field of view for each size of frame, the most frequent size first."""
-    by_size: dict[tuple[int, int], list[NDArray[Any]]] = defaultdict(list)
-    for frame in source.samples(survey, SAMPLES):
-        by_size[frame.shape[0], frame.shape[1]].append(frame)
-    most_frequent = sorted(by_size.items(), key=lambda item: -len(item[1]))
-    return {size: _field(frames, choice) for size, frames in most_frequent}
-
-
-def _field(frames: list[NDArray[Any]], choice: FieldChoice) -> FieldOfView:
-    if isinstance(choice, FieldOfView):
-        return choice
-    if choice == "auto":
-        # A folder may contain grey and colour images; the search needs one kind.
-        kinds = {frame.ndim for frame in frames}
-        with suppress(FrameError):  # one image that is too small does not stop the exam
-            return find_field_of_view([frame for frame in frames if frame.ndim == max(kinds)])
-    rows, cols = frames[0].shape[:2]
-    return FieldOfView("full", (rows - 1) / 2, (cols - 1) / 2, min(rows, cols) / 2, 0.0)
-
-
-def field_of_view_records(heads: Sequence[Head], choice: FieldChoice) -> list[FieldOfViewRecord]:
-    """Return the entries of the record for the fields of view of all heads."""
-    return [
-        FieldOfViewRecord(
-            head=head.place.head,
-            rows=rows,
-            cols=cols,
-            shape=field.shape,
-            row=field.row,
-            col=field.col,
-            radius=field.radius,
-            confidence=field.confidence,
-            found_by="search" if choice == "auto" else "choice",
-        )
-        for head in heads
-        for (rows, cols), field in head.fields.items()
-    ]
-
-
-def stored_fields(record: Record, head: int) -> FieldsOfView:
-    """Return the fields of view of a head from the record of an exam."""
-    return {
-        (one["rows"], one["cols"]): FieldOfView(
-            one["shape"], one["row"], one["col"], one["radius"], one["confidence"]
-        )
-        for one in record["fields_of_view"]
-        if one["head"] == head
-    }
 
 
 def identity(
@@ -275,24 +148,24 @@ def _checked(folder: Path, record: Record, wanted: dict[str, Any]) -> Record:
     return record
 
 
-def _check_identity(folder: Path, what: str, detector: Mapping[str, Any]) -> None:
+def _check_identity(folder: Path, content: str, detector: Mapping[str, Any]) -> None:
     """Raise OccupiedError if it is unknown whether this detector made the results."""
     if NO_IDENTITY.items() <= detector.items():
         raise OccupiedError(
-            f"{folder} contains {what}, and the detector {detector['name']} has no `identity` that "
-            "tells whether it made them; give it one (see docs/foreign-models.md), start again "
-            "with --overwrite, or choose another output folder"
+            f"{folder} contains {content}, and the detector {detector['name']} has no `identity` "
+            "that tells whether it made them; give it one (see docs/foreign-models.md), start "
+            "again with --overwrite, or choose another output folder"
         )
 
 
 def _refuse(
-    folder: Path, what: str, there: Mapping[str, Any], wanted: Mapping[str, Any]
+    folder: Path, content: str, stored: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> NoReturn:
-    different = differences(there, wanted)
+    different = differences(stored, wanted)
     shown = "; ".join(different[:3]) + ("; and more" if len(different) > 3 else "")
     raise OccupiedError(
-        f"{folder} contains {what} with other settings ({shown}); start again with --overwrite, or "
-        "choose another output folder"
+        f"{folder} contains {content} with other settings ({shown}); start again with --overwrite, "
+        "or choose another output folder"
     )
 
 
@@ -307,14 +180,14 @@ def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
 
 
 def check_choice(folder: Path, record: Record, choice: Choice, file: Path) -> None:
-    """Raise OccupiedError if a finished exam does not name the frames that chose.
+    """Raise OccupiedError if a finished exam does not name the calibration frames.
 
     `file` is the file of the parameters, for the message.
     """
     there = record.get("calibration")
     if there is None or there["sha256"] != choice.sha256:
         raise OccupiedError(
-            f"{folder} is finished, and its results do not name the frames that chose "
+            f"{folder} is finished, and its results do not name the calibration frames of "
             f"{choice.chosen}; to flag them with it, run capsieve flag {shlex.quote(str(folder))} "
             f"--parameters {shlex.quote(str(file))}"
         )
@@ -322,14 +195,14 @@ def check_choice(folder: Path, record: Record, choice: Choice, file: Path) -> No
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = "") -> list[str]:
     """Return a text for each entry that differs: ``size_low: 1 there, 2 now``."""
-    found: list[str] = []
+    texts: list[str] = []
     for name in sorted(there.keys() | here.keys()):
-        one, other = there.get(name), here.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            found += differences(one, other, f"{path}{name} ")
-        elif one != other:
-            found.append(f"{path}{name}: {_brief(one)} there, {_brief(other)} now")
-    return found
+        stored, wanted = there.get(name), here.get(name)
+        if isinstance(stored, dict) and isinstance(wanted, dict):
+            texts += differences(stored, wanted, f"{path}{name} ")
+        elif stored != wanted:
+            texts.append(f"{path}{name}: {_brief(stored)} there, {_brief(wanted)} now")
+    return texts
 
 
 def _brief(value: object) -> str:
@@ -337,15 +210,3 @@ def _brief(value: object) -> str:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 40 else f"{text[:16]}..."
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of capsieve and of the libraries that compute, for the record."""
-    import av
-
-    found = {"capsieve": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):  # onnxruntime is optional
-            found[name] = version(name)
-    libraries = {name: av.library_versions[name] for name in _LIBRARIES}
-    return found | {name: ".".join(map(str, numbers)) for name, numbers in libraries.items()}

@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.detector import ReferenceRange
-from capsieve.store.record import RangeMeasure, RangeRecord
+from capsieve.store.record import FieldOfViewRecord, RangeMeasure, RangeRecord
 
-__all__ = ["MEASURED", "MOST_OUTSIDE", "compare", "measures", "range_warnings"]
+_COLOURS = ("red", "green", "blue")
 
-MEASURED = ("texture_max", "red", "green", "blue")
+MEASURED = ("texture_max", *_COLOURS)
 """Columns of the scored frames that the measures are computed from."""
 
 MOST_OUTSIDE = 0.1
@@ -61,9 +62,25 @@ def measures(
     }
 
 
+def measured_columns(frames: pa.Table) -> dict[str, NDArray[np.float64]]:
+    """Return the columns MEASURED of the scored frames, which have all three colours."""
+    coloured = frames.select(_COLOURS).drop_null()
+    columns = {"texture_max": frames["texture_max"].drop_null()}
+    columns |= {name: coloured[name] for name in _COLOURS}
+    return {name: column.to_numpy().astype(np.float64) for name, column in columns.items()}
+
+
+def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
+    """Return the diameter of each head's field of view for its most frequent size of frames."""
+    diameters: dict[int, float] = {}
+    for entry in fields:  # the most frequent size of each head is first
+        diameters.setdefault(entry["head"], 2 * entry["radius"])
+    return list(diameters.values())
+
+
 def compare(measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRange) -> RangeRecord:
     """Return for each measure how much of the exam is outside the range of the reference."""
-    found: dict[str, RangeMeasure] = {}
+    compared: dict[str, RangeMeasure] = {}
     for name, (lowest, highest) in reference.quantiles.items():
         if name not in measured:
             continue
@@ -79,8 +96,8 @@ def compare(measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRan
         )
         if below + above > MOST_OUTSIDE:
             entry["warning"] = f"The frames are {_phrase(name, entry)}."
-        found[name] = entry
-    return RangeRecord(reference=reference.reference, measures=found)
+        compared[name] = entry
+    return RangeRecord(reference=reference.reference, measures=compared)
 
 
 def range_warnings(

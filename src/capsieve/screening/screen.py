@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from capsieve.detectors import as_detector, load_detector
+from capsieve.detectors import as_detector, check_parameters, load_detector
 from capsieve.errors import CapsieveError, FileError, FrameError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.screening.exam_run import ExamSteps, Job, Request, screen_exam
@@ -19,8 +19,6 @@ from capsieve.screening.thumbnails import read_thumbnails
 from capsieve.sources.discovery import ExamInput, find_exams
 from capsieve.store.choice import read_choice
 from capsieve.store.record import Record
-
-__all__ = ["ScreenedExam", "screen"]
 
 PathLike = str | os.PathLike[str]
 
@@ -110,7 +108,8 @@ def _request(settings: ScreenSettings, protected: Collection[str]) -> Request:
     if isinstance(wanted, str | Path):
         detector = load_detector(wanted, parameters=parameters, provider=settings.provider)
     else:
-        detector = as_detector(wanted, parameters=parameters)
+        detector = as_detector(wanted)
+        check_parameters(detector, parameters)
     file = None if parameters is None else parameters.calibration_file
     choice = None if file is None else read_choice(file)
     given = FlagRule.parse(read=settings.read, threshold=settings.threshold)
@@ -167,9 +166,9 @@ class _Screening:
         while exams or self._waiting or self._under_way:
             while exams and len(self._waiting) <= workers:
                 number, exam = exams.popleft()
-                folder, tell = self._out / exam.name, partial(self._tell, exam.name, number)
+                folder, report = self._out / exam.name, partial(self._report, exam.name, number)
                 known = executor.name, workers
-                self._steps[exam.name] = screen_exam(exam, folder, self._request, known, tell)
+                self._steps[exam.name] = screen_exam(exam, folder, self._request, known, report)
                 self._advance(exam.name)
             while self._waiting and self._waiting[0].exam not in self._steps:
                 self._waiting.popleft()
@@ -179,7 +178,7 @@ class _Screening:
             elif self._under_way:
                 yield None
 
-    def _tell(self, exam: str, number: int, done: int, total: int, resumed: int) -> None:
+    def _report(self, exam: str, number: int, done: int, total: int, resumed: int) -> None:
         if self._progress is not None:
             self._progress(Progress(exam, number, len(self._exams), done, total, resumed))
 

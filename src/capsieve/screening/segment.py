@@ -22,16 +22,6 @@ from capsieve.results import FrameResult
 from capsieve.sources.base import Place, Segment, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
 
-__all__ = [
-    "FieldsOfView",
-    "FrameFunction",
-    "SegmentTask",
-    "map_frames",
-    "score_frames",
-    "score_segment",
-    "unscreened_rows",
-]
-
 T = TypeVar("T")
 
 FieldsOfView: TypeAlias = Mapping[tuple[int, int], FieldOfView]
@@ -116,13 +106,14 @@ def score_frames(
     """
     pairs = list(zip(frames, fields, strict=True))
     decoded = [(frame.pixels, field) for frame, field in pairs if frame.pixels is not None]
-    scored = iter(_results(detector, decoded))
+    results, batch_error = _results(detector, decoded)
+    scored = iter(results)
     rows: list[dict[str, Any]] = []
     for frame, field_of_view in pairs:
         row = _origin(frame) | {"status": "undecodable", "problem": frame.problem or None}
         pixels = frame.pixels
         if pixels is not None:
-            row |= _properties(pixels)
+            row |= _properties(pixels) | {"batch_error": batch_error or None}
             result = next(scored)
             if isinstance(result, FrameError):
                 row["problem"] = " ".join(str(result).split())
@@ -136,27 +127,32 @@ def score_frames(
 
 def _results(
     detector: Detector, frames: list[tuple[NDArray[Any], FieldOfView | None]]
-) -> list[FrameResult | FrameError]:
+) -> tuple[list[FrameResult | FrameError], str]:
+    """Return the results of a batch, and why only `score_batch` failed, or ""."""
     if not frames:
-        return []
-    pixels, fields = zip(*frames, strict=True)
+        return [], ""
+    score_batch = getattr(detector, "score_batch", None)
+    if score_batch is None:
+        return [_result(detector, *frame) for frame in frames], ""
     try:
-        results = list(detector.score_batch(pixels, fields))
+        results = [_checked(result) for result in score_batch(*zip(*frames, strict=True))]
         if len(results) != len(frames):
-            raise ValueError("the detector returned another number of results than frames")
+            raise ValueError(f"it returned {len(results)} results for {len(frames)} frames")
     except Exception as error:
         if isinstance(error, CapsieveError) and not isinstance(error, FrameError):
             raise  # a missing model, not a bad frame
         results = [_result(detector, *frame) for frame in frames]
-    return [_checked(result) for result in results]
+        # If a frame fails alone as well, it is the frame, which has the error.
+        if not any(isinstance(result, FrameError) for result in results):
+            return results, f"{type(error).__name__}: {error}"
+    return results, ""
 
 
 def _result(
     detector: Detector, pixels: NDArray[Any], field_of_view: FieldOfView | None
 ) -> FrameResult | FrameError:
-    """Score one frame of a batch that failed."""
     try:
-        return detector.score(pixels, field_of_view)
+        return _checked(detector.score(pixels, field_of_view))
     except FrameError as error:
         return error
     except Exception as error:

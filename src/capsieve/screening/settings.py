@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from capsieve.frames import FieldOfView
     from capsieve.parameters import Parameters
 
-__all__ = ["FieldChoice", "Listener", "Progress", "ScreenSettings"]
-
 FieldChoice: TypeAlias = "FieldOfView | Literal['auto', 'whole']"
 """Search the field of view in the frames, use the whole frames, or use this one for all."""
 

@@ -14,8 +14,6 @@ from capsieve.frame_images import jpeg, shrink
 from capsieve.screening.segment import FieldsOfView
 from capsieve.sources.reader import FrameReader
 
-__all__ = ["Shown", "ThumbnailTask", "Thumbnails", "read_thumbnails", "thumbnail_tasks"]
-
 _LEAST_CHUNK = 32  # frames that are read together; each chunk starts at a key frame
 _WIDTH = 192
 _QUALITY = 85

@@ -11,8 +11,6 @@ from typing import BinaryIO
 
 from capsieve.sources.file_gaps import CHUNK, CUT_OFF, Gap
 
-__all__ = ["asf_gaps"]
-
 _FILE_PROPERTIES = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
 _DATA = bytes.fromhex("3626b2758e66cf11a6d900aa0062ce6c")
 _DATA_HEAD = 50  # bytes of the data object before its packets

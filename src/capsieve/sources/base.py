@@ -19,21 +19,6 @@ from capsieve.errors import file_errors
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
 
-__all__ = [
-    "MAX_PIXELS",
-    "NO_STAMP",
-    "Kind",
-    "PacketTable",
-    "Place",
-    "Problem",
-    "Segment",
-    "Source",
-    "SourceFrame",
-    "Survey",
-    "file_stamp",
-    "open_source",
-]
-
 Kind = Literal["video", "folder", "zip"]
 
 MAX_PIXELS = 4096 * 4096

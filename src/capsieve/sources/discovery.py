@@ -18,8 +18,6 @@ from capsieve.sources.image_source import ImageSource, is_image_name, list_image
 from capsieve.sources.video_container import is_video_name, video_streams
 from capsieve.user_files import open_file
 
-__all__ = ["ExamInput", "find_exams"]
-
 _ACCEPTED = "a video, a ZIP archive of images, a folder of images, or a folder of such exams"
 _MOST_HEADS = 2
 _PATTERN = re.compile(r"[*?\[]")
@@ -74,8 +72,9 @@ def find_exams(paths: Sequence[str | Path], *, full_names: bool = False) -> list
     given = [_resolved(path) for typed in paths for path in _matches(typed)]
     if not given:
         raise FileError("no input; give a video or a folder of images")
-    found = {one.path: _with_text_path(one) for path in given for one in _find(path, given)}
-    exams = _join_heads([one for one in found.values() if one.is_exam])
+    listed = [item for path in given for item in _find(path, given)]
+    unique = {item.path: _with_text_path(item) for item in listed}
+    exams = _join_heads([item for item in unique.values() if item.is_exam])
     parts = _name_parts(exams, full_names=full_names)
     names = [_folder_name("-".join(part)) for part in parts]
     _check_names(names, exams, full_names=full_names)
@@ -84,19 +83,19 @@ def find_exams(paths: Sequence[str | Path], *, full_names: bool = False) -> list
         for name, exam, part in zip(names, exams, parts, strict=True)
     ]
     taken = {_folded(name) for name in names}
-    for other in found.values():
+    for other in unique.values():
         if not other.is_exam:
             stem = _folder_name(other.stem)
             # It has no results, so its name only needs to differ from the others.
-            unique = (f"{stem} ({number})" if number > 1 else stem for number in count(1))
-            name = next(name for name in unique if _folded(name) not in taken)
+            numbered = (f"{stem} ({number})" if number > 1 else stem for number in count(1))
+            name = next(name for name in numbered if _folded(name) not in taken)
             taken.add(_folded(name))
             inputs.append(ExamInput(name, (), other.error))
     return inputs
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Input:
     """An exam or one head of an exam, or an input that is not an exam."""
 
     path: Path
@@ -129,37 +128,37 @@ def _resolved(path: Path) -> Path:
     raise FileError(f"cannot read {path}: there is no such file or folder; check the name")
 
 
-def _find(path: Path, given: Collection[Path]) -> list[_Found]:
+def _find(path: Path, given: Collection[Path]) -> list[_Input]:
     """Return the exams at a path in natural order."""
     if not path.is_dir():
         try:
             _check_is_exam(path)
         except FileError as error:
-            return [_Found(path, path.stem, error=error, is_exam=False)]
+            return [_Input(path, path.stem, error=error, is_exam=False)]
         return _exams(path, path.stem, _file_places)
     exam = _exams(path, path.name, _folder_places)
     if exam:
         return exam
     content = _list(path)
-    found = [exam for file in content.files for exam in _exams(file, file.stem, _file_places)]
+    exams = [exam for file in content.files for exam in _exams(file, file.stem, _file_places)]
     for folder in content.folders:
         exam = _exams(folder, folder.name, _folder_places)
         if not exam and folder not in given and _nearest_exams(folder):
             error = FileError(f"{folder} contains exams, which were not screened; give it as input")
-            exam = [_Found(folder, folder.name, error=error, is_exam=False)]
-        found += exam
-    if not any(one.is_exam for one in found):
-        return [_Found(path, path.name, error=_no_exam(path), is_exam=False)]
-    return sorted(found, key=lambda one: natural_key(one.path.name))
+            exam = [_Input(folder, folder.name, error=error, is_exam=False)]
+        exams += exam
+    if not any(item.is_exam for item in exams):
+        return [_Input(path, path.name, error=_no_exam(path), is_exam=False)]
+    return sorted(exams, key=lambda item: natural_key(item.path.name))
 
 
-def _exams(path: Path, stem: str, find: Callable[[Path], tuple[Place, ...] | None]) -> list[_Found]:
+def _exams(path: Path, stem: str, find: Callable[[Path], tuple[Place, ...] | None]) -> list[_Input]:
     """Return the exam at a path, with an error if it is broken; nothing if there is none."""
     try:
         places = find(path)
     except FileError as error:
-        return [_Found(path, stem, error=error)]
-    return [] if places is None else [_Found(path, stem, places)]
+        return [_Input(path, stem, error=error)]
+    return [] if places is None else [_Input(path, stem, places)]
 
 
 def _check_is_exam(path: Path) -> None:
@@ -238,19 +237,19 @@ def _nearest_exams(folder: Path) -> list[Path]:
     """Return the possible exams in a folder that are the fewest levels below it."""
     level = [folder]
     while level:
-        found: list[Path] = []
+        nearest: list[Path] = []
         deeper: list[Path] = []
         for inner in level:
             try:
                 content = _list(inner)
             except FileError:
-                found.append(inner)  # it may contain exams
+                nearest.append(inner)  # it may contain exams
                 continue
-            found += [inner] if content.images else []
-            found += content.files
+            nearest += [inner] if content.images else []
+            nearest += content.files
             deeper += content.folders
-        if found:
-            return found
+        if nearest:
+            return nearest
         level = deeper
     return []
 
@@ -326,38 +325,38 @@ def _heads(names: Sequence[str], where: Path) -> dict[int, str]:
     return {0: "-head-0", 1: "-head-1"}
 
 
-def _with_text_path(one: _Found) -> _Found:
+def _with_text_path(item: _Input) -> _Input:
     """Refuse a path that is not UTF-8, because records contain text."""
     try:
-        str(one.path).encode()
+        str(item.path).encode()
     except UnicodeEncodeError:
-        error = FileError(f"cannot read {one.path}: its name is not UTF-8 text; rename it")
-        return replace(one, places=(), error=error)
-    return one
+        error = FileError(f"cannot read {item.path}: its name is not UTF-8 text; rename it")
+        return replace(item, places=(), error=error)
+    return item
 
 
-def _join_heads(found: Sequence[_Found]) -> list[_Found]:
+def _join_heads(inputs: Sequence[_Input]) -> list[_Input]:
     """Return the exams with their two heads joined."""
-    pairs: dict[tuple[Path, str], dict[int, _Found]] = {}
-    for one in found:
-        rest, head = split_head(one.stem)
-        if head is not None and len(one.places) <= 1:
-            pairs.setdefault((one.path.parent, rest), {}).setdefault(head, one)
-    exams: dict[object, _Found] = {}
-    for one in found:
-        key = one.path.parent, split_head(one.stem)[0]
+    pairs: dict[tuple[Path, str], dict[int, _Input]] = {}
+    for item in inputs:
+        rest, head = split_head(item.stem)
+        if head is not None and len(item.places) <= 1:
+            pairs.setdefault((item.path.parent, rest), {}).setdefault(head, item)
+    exams: dict[object, _Input] = {}
+    for item in inputs:
+        key = item.path.parent, split_head(item.stem)[0]
         pair = pairs.get(key, {})
-        if len(pair) == _MOST_HEADS and one in pair.values():
+        if len(pair) == _MOST_HEADS and item in pair.values():
             error = pair[0].error or pair[1].error
             heads = [replace(place, head=head) for head in (0, 1) for place in pair[head].places]
             places = () if error else tuple(heads)
-            exams[key] = _Found(one.path, key[1] or one.path.parent.name, places, error)
+            exams[key] = _Input(item.path, key[1] or item.path.parent.name, places, error)
         else:
-            exams[one.path] = one
+            exams[item.path] = item
     return list(exams.values())
 
 
-def _name_parts(exams: Sequence[_Found], *, full_names: bool) -> list[list[str]]:
+def _name_parts(exams: Sequence[_Input], *, full_names: bool) -> list[list[str]]:
     """Return the parts of the names of exams: folders (if requested) and stem."""
     if not (full_names and exams):
         return [[exam.stem] for exam in exams]
@@ -365,9 +364,9 @@ def _name_parts(exams: Sequence[_Found], *, full_names: bool) -> list[list[str]]
     return [[*exam.path.parent.relative_to(shared).parts, exam.stem] for exam in exams]
 
 
-def _check_names(names: Sequence[str], exams: Sequence[_Found], *, full_names: bool) -> None:
+def _check_names(names: Sequence[str], exams: Sequence[_Input], *, full_names: bool) -> None:
     """Refuse names that a file system may treat as equal: they are the folders of the results."""
-    first: dict[str, _Found] = {}
+    first: dict[str, _Input] = {}
     for name, exam in zip(names, exams, strict=True):
         other = first.setdefault(_folded(name), exam)
         if other is not exam:
@@ -388,7 +387,7 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _warning(exam: _Found, parts: Sequence[str]) -> str:
+def _warning(exam: _Input, parts: Sequence[str]) -> str:
     """Return a warning if the images seem to be a class of a data set instead of an exam."""
     if any(place.kind == "video" for place in exam.places):
         return ""

@@ -6,8 +6,6 @@ state and a parity that makes the CRC-32 of the whole slice zero.
 
 import zlib
 
-__all__ = ["is_damaged_ffv1"]
-
 _SIZE, _CHECKED = 3, 8  # bytes after a slice, without and with a checksum
 _BACKWARDS = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
 

@@ -2,8 +2,6 @@
 
 from typing import BinaryIO, NamedTuple
 
-__all__ = ["CHUNK", "CUT_OFF", "Gap", "find_bytes"]
-
 CHUNK = 2**20
 """Bytes to read at once."""
 

@@ -34,8 +34,6 @@ from capsieve.sources.image_file import (
 from capsieve.sources.reader import FrameReader
 from capsieve.user_files import open_file
 
-__all__ = ["ImageSource", "is_image_name", "list_images"]
-
 _KINDS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG", ".bmp": "BMP"} | dict.fromkeys(
     (".tif", ".tiff"), "TIFF"
 )
@@ -185,14 +183,14 @@ class ImageSource:
 
     def _frame(self, name: str, crc: int) -> SourceFrame:
         label = os.path.join(self.place.path, name)
-        found, pixels = _UNREADABLE, None
+        checksum, pixels = _UNREADABLE, None
         try:
             data = self.read(name)
-            found = zlib.crc32(data)
+            checksum = zlib.crc32(data)
             pixels, problem = decode_image(data, name=label), image_damage(data)
         except FileError as error:
             problem = str(error).removeprefix(printable(f"cannot read {label}: "))
-        if found != crc:
+        if checksum != crc:
             raise FileError(
                 f"{self.place.path} changed while it was being read ({name}); screen it again "
                 "when no program writes to it"
@@ -251,8 +249,8 @@ def list_images(folder: str | os.PathLike[str]) -> list[str]:
     """
     with file_errors("list", folder), os.scandir(folder) as entries:
         # DirEntry.is_dir fails for a link to itself; os.path.isdir does not.
-        found = [entry for entry in entries if is_image_name(entry.name)]
-        names = [entry.name for entry in found if not os.path.isdir(entry.path)]
+        images = [entry for entry in entries if is_image_name(entry.name)]
+        names = [entry.name for entry in images if not os.path.isdir(entry.path)]
     for name in names:
         if _SURROGATES.search(name):  # of bytes that are not UTF-8
             raise FileError(f"{folder} contains {name!r}, which is not UTF-8 text; rename it")
@@ -337,7 +335,7 @@ def _open_archive(path: str, stamp: str, process: int) -> zipfile.ZipFile:
         file.close()
         raise FileError(
             f"cannot read {path}: it is not a ZIP archive, or it is damaged or truncated "
-            f"({error}); get a fresh copy"
+            f"({error}); copy the file again"
         ) from error
     except FileError:
         file.close()

@@ -8,8 +8,6 @@ from typing import BinaryIO, NamedTuple
 
 from capsieve.sources.file_gaps import CUT_OFF, Gap, find_bytes
 
-__all__ = ["matroska_gaps"]
-
 _SEGMENT, _CLUSTER, _CUES = 0x18538067, 0x1F43B675, 0x1C53BB6B
 _CLUSTER_ID = _CLUSTER.to_bytes(4)
 _BLOCKS = {0xA3, 0xA0}  # SimpleBlock, BlockGroup
@@ -79,8 +77,8 @@ def matroska_gaps(file: BinaryIO, size: int, packets: int | None) -> tuple[list[
                 cues |= {segment.start + cue for cue in _cues(file, element)}
             at = element.end
     if not gaps and cues - clusters:
-        what = f"the index names {len(cues - clusters)} places without frames: {CUT_OFF}"
-        gaps.append(Gap(min(cues - clusters), what))
+        problem = f"the index names {len(cues - clusters)} places without frames: {CUT_OFF}"
+        gaps.append(Gap(min(cues - clusters), problem))
     if not gaps and packets is not None and blocks > packets:
         gaps.append(Gap(0, f"{blocks - packets} frames cannot be read: the file is damaged"))
     return gaps, warning

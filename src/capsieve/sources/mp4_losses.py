@@ -12,8 +12,6 @@ from capsieve.errors import FileError
 from capsieve.sources.file_gaps import CUT_OFF, Gap
 from capsieve.user_files import open_file
 
-__all__ = ["fragment_gaps", "is_fragmented", "lacks_index"]
-
 _MOST_BOXES = 2_000_000
 _HEAD = 8  # bytes: length and kind
 _SEQUENCE = 20  # of a fragment: heads of moof and mfhd, then version and flags
@@ -63,8 +61,8 @@ def fragment_gaps(file: BinaryIO, size: int, held: int | None) -> tuple[list[Gap
         if kind == b"mdat":
             media += end - start - _HEAD
     if not gaps and held is not None and media > held:
-        what = f"{media - held} bytes of the video belong to no frame: the file is damaged"
-        gaps.append(Gap(0, what))
+        problem = f"{media - held} bytes of the video belong to no frame: the file is damaged"
+        gaps.append(Gap(0, problem))
     if gaps or b"mfra" in kinds:
         return gaps, ""
     return [], "the file has no index of its fragments at the end: the recording may be incomplete"

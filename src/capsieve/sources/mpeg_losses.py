@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from capsieve.sources.file_gaps import CHUNK, CUT_OFF, Gap, find_bytes
 
-__all__ = ["program_gaps", "transport_gaps"]
-
 _PS_END, _PS_PACK = 0xB9, b"\0\0\1\xba"
 _TS_LENGTH, _TS_SYNC = 188, 0x47
 _TS_STRIDES = (_TS_LENGTH, 192, 204)  # with time stamps (M2TS), with error correction

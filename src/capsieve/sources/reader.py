@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.frames import pixel_hash as hash_pixels
 
-__all__ = ["CACHE_BYTES", "FrameReader", "Pictures"]
-
 CACHE_BYTES = 256_000_000
 """Size of the cache of decoded pictures of a video."""
 

@@ -35,18 +35,6 @@ if TYPE_CHECKING:
     from av.video.codeccontext import VideoCodecContext
     from av.video.stream import VideoStream
 
-__all__ = [
-    "LIMITS",
-    "Order",
-    "is_video_name",
-    "open_video",
-    "read_packets",
-    "scan_packets",
-    "seconds",
-    "stream_time_base",
-    "video_streams",
-]
-
 Order = Literal["time", "packets", "groups", "decoder"]
 """Order of presentation: by time stamp, as stored, or known only to the decoder. In the order
 "groups", everything stored before a key frame is shown before everything stored after it."""
@@ -191,10 +179,10 @@ def _streams(container: "InputContainer", path: str | os.PathLike[str]) -> dict[
     covers = Disposition.attached_pic | Disposition.timed_thumbnails
     videos = [stream for stream in container.streams.video if not stream.disposition & covers]
     # PyAV has no context if FFmpeg has no decoder, unlike its types.
-    found = {s.index: s for s in videos if s.codec_context is not None}  # pyright: ignore[reportUnnecessaryComparison]
-    if videos and not found:
+    readable = {s.index: s for s in videos if s.codec_context is not None}  # pyright: ignore[reportUnnecessaryComparison]
+    if videos and not readable:
         raise FileError(f"cannot read {path}: no decoder for its video; convert it to H.264")
-    return found
+    return readable
 
 
 def scan_packets(path: str, index: int) -> Survey:
@@ -243,8 +231,8 @@ def scan_packets(path: str, index: int) -> Survey:
             warning = "; ".join(filter(None, (warning, what)))
         if warning:
             description["warning"] = warning
-        found = (*problems, *losses)
-        return Survey(sha256, length, declared, (), description, found, packets)
+        faults = (*problems, *losses)
+        return Survey(sha256, length, declared, (), description, faults, packets)
 
 
 def read_packets(

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from av import Packet, VideoFrame
     from av.video.codeccontext import VideoCodecContext
 
-__all__ = ["DAMAGED", "MOST_DELAYED", "PacketDecoder", "ToRGB"]
-
 MOST_DELAYED = 32
 """Longest delay of a picture in packets. H.264 and HEVC reorder at most 16 frames, and a frame may
 have two packets."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-__all__ = ["VideoPictures"]
-
 
 class VideoPictures:
     """Pictures of a video by frame. Keeps the file open and pictures in a cache.

@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
 
-__all__ = [
-    "LEAST_FRAMES",
-    "SEEK_STEPS",
-    "PacketMark",
-    "Span",
-    "cut_into_segments",
-    "packets_from",
-    "segment_packets",
-]
-
 LEAST_FRAMES = 240
 """Smallest number of frames in a segment: opening the file costs as much as a few frames."""
 

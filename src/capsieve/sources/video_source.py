@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from av import Packet, VideoFrame
     from av.video.codeccontext import VideoCodecContext
 
-__all__ = ["VideoSource"]
-
 # If key frames are fewer than samples, this many packets per sample are decoded after each of them,
 # so that the samples differ.
 _PACKETS_PER_SAMPLE = 8

@@ -19,7 +19,7 @@ class Effect:
     Attributes
     ----------
     rates
-        Of the changed setting, by the keys :data:`~capsieve.statistics.rates.RATES`.
+        Rates of the changed setting, by the keys :data:`~capsieve.statistics.rates.RATES`.
     delta
         Relative changes in percent by the same keys; None if the base is 0 or not defined.
     gained, lost
@@ -46,7 +46,10 @@ def effect(frames: LabelledFrames, base: Mask, changed: Mask) -> Effect:
 
 
 def relative_change(changed: float | None, base: float | None) -> float | None:
-    """Return delta in percent, |changed - base| / base * 100; None if it is not defined."""
+    """Return delta in percent, |changed - base| / base * 100 (equation 36 of the paper), or None.
+
+    It is not defined without both values, or if the base is 0.
+    """
     if changed is None or base is None or base == 0:
         return None
     return abs(changed - base) / base * 100

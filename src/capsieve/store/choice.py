@@ -1,6 +1,6 @@
-"""What ``capsieve calibrate`` or ``capsieve search`` chose, and the frames that chose it.
+"""What ``capsieve calibrate`` or ``capsieve search`` chose, and its calibration frames.
 
-Figures on these calibration frames are optimistic, so their frame hashes accompany the choice: in a
+Metrics on these frames are optimistic, so their frame hashes accompany the choice: in a
 text file next to the TOML file of the parameters, which names it in a table::
 
     [calibration]
@@ -32,16 +32,6 @@ from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
 from capsieve.user_files import open_file, read_text
-
-__all__ = [
-    "STORED_HASHES",
-    "Choice",
-    "hashes_file",
-    "read_choice",
-    "store_choice",
-    "stored_choice",
-    "write_choice",
-]
 
 STORED_HASHES = "calibration.frames.txt"
 """The file of the hashes in the folder of an exam."""
@@ -96,7 +86,7 @@ class Choice:
 
     @property
     def sha256(self) -> str:
-        """Of the file of the hashes."""
+        """SHA-256 of the file of the hashes."""
         return sha256(self.content).hexdigest()
 
 
@@ -124,7 +114,7 @@ def write_choice(path: Path, choice: Choice, parameters: str) -> None:
         for name, value in values.items()
         if value is not None
     ]
-    text = "\n".join([parameters, "# The frames that chose.", "[calibration]", *table, ""])
+    text = "\n".join([parameters, "# The calibration frames.", "[calibration]", *table, ""])
     for file, content in ((beside, choice.content), (path, text.encode())):
         with atomic_write(file) as temporary:
             temporary.write_bytes(content)
@@ -160,8 +150,8 @@ def read_choice(path: Path) -> Choice:
     beside = path.with_name(name)
     if not beside.is_file():
         raise FileError(
-            f"{beside} is missing: it names the frames that chose {table['chosen']}, and capsieve "
-            f"evaluate needs it to recognise them; copy it next to {path}, or {_AGAIN}"
+            f"{beside} is missing: it names the calibration frames of {table['chosen']}, and "
+            f"capsieve evaluate needs it to recognise them; copy it next to {path}, or {_AGAIN}"
         )
     return Choice(
         chosen=table["chosen"],
@@ -203,8 +193,8 @@ def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
             scores |= entry["scores"]
             if entry["sha256"] not in hashes:
                 advice = "screen the exam again with --overwrite"
-                found = _read_hashes(folder / STORED_HASHES, entry["sha256"], advice)
-                hashes[entry["sha256"]] = found
+                path, digest = folder / STORED_HASHES, entry["sha256"]
+                hashes[digest] = _read_hashes(path, digest, advice)
     if not chosen:
         return None
     every = frozenset().union(*hashes.values())

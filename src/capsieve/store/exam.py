@@ -24,8 +24,6 @@ from capsieve.user_files import open_file
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
 
-__all__ = ["Exam", "exam_folders", "unfinished_exams"]
-
 _ADVICE = "screen the exam again with --overwrite"
 _NAMED = 5  # exams that a message names
 
@@ -93,11 +91,11 @@ class Exam:
             There is no such head or frame, or the table cannot be read.
         """
         self._check_head(head)
-        found = self.record["heads"][str(head)]["found"]
-        if not 0 <= frame < found:
+        frames = self.record["heads"][str(head)]["found"]
+        if not 0 <= frame < frames:
             raise FileError(
                 f"the exam {self.record['exam']} has no frame {frame}; its frames are numbered "
-                f"0 to {found - 1}"
+                f"0 to {frames - 1}"
             )
         rows = self._read("frames", (), [("head", "==", head), ("frame", "==", frame)])
         if not rows.num_rows:
@@ -106,12 +104,17 @@ class Exam:
 
     def field_of_view(self, head: int, rows: int, cols: int) -> FieldOfView | None:
         """Return the field of view for frames of this size; None if they are analysed whole."""
-        for one in self.record["fields_of_view"]:
-            if (one["head"], one["rows"], one["cols"]) == (head, rows, cols):
-                return FieldOfView(
-                    one["shape"], one["row"], one["col"], one["radius"], one["confidence"]
-                )
-        return None
+        return self.fields_of_view(head).get((rows, cols))
+
+    def fields_of_view(self, head: int) -> dict[tuple[int, int], FieldOfView]:
+        """Return the fields of view of a head by rows and columns of the frame."""
+        return {
+            (entry["rows"], entry["cols"]): FieldOfView(
+                entry["shape"], entry["row"], entry["col"], entry["radius"], entry["confidence"]
+            )
+            for entry in self.record["fields_of_view"]
+            if entry["head"] == head
+        }
 
     def thumbnails(self) -> dict[tuple[int, int], bytes]:
         """Return the thumbnails (JPEG) of flagged frames by head and frame."""
@@ -128,7 +131,7 @@ class Exam:
             There is no such head, or the source is missing.
         """
         self._check_head(head)
-        source = next(one for one in self.record["sources"] if one["head"] == head)
+        source = next(entry for entry in self.record["sources"] if entry["head"] == head)
         of_head = [("head", "==", head)]
         frames = self._read("frames", ("file", "packet", "pixel_hash"), of_head)
         packets = PacketTable.from_arrow(self._read("packets", (), of_head))
@@ -139,11 +142,11 @@ class Exam:
         """Return where the source is; the relative path finds a study that was moved."""
         moved = Path(os.path.realpath(self.folder / source["relative"]))
         with file_errors("read", source["path"]):
-            found = [path for path in (Path(source["path"]), moved) if path.exists()]
-        if not found:
+            existing = [path for path in (Path(source["path"]), moved) if path.exists()]
+        if not existing:
             raise FileError(f"the source {source['path']} of the exam is missing; put it back")
         head, stream, names = source["head"], source["stream"], source["names"]
-        return Place(source["kind"], str(found[0]), head, stream, names)
+        return Place(source["kind"], str(existing[0]), head, stream, names)
 
     def _check_head(self, head: int) -> None:
         if head not in self.heads:
@@ -175,19 +178,22 @@ class Exam:
 def _check(schema: pa.Schema, path: Path, table: str, names: list[str]) -> None:
     try:
         content = json.loads((schema.metadata or {})[b"capsieve"])
-        found = content["table"], content["schema"]
+        described = content["table"], content["schema"]
     except (KeyError, TypeError, ValueError):
         raise FileError(
             f"{path} is not a table of capsieve: it has no schema version; {_ADVICE}"
         ) from None
-    if found != (table, SCHEMA):
+    if described != (table, SCHEMA):
         raise FileError(
-            f"{path} is the table {found[0]!r} of schema version {found[1]!r}, this version of "
-            f"capsieve reads {table!r} of {SCHEMA}; {_ADVICE}"
+            f"{path} is the table {described[0]!r} of schema version {described[1]!r}, this "
+            f"version of capsieve reads {table!r} of {SCHEMA}; {_ADVICE}"
         )
     absent = [name for name in names if name not in schema.names]
     if absent:
         raise FileError(f"{path} has no column {', '.join(absent)}; {_ADVICE}")
+    repeated = [name for name in names if schema.names.count(name) > 1]
+    if repeated:
+        raise FileError(f"{path} has several columns {repeated[0]}; {_ADVICE}")
     for name in names:
         there, wanted = schema.field(name).type, TABLES[table].field(name).type
         if there != wanted:
@@ -240,5 +246,6 @@ def unfinished_exams(out: str | os.PathLike[str]) -> list[Path]:
 
 def _folders(out: Path) -> list[Path]:
     with file_errors("list", out, "give the folder that capsieve screen -o wrote"):
-        found = [path for path in out.iterdir() if path.is_dir() and not path.name.startswith(".")]
-    return sorted(found, key=lambda path: natural_key(path.name))
+        visible = [path for path in out.iterdir() if not path.name.startswith(".")]
+        folders = [path for path in visible if path.is_dir()]
+    return sorted(folders, key=lambda path: natural_key(path.name))

@@ -13,8 +13,6 @@ from capsieve.frame_table import Coded, FrameColumns, best_of_events
 from capsieve.results import REJECTED
 from capsieve.store.schema import EVENTS
 
-__all__ = ["COLUMNS", "event_table", "frame_columns", "with_flags"]
-
 _ADVICE = "screen the exam again with --overwrite"
 
 COLUMNS = (
@@ -85,9 +83,9 @@ def _rows(
     unsorted = np.flatnonzero(np.diff(key) <= 0) + 1
     # A near-duplicate is later than the first frame of its run.
     absent = known[(row >= known) | (key[np.minimum(row, known)] != (of_head + first)[known])]
-    for wrong, what in ((unsorted, "are not sorted by head and frame"), (absent, "are damaged")):
+    for wrong, fault in ((unsorted, "are not sorted by head and frame"), (absent, "are damaged")):
         if len(wrong):
-            raise FileError(f"the frames of {names[exam[wrong[0]]]} {what}; {_ADVICE}")
+            raise FileError(f"the frames of {names[exam[wrong[0]]]} {fault}; {_ADVICE}")
     rows = np.full(len(key), -1, np.int64)
     rows[known] = row
     return rows

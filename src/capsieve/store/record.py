@@ -21,20 +21,6 @@ from capsieve.user_files import read_text
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = [
-    "RECORD",
-    "CalibrationRecord",
-    "FieldOfViewRecord",
-    "Flagging",
-    "FrameCounts",
-    "ProblemRecord",
-    "RangeMeasure",
-    "Record",
-    "SourceRecord",
-    "read_record",
-    "write_record",
-]
-
 RECORD = "exam.json"
 
 _ADVICE = "screen the exam again with --overwrite"

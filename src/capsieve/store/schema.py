@@ -6,18 +6,6 @@ import pyarrow as pa
 
 from capsieve.results import Feature
 
-__all__ = [
-    "EVENTS",
-    "FEATURES",
-    "FRAMES",
-    "NEVER_NULL",
-    "PACKETS",
-    "SCHEMA",
-    "SEGMENT",
-    "TABLES",
-    "THUMBNAILS",
-]
-
 SCHEMA = 2
 """Version of the tables and of exam.json. It grows when a name or its meaning changes."""
 
@@ -124,7 +112,7 @@ NEVER_NULL = {
     *(("frames", name) for name in ("head", "frame", "status", "flagged")),
     *(("features", name) for name in ("head", "frame", "radius", "rejected")),
     *(("packets", name) for name in ("head", "size", "crc32", "key", "hidden")),
-    *(("thumbnails", name) for name in ("head", "frame")),
+    *(("thumbnails", name) for name in ("head", "frame", "thumbnail")),
     *(
         ("events", name)
         for name in ("event", "head", "first_frame", "last_frame", "best_frame", "score")
@@ -139,6 +127,8 @@ SEGMENT = pa.schema(
     [
         *(field for field in FRAMES if field.name not in _WHOLE_EXAM),
         pa.field("features", pa.list_(pa.struct(_FEATURE))),
+        # Why score_batch failed for the batch of the frame, which was then scored alone; or null.
+        pa.field("batch_error", pa.string()),
     ]
 )
 """What a worker returns: the frames of a segment, without what depends on the whole exam."""

@@ -10,7 +10,7 @@ import os
 import shutil
 import socket
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,17 +24,6 @@ from capsieve.errors import FileError, OccupiedError, file_errors
 from capsieve.store.choice import STORED_HASHES
 from capsieve.store.record import RECORD
 from capsieve.store.schema import SCHEMA, SEGMENT, TABLES
-
-__all__ = [
-    "LOCK",
-    "Segments",
-    "check_results_replaceable",
-    "locked",
-    "recover_results",
-    "remove_results",
-    "replace_results",
-    "unfinished",
-]
 
 LOCK = ".lock"
 
@@ -146,6 +135,11 @@ class Segments:
         with atomic_write(self._path(head, number)) as temporary:
             temporary.write_bytes(sha256(content).digest() + content)
 
+    def add_errors(self, head: int, number: int, text: str) -> None:
+        """Store the error output of the workers that died while they worked on a segment."""
+        with atomic_write(self._path(head, number).with_suffix(".errors.txt")) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
     def has(self, head: int, number: int) -> bool:
         """Return whether a segment is stored and undamaged."""
         try:
@@ -197,23 +191,28 @@ def replace_results(folder: Path) -> Generator[Path]:
         The files cannot be written.
     """
     staged, ready = folder / _STAGED, folder / _READY
-    with file_errors("write the results to", folder, "the same command continues from here"):
+    with _writing(folder):
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir()
-        try:
-            yield staged
+    try:
+        yield staged  # its writers raise FileError themselves
+        with _writing(folder):
             for path in [*staged.iterdir(), staged]:
                 sync(path)
             staged.replace(ready)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
     _complete_replacement(folder)
+
+
+def _writing(folder: Path) -> AbstractContextManager[None]:
+    return file_errors("write the results to", folder, "the same command continues from here")
 
 
 def _complete_replacement(folder: Path) -> None:
     """Move complete results into the folder; do nothing if there are none."""
     ready = folder / _READY
-    with file_errors("write the results to", folder, "the same command continues from here"):
+    with _writing(folder):
         if not ready.is_dir():
             return
         if (ready / RECORD).exists():

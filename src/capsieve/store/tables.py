@@ -20,15 +20,6 @@ from capsieve.store.record import FrameCounts, ProblemRecord
 from capsieve.store.schema import FEATURES, FRAMES, PACKETS, SCHEMA, SEGMENT, TABLES
 from capsieve.user_files import open_file
 
-__all__ = [
-    "frame_counts",
-    "intact",
-    "number_frames",
-    "packet_table",
-    "problem_records",
-    "write_tables",
-]
-
 _ROW_GROUP = 4096
 
 
@@ -123,14 +114,15 @@ def _count(
 def problem_records(frames: pa.Table) -> list[ProblemRecord]:
     """Return the problems of frames; consecutive frames with the same problem are one record."""
     columns = frames.select([*_KEY, "problem", "time_s", "file"])
-    found: list[ProblemRecord] = []
+    records: list[ProblemRecord] = []
     for row in columns.filter(columns["problem"].is_valid()).to_pylist():
+        last = records[-1] if records else None
         before = row["problem"], row["head"], row["frame"] - 1
-        if found and before == (found[-1]["what"], found[-1]["head"], found[-1]["last_frame"]):
-            found[-1]["frames"] += 1
-            found[-1]["last_frame"], found[-1]["last_time_s"] = row["frame"], row["time_s"]
+        if last is not None and before == (last["what"], last["head"], last["last_frame"]):
+            last["frames"] += 1
+            last["last_frame"], last["last_time_s"] = row["frame"], row["time_s"]
             continue
-        found.append(
+        records.append(
             ProblemRecord(
                 what=row["problem"],
                 head=row["head"],
@@ -142,15 +134,15 @@ def problem_records(frames: pa.Table) -> list[ProblemRecord]:
                 file=row["file"],
             )
         )
-    return found
+    return records
 
 
 def packet_table(packets: Mapping[int, PacketTable | None]) -> pa.Table:
     """Return the packets of all heads, with the columns PACKETS; heads with images have none."""
     tables = [PACKETS.empty_table()]
-    for head, one in sorted(packets.items()):
-        if one is not None:
-            table = one.to_arrow().add_column(0, "head", pa.array(np.full(len(one), head)))
+    for head, of_head in sorted(packets.items()):
+        if of_head is not None:
+            table = of_head.to_arrow().add_column(0, "head", pa.array(np.full(len(of_head), head)))
             tables.append(table.select(PACKETS.names).cast(PACKETS))
     return pa.concat_tables(tables)
 

@@ -16,7 +16,7 @@ from capsieve.frame_table import LabelledFrames
 from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
 from capsieve.learned.features import NAMES
 from capsieve.plurals import plural
-from capsieve.screening.range_check import MEASURED, measures
+from capsieve.screening.range_check import MEASURED, measures, usual_diameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
 from capsieve.statistics.options import EvaluationOptions
@@ -311,7 +311,7 @@ def _quantiles(frames: FrameSet) -> dict[str, tuple[float, float]]:
         for name in MEASURED:
             column = np.asarray(table[name].to_numpy(), np.float64)[places]
             columns[name].append(column[np.isfinite(column)])
-        diameters += [2 * field["radius"] for field in exam.record["fields_of_view"]]
+        diameters += usual_diameters(exam.record["fields_of_view"])
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
     return {
         name: (float(np.quantile(of, 0.01)), float(np.quantile(of, 0.99)))

@@ -2,15 +2,15 @@
 
 import csv
 import io
-import itertools
 import json
 import shutil
 
 import pytest
 
-FIRST, SECOND = "event:0:0-5", "event:0:20-23"
+from support.contents import decision, finding, note, removed, undo
+
+FIRST, SECOND = "event:0:0", "event:0:20"
 EXAM = "/api/exams/small"
-_KEYS = itertools.count(20_000_000)
 
 
 @pytest.fixture
@@ -28,23 +28,28 @@ def carl(anna, open_app):
     return open_app(reader="carl", role="consensus").client()
 
 
-def act(client, kind, content, subject="exam"):
-    body = {"key": f"{next(_KEYS)}", "kind": kind, "subject": subject, "content": content}
-    answer = client.post(f"{EXAM}/entries", json=body)
+def act(client, *contents):
+    answer = client.act(*contents)
     assert answer.status_code == 200, answer.text
-    return answer.json()["number"]
+    return answer.json()[0]["action"]
 
 
 def sign(client):
-    last = client.get(f"{EXAM}/reading").json()["last"]
-    return act(client, "sign", {"statement": "read", "last": last})
+    answer = client.sign()
+    assert answer.status_code == 200, answer.text
 
 
-def accept(client, name, *, frames):
-    """Accept the first event and describe its polyp."""
-    finding = {"head": 0, "frames": frames, "best_frame": frames[0]}
-    act(client, "finding", finding, f"finding:{name}")
-    act(client, "verdict", {"verdict": "accept", "finding": name}, FIRST)
+def accept(client, name, *, frames, event=FIRST):
+    """Accept an event and describe its polyp."""
+    act(client, finding(name, frames), decision(event, "accept", finding=f"finding:{name}"))
+
+
+def decisions(client, reader=""):
+    answer = client.get(f"{EXAM}/reading?reader={reader}" if reader else f"{EXAM}/reading")
+    return {
+        subject: entry["content"]["decision"]
+        for subject, entry in answer.json()["decisions"].items()
+    }
 
 
 def labels(client):
@@ -59,8 +64,8 @@ def readers(client):
 
 
 def test_the_exam_list_shows_the_progress_of_others_without_their_names(anna, bert):
-    act(anna, "note", {"text": "x"})
-    act(bert, "note", {"text": "x"})
+    act(anna, note("x"))
+    act(bert, note("x"))
     sign(bert)
     assert readers(anna) == [("anna", "in reading"), ("", "signed")]
     assert readers(bert) == [("", "in reading"), ("bert", "signed")]
@@ -70,12 +75,12 @@ def test_the_exam_list_shows_the_progress_of_others_without_their_names(anna, be
 
 def test_the_reading_of_another_is_refused_whether_it_was_started_or_not(anna, bert):
     assert anna.get(f"{EXAM}/reading?reader=bert").status_code == 409
-    act(anna, "note", {"text": "x"})
+    act(anna, note("x"))
     assert anna.get(f"{EXAM}/reading?reader=bert").status_code == 409
     assert anna.get(f"{EXAM}/reading?reader=anna").status_code == 200
     sign(anna)
     assert bert.get(f"{EXAM}/reading?reader=anna").status_code == 409
-    act(bert, "note", {"text": "x"})
+    act(bert, note("x"))
     sign(bert)
     assert bert.get(f"{EXAM}/reading?reader=anna").json()["state"] == "signed"
 
@@ -83,20 +88,22 @@ def test_the_reading_of_another_is_refused_whether_it_was_started_or_not(anna, b
 def test_a_consensus_has_the_polyps_that_both_readers_accepted(anna, bert, carl):
     accept(anna, "a", frames=[2, 3])
     accept(bert, "b", frames=[3, 4])
-    act(anna, "verdict", {"verdict": "accept"}, SECOND)
-    act(bert, "verdict", {"verdict": "reject"}, SECOND)
+    act(anna, decision(SECOND, "accept"))
+    act(bert, decision(SECOND, "reject"))
     sign(anna)
     sign(bert)
     begun = carl.get(f"{EXAM}/reading").json()
     assert begun["state"] == "unread"
     assert begun["undoable"] is None
-    assert list(begun["verdicts"]) == [FIRST]
-    act(carl, "verdict", {"verdict": "reject"}, SECOND)
+    assert list(begun["decisions"]) == [FIRST]
+    act(carl, decision(SECOND, "reject"))
     sign(carl)
+    assert decisions(carl) == {FIRST: "accept", SECOND: "reject"}
     signed = carl.get(f"{EXAM}/reading").json()
-    verdicts = {subject: each["verdict"] for subject, each in signed["verdicts"].items()}
-    assert verdicts == {FIRST: "accept", SECOND: "reject"}
-    assert [(each["id"], each["reader"]) for each in signed["findings"]] == [("a", "anna and bert")]
+    found = [(each["content"]["subject"], each["reader"]) for each in signed["findings"]]
+    assert found == [("finding:a", "anna and bert")]
+    statement = signed["signature"]["content"]["statement"]
+    assert all(name in statement for name in ("anna", "bert", "carl"))
     (listed,) = carl.get("/api/exams").json()
     assert (listed["findings"], listed["decided_events"]) == (1, 2)
     report = carl.get(f"{EXAM}/export/report.html").text
@@ -106,53 +113,60 @@ def test_a_consensus_has_the_polyps_that_both_readers_accepted(anna, bert, carl)
     assert labels(carl) == polyps | dict.fromkeys(range(20, 24), "normal")
 
 
-def test_a_consensus_may_decide_otherwise_than_both_readers(anna, bert, carl):
+def test_an_event_on_which_both_readers_agree_takes_no_decision_of_the_consensus(anna, bert, carl):
     for client, name in ((anna, "a"), (bert, "b")):
         accept(client, name, frames=[2])
         sign(client)
-    decided = act(carl, "verdict", {"verdict": "unsure"}, FIRST)
-    act(carl, "finding", {"removed": True}, "finding:a")
-    reading = carl.get(f"{EXAM}/reading").json()
-    assert reading["verdicts"][FIRST]["verdict"] == "unsure"
-    assert reading["findings"] == []
-    assert labels(carl) == {}
-    body = {"key": f"{next(_KEYS)}", "kind": "undo", "subject": "", "content": {}}
-    assert carl.post(f"{EXAM}/entries", json=body | {"undoes": decided}).status_code == 200
-    reading = carl.get(f"{EXAM}/reading").json()
-    assert reading["verdicts"][FIRST]["verdict"] == "accept"
+    answer = carl.act(decision(FIRST, "unsure"))
+    assert answer.status_code == 409
+    assert "Both readers" in answer.json()["detail"]
+    act(carl, removed("finding", "finding:a"))
+    assert carl.get(f"{EXAM}/reading").json()["findings"] == []
 
 
-@pytest.mark.parametrize("verdict", ["unsure", "reject"])
-def test_a_consensus_against_an_event_is_also_against_its_agreed_finding(anna, bert, carl, verdict):
-    for client, name in ((anna, "a"), (bert, "b")):
-        accept(client, name, frames=[2])
-        sign(client)
-    act(carl, "verdict", {"verdict": verdict}, FIRST)
+@pytest.mark.parametrize("word", ["unsure", "reject"])
+def test_a_consensus_against_an_event_is_also_against_its_agreed_finding(anna, bert, carl, word):
+    accept(anna, "a", frames=[0])
+    act(bert, finding("b", [0]), decision(FIRST, "unsure"))
+    sign(anna)
+    sign(bert)
+    assert len(carl.get(f"{EXAM}/reading").json()["findings"]) == 1
+    action = act(carl, decision(FIRST, word))
     assert carl.get(f"{EXAM}/reading").json()["findings"] == []
     assert "polyp" not in labels(carl).values()
+    act(carl, undo(action))
+    assert len(carl.get(f"{EXAM}/reading").json()["findings"]) == 1
 
 
 def test_a_reader_of_both_roles_compares_her_own_reading_in_the_consensus(anna, bert, open_app):
-    act(anna, "verdict", {"verdict": "accept"}, SECOND)
-    act(bert, "verdict", {"verdict": "reject"}, SECOND)
+    act(anna, decision(SECOND, "accept"))
+    act(bert, decision(SECOND, "reject"))
     sign(anna)
     sign(bert)
     consensus = open_app(reader="anna", role="consensus").client()
-    act(consensus, "verdict", {"verdict": "unsure"}, SECOND)
-    compared = consensus.get(f"{EXAM}/reading?reader=anna").json()
-    assert compared["verdicts"][SECOND]["verdict"] == "accept"
-    own = consensus.get(f"{EXAM}/reading").json()
-    assert own["verdicts"][SECOND]["verdict"] == "unsure"
+    act(consensus, decision(SECOND, "unsure"))
+    assert decisions(consensus, "anna")[SECOND] == "accept"
+    assert decisions(consensus)[SECOND] == "unsure"
 
 
-def test_a_consensus_signs_the_frames_that_it_displayed_itself(anna, bert, carl):
+def test_a_reader_who_has_undone_everything_leaves_the_place_to_another(anna, bert, open_app):
+    act(anna, note("x"))
+    third = open_app(reader="dora").client()
+    undone = act(bert, note("x"))
+    assert third.act(note("y")).status_code == 403
+    act(bert, undo(undone))
+    act(third, note("y"))
+    assert bert.act(note("z")).status_code == 403
+
+
+def test_a_consensus_signs_the_frames_that_were_displayed_to_it(anna, bert, carl):
     for client, frames in ((anna, [1, 2]), (bert, [1, 2]), (carl, [3])):
-        batch = {"head": 0, "frames": [[frame, 500.0] for frame in frames]}
-        answer = client.post(f"{EXAM}/seen", json={"key": f"{next(_KEYS)}"} | batch)
-        assert answer.status_code == 200
+        assert client.see(frames).status_code == 200
         sign(client)
     reading = carl.get(f"{EXAM}/reading").json()
-    assert reading["signature"]["seen_frames"] == reading["seen"]["frames"] == 1
+    signed = reading["signature"]["content"]
+    assert signed["displayed_frames"] == reading["seen"]["displayed"] == 1
+    assert [(each["reader"], each["role"]) for each in signed["viewed"]] == [("carl", "consensus")]
 
 
 def test_readings_of_another_screening_are_not_compared(results, tmp_path, open_app):
@@ -162,12 +176,14 @@ def test_readings_of_another_screening_are_not_compared(results, tmp_path, open_
         for name in ("anna", "bert")
     ]
     for client in clients:
-        act(client, "verdict", {"verdict": "accept"}, FIRST)
+        act(client, decision(FIRST, "accept"))
         sign(client)
     assert clients[0].get(f"{EXAM}/agreement").status_code == 200
     record = tmp_path / "out" / "small" / "exam.json"
-    changed = json.loads(record.read_text()) | {"tables": {"frames.parquet": "1" * 64}}
+    changed = json.loads(record.read_text()) | {"versions": {"capsieve": "another"}}
     record.write_text(json.dumps(changed))
     answer = clients[0].get(f"{EXAM}/agreement")
     assert answer.status_code == 409
     assert "another screening" in answer.json()["detail"]
+    report = clients[0].get(f"{EXAM}/export/report.html").text
+    assert "kappa" not in report

@@ -2,17 +2,15 @@
 
 import pytest
 
+from support.contents import decision, note
 from support.small_exam import EVENTS_OF_SMALL, FRAMES, SIZE
 
-EVENT = "event:0:{}-{}".format(*EVENTS_OF_SMALL[0])
-NOTE = {"key": "note-0001", "kind": "note", "subject": "exam", "content": {"text": "x"}}
-VERDICT = {"key": "verdict-1", "kind": "verdict", "subject": EVENT}
-VERDICT |= {"content": {"verdict": "reject"}}
+EVENT = f"event:0:{EVENTS_OF_SMALL[0][0]}"
 
 
 def test_the_app_describes_its_user_and_workflow(client):
     about = client.get("/api/room").json()
-    assert (about["way"], about["reader"], about["role"]) == ("single", "anna", "reader")
+    assert (about["workflow"], about["reader"], about["role"]) == ("single", "anna", "reader")
     assert (about["exams"], about["readers"]) == (1, ["anna"])
     assert about["disclaimer"]
 
@@ -20,7 +18,7 @@ def test_the_app_describes_its_user_and_workflow(client):
 def test_the_list_shows_frames_and_the_progress_of_the_reading(client):
     (exam,) = client.get("/api/exams").json()
     assert (exam["exam"], exam["state"], exam["frames"]) == ("small", "unread", FRAMES)
-    assert client.post("/api/exams/small/entries", json=VERDICT).status_code == 200
+    assert client.act(decision(EVENT, "reject")).status_code == 200
     (exam,) = client.get("/api/exams").json()
     assert (exam["state"], exam["decided_events"]) == ("in reading", 1)
     assert exam["readers"] == [{"reader": "anna", "state": "in reading"}]
@@ -29,7 +27,7 @@ def test_the_list_shows_frames_and_the_progress_of_the_reading(client):
 def test_the_list_shows_entries_of_another_server_on_the_same_database(client, open_app):
     assert client.get("/api/exams").json()[0]["state"] == "unread"
     other = open_app(reader="bert").client()
-    assert other.post("/api/exams/small/entries", json=NOTE).status_code == 200
+    assert other.act(note("x")).status_code == 200
     (exam,) = client.get("/api/exams").json()
     assert (exam["state"], exam["readers"][0]["reader"]) == ("in reading", "bert")
 

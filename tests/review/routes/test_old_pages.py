@@ -6,10 +6,12 @@ import shutil
 
 import pytest
 
+from support.contents import decision, note, removed
+
 EXAM = "/api/exams/small"
-NOTE = {"key": "note-0001", "kind": "note", "subject": "exam", "content": {"text": "x"}}
-BATCH = {"key": "batch-01", "head": 0, "frames": [[0, 100]]}
-BOTH = pytest.mark.parametrize(("route", "body"), [("entries", NOTE), ("seen", BATCH)])
+ACTION = {"key": "note-0001", "entries": [note("x")]}
+SHOWN = {"head": 0, "displayed": [{"head": 0, "first": 0, "last": 0}], "viewed": []}
+BOTH = pytest.mark.parametrize(("route", "body"), [("entries", ACTION), ("viewed", SHOWN)])
 
 
 @pytest.fixture
@@ -21,29 +23,24 @@ def out(results, tmp_path):
 def screen_again(out):
     path = out / "small" / "exam.json"
     record = json.loads(path.read_text())
-    record["tables"] = {"frames.parquet": "1" * 64}
+    record["versions"] = {"capsieve": "another"}
     path.write_text(json.dumps(record))
-
-
-def screening(client):
-    return client.get(EXAM).json()["screening"]
 
 
 def assert_nothing_stored(client):
     assert client.get(f"{EXAM}/entries").json() == []
-    assert client.get(f"{EXAM}/reading").json()["seen"]["frames"] == 0
+    assert client.get(f"{EXAM}/reading").json()["seen"]["displayed"] == 0
 
 
 @BOTH
 def test_a_request_of_the_present_reader_and_screening_is_accepted(client, route, body):
-    own = {"reader": "anna", "role": "reader", "screening": screening(client)}
-    assert client.post(f"{EXAM}/{route}", json=body | own).status_code == 200
+    assert client.post(f"{EXAM}/{route}", json=body | client.who()).status_code == 200
 
 
 @BOTH
 @pytest.mark.parametrize("other", [{"reader": "bert"}, {"role": "validator"}])
 def test_a_request_in_the_name_of_another_reader_is_rejected(client, route, body, other):
-    answer = client.post(f"{EXAM}/{route}", json=body | {"reader": "anna"} | other)
+    answer = client.post(f"{EXAM}/{route}", json=body | client.who() | other)
     assert answer.status_code == 401
     assert_nothing_stored(client)
 
@@ -51,17 +48,17 @@ def test_a_request_in_the_name_of_another_reader_is_rejected(client, route, body
 @BOTH
 def test_a_request_of_an_old_screening_is_rejected(open_app, out, route, body):
     client = open_app(out).client()
-    old = screening(client)
+    old = client.who()
     screen_again(out)
-    assert screening(client) != old
-    answer = client.post(f"{EXAM}/{route}", json=body | {"screening": old})
+    assert client.who() != old
+    answer = client.post(f"{EXAM}/{route}", json=body | old)
     assert answer.status_code == 409
     assert_nothing_stored(client)
 
 
 def test_a_repeated_request_gets_the_entry_stored_before_the_new_screening(open_app, out):
     client = open_app(out).client()
-    body = NOTE | {"screening": screening(client)}
+    body = ACTION | client.who()
     first = client.post(f"{EXAM}/entries", json=body).json()
     screen_again(out)
     assert client.post(f"{EXAM}/entries", json=body).json() == first
@@ -69,18 +66,32 @@ def test_a_repeated_request_gets_the_entry_stored_before_the_new_screening(open_
 
 def test_entries_of_an_old_screening_are_a_problem_and_cannot_be_signed(open_app, out):
     client = open_app(out).client()
-    client.post(f"{EXAM}/entries", json=NOTE)
+    client.act(decision("event:0:0", "accept"))
     screen_again(out)
-    (problem,) = client.get(f"{EXAM}/reading").json()["problems"]
+    reading = client.get(f"{EXAM}/reading").json()
+    (problem,) = reading["problems"]
+    assert [entry["number"] for entry in reading["misfits"]] == [1]
     assert problem in client.get("/api/exams").json()[0]["problems"]
-    body = {"kind": "sign", "subject": "exam", "content": {"statement": "read", "last": 1}}
-    answer = client.post(f"{EXAM}/entries", json=body | {"key": "sign-0001"})
-    assert answer.status_code == 409
+    assert client.sign().status_code == 409
+    client.act(removed("decision", "event:0:0"))
+    assert client.get(f"{EXAM}/reading").json()["problems"] == []
+    assert client.sign().status_code == 200
+
+
+def test_frames_displayed_on_an_old_screening_are_not_counted(open_app, out):
+    client = open_app(out).client()
+    client.see(range(10))
+    screen_again(out)
+    assert client.get(f"{EXAM}/reading").json()["seen"]["displayed"] == 0
+    client.see([3])
+    assert client.get(f"{EXAM}/reading").json()["seen"]["displayed"] == 1
+    content = client.sign().json()[0]["content"]
+    assert content["displayed_frames"] == 1
 
 
 def test_entries_of_an_old_screening_are_not_exported_as_labels_and_are_reported(open_app, out):
     client = open_app(out).client()
-    client.post(f"{EXAM}/entries", json=NOTE)
+    client.act(note("x"))
     assert client.get(f"{EXAM}/export/labels.csv").status_code == 200
     screen_again(out)
     assert client.get(f"{EXAM}/export/labels.csv").status_code == 409

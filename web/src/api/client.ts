@@ -5,10 +5,10 @@ import { parsePack, type Packed } from "./pack.ts";
 import type {
   Action,
   Agreement,
-  Entry,
   Evidence,
   Exam,
   ExamRow,
+  LogEntry,
   Reading,
   Room,
 } from "./types.ts";
@@ -71,12 +71,12 @@ export const api = {
       `${examPath(exam)}/reading${reader ? `?reader=${encodeURIComponent(reader)}` : ""}`,
     ),
   entries: (exam: string, after: number) =>
-    json<Entry[]>(`${examPath(exam)}/entries?after=${after}`),
+    json<LogEntry[]>(`${examPath(exam)}/entries?after=${after}`),
   agreement: (exam: string) => json<Agreement>(`${examPath(exam)}/agreement`),
   evidence: (exam: string, head: number, frame: number, signal?: AbortSignal) =>
     json<Evidence>(`${examPath(exam)}/evidence/${head}/${frame}`, signal ? { signal } : {}),
-  seen: (exam: string) =>
-    json<Record<string, { milliseconds: string }>>(`${examPath(exam)}/seen`),
+  viewed: (exam: string) =>
+    json<Record<string, { frames: number; displayed: string; viewed: string }>>(`${examPath(exam)}/viewed`),
 
   async columns(exam: string, head: number): Promise<Columns> {
     const answer = await request(`${examPath(exam)}/timeline?head=${head}`);
@@ -109,7 +109,7 @@ export const api = {
     `${examPath(exam)}/export/${file}`,
 
   logout: () => request("logout", { method: "POST" }),
-  act: (exam: string, action: Action) => post<Entry>(`${examPath(exam)}/entries`, action),
+  act: (exam: string, action: Action) => post<LogEntry[]>(`${examPath(exam)}/entries`, action),
   saw: (exam: string, body: unknown, leaving = false) =>
-    post<unknown>(`${examPath(exam)}/seen`, body, leaving),
+    post<unknown>(`${examPath(exam)}/viewed`, body, leaving),
 };

@@ -1,7 +1,7 @@
 // What the server sends and takes: the shapes of the HTTP interface, and nothing else.
 
 export type State = "unread" | "in reading" | "signed";
-export type Way = "single" | "validated" | "blind";
+export type Workflow = "single" | "validated" | "blind";
 export type Role = "reader" | "pre-reader" | "validator" | "consensus";
 export type Verdict = "accept" | "reject" | "unsure";
 export type Size = "diminutive" | "small" | "large";
@@ -27,7 +27,7 @@ export type Landmark =
 
 export interface Room {
   version: string;
-  way: Way;
+  workflow: Workflow;
   /** The room's id, as long as its database is the same. */
   room: string;
   reader: string;
@@ -43,9 +43,8 @@ export interface Room {
 
 export interface ExamRow {
   exam: string;
-  title: string;
   state: State;
-  version: number;
+  revision: number;
   urgent: boolean;
   frames: number;
   heads: number[];
@@ -54,6 +53,8 @@ export interface ExamRow {
   flagged_frames: number;
   to_read: number;
   decided_events: number;
+  /** Pre-reader decisions that were not displayed to this validator. */
+  to_validate: number;
   findings: number;
   complete: boolean;
   problems: string[];
@@ -127,89 +128,157 @@ export interface Evidence {
   maps: string[];
 }
 
-export interface FindingContent {
+export interface Span {
   head: number;
-  frames: number[];
-  best_frame: number;
+  first: number;
+  last: number;
+}
+
+export interface Spot {
+  head: number;
+  frame: number;
+}
+
+export interface DecisionContent {
+  kind: "decision";
+  subject: string;
+  decision: Verdict;
+  /** The displayed frame. */
+  frame: number;
+  finding: string | null;
+}
+
+export interface FindingContent {
+  kind: "finding";
+  subject: string;
+  spans: Span[];
+  best: Spot;
   size: Size | null;
-  size_frame: number | null;
+  size_on: Spot | null;
   paris: Paris | null;
   segment: Location | null;
   place: { row: number; col: number } | null;
   urgent: boolean;
   note: string;
-  missed_by_sieve: boolean;
+  missed: boolean;
 }
 
-export interface Finding extends FindingContent {
-  id: string;
-  reader: string;
-  time: string;
-  number: number;
-  confirmed: boolean | null;
+export interface LandmarkContent {
+  kind: "landmark";
+  subject: string;
+  head: number;
+  frame: number;
 }
 
-export interface VerdictSaid {
-  verdict: Verdict | null;
-  reader: string;
-  time: string;
-  number: number;
-  confirmed?: boolean | null;
-  finding?: string | null;
+export interface CleanlinessContent {
+  kind: "cleanliness";
+  subject: string;
+  grade: number;
 }
 
-export interface Note {
+export interface NoteContent {
+  kind: "note";
   subject: string;
   text: string;
-  reader: string;
-  time: string;
-  number: number;
 }
 
-export interface Signature {
-  hash: string;
-  reader: string;
-  time: string;
-  version: number;
+export interface UrgentContent {
+  kind: "urgent";
+  subject: "exam";
+  text: string;
 }
+
+export interface RemovedContent {
+  kind: "removed";
+  of: "decision" | "finding" | "landmark" | "cleanliness" | "urgent";
+  subject: string;
+}
+
+export interface UndoContent {
+  kind: "undo";
+  action: number;
+}
+
+export interface SignContent {
+  kind: "sign";
+  statement: string;
+  last: number;
+  offered: string[];
+  opened: string[];
+  reasons: Record<string, string>;
+}
+
+export interface SignatureContent extends SignContent {
+  hash: string;
+  displayed_frames: number;
+  viewed_frames: number;
+  frames: number;
+}
+
+export interface ReopenContent {
+  kind: "reopen";
+  reason: string;
+}
+
+/** What the page sends as an entry. */
+export type Content =
+  | DecisionContent
+  | FindingContent
+  | LandmarkContent
+  | CleanlinessContent
+  | NoteContent
+  | UrgentContent
+  | RemovedContent
+  | UndoContent
+  | SignContent
+  | ReopenContent;
+
+/** An entry; the page makes some before the server has answered, with the number -1. */
+export interface Entry<C = Content> {
+  number: number;
+  action: number;
+  reader: string;
+  role: string;
+  time: string;
+  kind: string;
+  content: C;
+}
+
+/** An entry as the server sends a log: what cannot be read has no content. */
+export type LogEntry = Entry<Content | null>;
 
 export interface Reading {
   exam: string;
-  version: number;
+  revision: number;
   state: State;
-  verdicts: Record<string, VerdictSaid>;
-  findings: Finding[];
-  landmarks: Partial<
-    Record<Landmark, { head: number; frame: number; reader: string; time: string }>
-  >;
+  /** By the name of the event or frame. */
+  decisions: Record<string, Entry<DecisionContent>>;
+  /** In the order of the exam: their place is their number. */
+  findings: Entry<FindingContent>[];
+  landmarks: Partial<Record<Landmark, Entry<LandmarkContent>>>;
   cleanliness: {
     segments: Partial<Record<Segment, number | null>>;
     sum: number | null;
     words: string | null;
   };
-  notes: Note[];
+  notes: Entry<NoteContent>[];
   urgent: boolean;
-  signature: Signature | null;
+  signature: Entry<SignatureContent | null> | null;
   undoable: number | null;
   redoable: number | null;
-  seen: { frames: number; of: number };
-  /** Entries that cannot be read, or were made on another screening: a sentence each. */
-  problems?: string[];
+  seen: { displayed: number; viewed: number; of: number };
+  /** Entries that cannot be read, or do not fit the exam: a sentence each. */
+  problems: string[];
+  /** Decisions that do not fit the exam: to be taken back. */
+  misfits: LogEntry[];
+  /** Everybody whose decisions count. */
+  readers: string[];
+  /** What a signature of this reading would state. */
+  statement: string;
+  to_validate: { entry: LogEntry; frame: Spot }[];
   /** The number of the last entry that is counted in. */
-  last?: number;
+  last: number;
 }
-
-export type Kind =
-  | "verdict"
-  | "finding"
-  | "landmark"
-  | "cleanliness"
-  | "note"
-  | "urgent"
-  | "confirm"
-  | "undo"
-  | "sign"
-  | "reopen";
 
 /** What was the case when the exam was opened: the server takes nothing where it is so no longer. */
 export interface Opened {
@@ -218,22 +287,10 @@ export interface Opened {
   screening: string;
 }
 
-/** What the page says, together with Opened; the server adds number and time. */
+/** What the page sends, together with Opened: all entries are stored, or none. */
 export interface Action {
   key: string;
-  kind: Kind;
-  subject: string;
-  content: Record<string, unknown>;
-  undoes?: number | null;
-}
-
-export interface Entry extends Action {
-  number: number;
-  exam: string;
-  version: number;
-  reader: string;
-  role: Role;
-  time: string;
+  entries: Content[];
 }
 
 export interface Difference {
@@ -241,18 +298,20 @@ export interface Difference {
   a: string;
   b: string;
   head: number;
-  frames: number[];
+  first: number;
+  last: number;
 }
 
 export interface Agreement {
+  readers: string[];
   kappa: number | null;
   interval: number[] | null;
-  /** Why there is no kappa. */
-  reason?: string | null;
-  words?: string[];
+  /** Why there is no kappa, or no interval. */
+  reason: string;
+  words: string[];
   /** Row: first reading; column: second. */
   table: number[][];
-  decided?: number;
-  undecided?: number;
+  decided: number;
+  undecided: number;
   differences: Difference[];
 }

@@ -15,7 +15,7 @@ import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
 import type { Overlays } from "./panel/why.ts";
 import type { Screen } from "./screen.ts";
-import { allDecided, ownEvents, type Session } from "./session.ts";
+import { allDecided, ownEvents, toValidate, type Session } from "./session.ts";
 import { openReopening, openSigning, signBarrier } from "./signing.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { Watched } from "../emitter.ts";
@@ -48,7 +48,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
   };
   const event = (by: number) => (): void => {
     const count = session.events.length;
-    if (count === 0) return toast("The sieve flagged nothing in this exam.");
+    if (count === 0) return toast("The detector flagged nothing in this exam.");
     screen.choose(Math.min(Math.max(session.selected + by, 0), count - 1));
   };
   const verdict = (which: Verdict) => (repeat: boolean): void => {
@@ -89,6 +89,10 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     nextEvent: event(1),
     previousEvent: event(-1),
     nextOpen: () => {
+      const waiting = toValidate(session);
+      const here = screen.here();
+      const other = waiting.find(({ head, frame }) => head !== here.head || frame !== here.frame) ?? waiting[0];
+      if (other) return screen.jump(other.head, other.frame);
       const next = nextUndecided(session.events, session.reading.get(), session.selected, ownEvents(session));
       if (next < 0) toast(allDecided(session));
       else screen.choose(next);
@@ -110,7 +114,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
       if (!repeat) deciding.missed();
     },
     size: withFinding((id) =>
-      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_frame: screen.here().frame }) }))),
+      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: screen.here() }) }))),
     ),
     paris: withFinding((id) =>
       openChord("Paris", PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) }))),
@@ -118,7 +122,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     segment: withFinding((id) =>
       openChord("Segment", LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) }))),
     ),
-    best: withFinding((id) => deciding.change(id, { best_frame: screen.here().frame })),
+    best: withFinding((id) => deciding.change(id, { best: screen.here() })),
     landmark: () =>
       openChord("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
     clean: () =>
@@ -130,12 +134,10 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     urgent: (repeat) => {
       if (!repeat) deciding.urgent();
     },
-    agree: () => deciding.confirm(true),
-    disagree: () => deciding.confirm(false),
     undo: () => void deciding.undo(),
     redo: () => void deciding.redo(),
     differences: () => {
-      if (session.room.way === "blind") desk.differences();
+      if (session.room.workflow === "blind") desk.differences();
       else toast("Nobody reads blind in this room.");
     },
     sign: () => {

@@ -8,7 +8,7 @@ import { verdictOn } from "../model/rank.ts";
 import { eventSubject } from "../model/subjects.ts";
 import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
 import type { Screen } from "./screen.ts";
-import { framesOf, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 
 export async function openConsensus(session: Session, screen: Screen): Promise<void> {
   const title = "Where the readers differ";
@@ -19,7 +19,7 @@ export async function openConsensus(session: Session, screen: Screen): Promise<v
     openDialog(title, [h("p", {}, error instanceof Error ? error.message : String(error))]);
     return;
   }
-  const [a, b] = session.others.get().map(({ reader }) => reader);
+  const [a, b] = agreement.readers;
   const names: Names = [a ?? "First reader", b ?? "Second reader"];
   const differences = worthARow(session, [...agreement.differences, ...undecidedByBoth(session)]);
   const mayDecide = session.room.role === "consensus";
@@ -27,7 +27,7 @@ export async function openConsensus(session: Session, screen: Screen): Promise<v
     dialog.close();
     const place = session.events.findIndex((event) => eventSubject(event) === one.subject);
     if (place >= 0) screen.choose(place);
-    else if (one.frames[0] !== undefined) screen.jump(one.head, one.frames[0]);
+    else screen.jump(one.head, one.first);
   };
   const row = (one: Difference): HTMLElement =>
     h(
@@ -48,7 +48,7 @@ export async function openConsensus(session: Session, screen: Screen): Promise<v
       agreement.undecided ? h("p", { class: "soft" }, `Not counted: ${plural(agreement.undecided, "event")} that one or both did not decide.`) : null,
       differences.length === 0 ? h("p", {}, "They differ nowhere.") : null,
       differences.length > 0 && mayDecide
-        ? h("p", { class: "soft" }, `${count(open)} of ${count(differences.length)} open. Show goes to the frames: A, R or U then decides an event, M takes over a polyp that the sieve missed. Enter goes to the next that is open.`)
+        ? h("p", { class: "soft" }, `${count(open)} of ${count(differences.length)} open. Show goes to the frames: A, R or U then decides an event, M takes over a polyp that the detector missed. Enter goes to the next that is open.`)
         : null,
       differences.length > 0
         ? h(
@@ -76,7 +76,8 @@ function undecidedByBoth(session: Session): Difference[] {
       a: "undecided",
       b: "undecided",
       head: event.head,
-      frames: framesOf(session, event),
+      first: event.first_frame,
+      last: event.last_frame,
     }));
 }
 
@@ -88,9 +89,10 @@ function worthARow(session: Session, differences: readonly Difference[]): Differ
       (event) =>
         event.head === one.head &&
         subjects.has(eventSubject(event)) &&
-        one.frames.some((frame) => frame >= event.first_frame && frame <= event.last_frame),
+        one.first <= event.last_frame &&
+        event.first_frame <= one.last,
     );
-  const at = ({ head, frames }: Difference): number => session.positions.get(head)?.[frames[0] ?? 0] ?? 0;
+  const at = ({ head, first }: Difference): number => session.positions.get(head)?.[first] ?? 0;
   return differences
     .filter((one) => !one.subject.startsWith("finding:") || !within(one))
     .toSorted((one, other) => at(one) - at(other));
@@ -98,10 +100,10 @@ function worthARow(session: Session, differences: readonly Difference[]): Differ
 
 /** What the consensus says of a difference; null while it says nothing. */
 function decidedOn(session: Session, one: Difference): string | null {
-  const { verdicts, findings } = session.reading.get();
-  const verdict = verdicts[one.subject]?.verdict;
-  if (verdict) return said(verdict);
-  const met = findings.some((finding) => finding.head === one.head && finding.frames.some((frame) => one.frames.includes(frame)));
+  const { decisions, findings } = session.reading.get();
+  const decision = decisions[one.subject]?.content.decision;
+  if (decision) return said(decision);
+  const met = findings.some(({ content }) => content.spans.some(({ head, first, last }) => head === one.head && first <= one.last && one.first <= last));
   return one.subject.startsWith("finding:") && met ? "finding" : null;
 }
 
@@ -111,23 +113,22 @@ function said(word: string): string {
 }
 
 function kappaWords({ kappa, interval, reason, decided }: Agreement): string {
-  if (kappa === null) return reason ?? "Kappa cannot be worked out.";
+  if (kappa === null) return reason || "Kappa is not defined.";
   const [low, high] = interval ?? [];
   const between = low === undefined || high === undefined ? "" : ` (95 %: ${value(low)} to ${value(high)})`;
-  return `Kappa ${value(kappa)}${between}${decided === undefined ? "" : ` over ${plural(decided, "event")} that both decided`}.`;
+  return `Kappa ${value(kappa)}${between} over ${plural(decided, "event")} that both decided.`;
 }
 
 function nameOf(session: Session, one: Difference): string {
   const place = session.events.findIndex((event) => eventSubject(event) === one.subject);
-  const first = one.frames[0] ?? 0;
+  const { first } = one;
   const kind = place >= 0 ? `Event ${place + 1}` : one.subject.startsWith("finding:") ? "Finding" : "Frame";
   const time = session.hasTimes ? `, ${clock(session.positions.get(one.head)?.[first] ?? NaN)}` : "";
   const head = session.exam.heads.length > 1 ? `, head ${one.head}` : "";
   return `${kind}${time}${head}, frame ${count(first)}`;
 }
 
-function crossTable({ words, table }: Agreement, [a, b]: Names): HTMLElement | null {
-  if (!words || table.length !== words.length) return null;
+function crossTable({ words, table }: Agreement, [a, b]: Names): HTMLElement {
   return h(
     "table",
     { class: "values crossed" },

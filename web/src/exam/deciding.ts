@@ -1,33 +1,36 @@
-// Decisions: each becomes one or two entries. Only undo takes one back.
+// Decisions: each is one action, which is stored and undone as a whole.
 
 import { api } from "../api/client.ts";
-import type { Entry, FindingContent, Landmark, Segment, Verdict } from "../api/types.ts";
+import type { Content, Entry, FindingContent, Landmark, LogEntry, Reading, Segment, SieveEvent, Verdict } from "../api/types.ts";
 import { announce } from "../announce.ts";
-import { toast } from "../dialog.ts";
+import { openDialog, toast } from "../dialog.ts";
+import { button, h } from "../dom.ts";
 import { SEGMENT_WORDS } from "../model/clear.ts";
-import { partnerOf } from "../model/pairs.ts";
 import { nextUndecided } from "../model/rank.ts";
-import { eventSubject, findingIdOf, findingSubject, frameSubject } from "../model/subjects.ts";
+import { eventSubject, findingOfEvent, frameSubject, shows, spansOf, withFrame } from "../model/subjects.ts";
+import { actionWords } from "../model/telling.ts";
 import { LANDMARKS, VERDICTS } from "../model/words.ts";
 import { newKey } from "../saving/saver.ts";
 import { settings } from "../settings.ts";
 import { findingOf } from "./findings.ts";
 import type { Screen } from "./screen.ts";
-import { allDecided, eventOf, framesOf, ownEvents, type Session } from "./session.ts";
+import { allDecided, eventOf, framesOf, isOpen, ownEvents, type Session } from "./session.ts";
 
 export interface Deciding {
   onEvent(verdict: Verdict): void;
   onFrame(verdict: Verdict): void;
+  /** Mark a polyp on the drawn frame. */
   missed(): void;
-  change(id: string, change: Partial<FindingContent>): void;
-  remove(id: string): void;
+  change(subject: string, change: Partial<FindingContent>): void;
+  remove(subject: string): void;
   landmark(name: Landmark): void;
   unmark(name: Landmark): void;
   grade(segment: Segment, grade: number | null): void;
   /** False where it was not taken: the words stay where they were written. */
   note(subject: string, text: string): boolean;
   urgent(): void;
-  confirm(agrees: boolean): void;
+  /** Take back what does not fit the exam. */
+  withdraw(entry: LogEntry): void;
   undo(): Promise<void>;
   redo(): Promise<void>;
 }
@@ -35,7 +38,7 @@ export interface Deciding {
 const shortId = (): string => newKey().replaceAll("-", "").slice(0, 12);
 
 export function makeDeciding(session: Session, screen: Screen): Deciding {
-  const { events, reading, act } = session;
+  const { events, reading, act, room } = session;
   const name = session.exam.exam;
 
   /** Whether a requested frame is not drawn yet: then nothing is decided. */
@@ -44,34 +47,60 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     return screen.player.waiting();
   };
 
-  const blank = (head: number, frames: number[], best: number): FindingContent => ({
-    head,
-    frames,
-    best_frame: best,
+  const flagged = (head: number, frame: number): boolean => session.columns.get(head)?.flagged[frame] === 1;
+
+  const blank = (subject: string, head: number, frames: number[], best: number): FindingContent => ({
+    kind: "finding",
+    subject,
+    spans: spansOf(head, frames),
+    best: { head, frame: best },
     size: null,
-    size_frame: null,
+    size_on: null,
     paris: null,
     segment: null,
     place: null,
     urgent: false,
     note: "",
-    missed_by_sieve: false,
+    missed: false,
   });
 
   /** Change fields of a finding; the frame its size was judged on is one of its frames. */
-  const change = (id: string, changes: Partial<FindingContent>): void => {
+  const change = (subject: string, changes: Partial<FindingContent>): void => {
     // A note is sent when its field loses the focus, also by the click that requests another frame.
     if (!("note" in changes) && waiting()) return;
-    const finding = reading.get().findings.find((one) => one.id === id);
+    const finding = reading.get().findings.find(({ content }) => content.subject === subject);
     if (finding === undefined) return;
-    const { head, frames, best_frame, size, size_frame, paris, segment, place, urgent, note, missed_by_sieve } = finding;
-    const old = { head, frames, best_frame, size, size_frame, paris, segment, place, urgent, note, missed_by_sieve };
-    const content = { ...old, ...changes };
-    if (content.size === null) content.size_frame = null;
-    else content.size_frame ??= content.best_frame;
-    const needed = [content.best_frame, content.size_frame].filter((frame) => frame !== null);
-    content.frames = [...new Set([...content.frames, ...needed])].sort((a, b) => a - b);
-    act("finding", findingSubject(id), content);
+    const content = { ...finding.content, ...changes };
+    content.size_on = content.size === null ? null : (content.size_on ?? content.best);
+    for (const spot of [content.best, content.size_on]) {
+      if (spot !== null && !shows(content, spot.head, spot.frame)) {
+        content.spans = withFrame(content.spans, spot.head, spot.frame);
+      }
+    }
+    content.missed &&= !content.spans.some(({ head, first, last }) => {
+      for (let frame = first; frame <= last; frame++) if (flagged(head, frame)) return true;
+      return false;
+    });
+    act(content);
+  };
+
+  /** What accepting, rejecting or being unsure about an event writes; nothing where it stands already. */
+  const decision = (event: SieveEvent, verdict: Verdict, frame: number): Content[] => {
+    const subject = eventSubject(event);
+    const accepts = verdict === "accept";
+    const known = findingOf(reading.get(), event);
+    const finding = known?.content.subject ?? findingOfEvent(event);
+    const said = reading.get().decisions[subject];
+    // The validator's own decision replaces the pre-reader's.
+    const others = (entry: Entry<unknown> | undefined): boolean => room.role === "validator" && entry?.role === "pre-reader";
+    if (said?.content.decision === verdict && accepts === (known !== undefined) && !others(said)) return [];
+    const contents: Content[] = [];
+    if (accepts && known === undefined) {
+      const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
+      contents.push({ ...blank(finding, event.head, framesOf(session, event), event.best_frame), place });
+    } else if (accepts && known !== undefined && others(known)) contents.push(known.content);
+    else if (!accepts && known !== undefined) contents.push({ kind: "removed", of: "finding", subject: finding });
+    return [...contents, { kind: "decision", subject, decision: verdict, frame, finding: accepts ? finding : null }];
   };
 
   const onEvent = (verdict: Verdict): void => {
@@ -79,24 +108,11 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     const target = screen.target();
     if (target === null) return toast("No event is shown. Go to one (N), or press Shift for the frame.");
     const { event, frame } = target;
-    const subject = eventSubject(event);
-    const accepts = verdict === "accept";
-    const known = findingOf(reading.get(), event);
-    const id = known?.id ?? findingIdOf(event); // of the finding that an accepted event shows
-    const same = reading.get().verdicts[subject]?.verdict === verdict && accepts === (known !== undefined);
-    if (!same) {
-      if (accepts && known === undefined) {
-        const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
-        const content = { ...blank(event.head, framesOf(session, event), event.best_frame), place };
-        if (!act("finding", findingSubject(id), { ...content })) return;
-      } else if (!accepts && known !== undefined) {
-        if (!act("finding", findingSubject(id), { removed: true })) return;
-      }
-      const content = { verdict, event: event.event, best_frame: event.best_frame, finding: accepts ? id : null, frame };
-      if (!act("verdict", subject, content)) return;
-    }
+    if (!isOpen(session, event)) return toast("Both readers agree on this event: there is nothing to decide.");
+    const contents = decision(event, verdict, frame);
+    if (contents.length > 0 && !act(...contents)) return;
     announce(`Event ${events.indexOf(event) + 1}: ${VERDICTS[verdict].words}`);
-    if (accepts) session.finding.set(id);
+    if (verdict === "accept") session.finding.set(findingOf(reading.get(), event)?.content.subject ?? null);
     else if (settings().goOn) {
       const next = nextUndecided(events, reading.get(), events.indexOf(event), ownEvents(session));
       if (next >= 0) screen.choose(next);
@@ -108,13 +124,47 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const spoken = (head: number, frame: number): string =>
     `${session.exam.heads.length > 1 ? `head ${head}, ` : ""}frame ${frame}`;
 
-  const entries = (): Promise<Entry[]> => api.entries(name, 0);
+  const mark = (head: number, frame: number): void => {
+    const subject = `finding:${shortId()}`;
+    const missed = !flagged(head, frame);
+    if (!act({ ...blank(subject, head, [frame], frame), missed })) return;
+    session.finding.set(subject);
+    toast(`${missed ? "Missed polyp" : "Polyp"}: ${spoken(head, frame)}`);
+  };
 
-  /** Undo one entry (or an undo), once everything before it is saved. */
-  const takeBack = async (number: number): Promise<void> => {
-    if (!act("undo", "", {}, number)) return;
-    await session.saver.empty(name);
-    await session.refresh();
+  /** A polyp on a flagged frame is most often that of its event. */
+  const offerEvent = (event: SieveEvent, head: number, frame: number): void => {
+    const number = events.indexOf(event) + 1;
+    const dialog = openDialog(`This frame is in event ${number}`, [
+      h("p", {}, "The detector flagged it: accept the event, or mark another polyp on this frame alone."),
+      h(
+        "div",
+        { class: "row" },
+        button(`Accept event ${number}`, () => {
+          dialog.close();
+          onEvent("accept");
+        }, { class: "primary", focus: true }),
+        button("Another polyp", () => {
+          dialog.close();
+          mark(head, frame);
+        }),
+        button("Cancel", () => dialog.close()),
+      ),
+    ]);
+  };
+
+  const missed = (): void => {
+    if (waiting()) return;
+    if (reading.get().state === "signed" || session.barrier.get() !== null) return void act();
+    const { head, frame } = screen.here();
+    const place = reading.get().findings.findIndex(({ content }) => shows(content, head, frame));
+    if (place >= 0) {
+      session.finding.set(reading.get().findings[place]?.content.subject ?? null);
+      return toast(`This polyp is finding ${place + 1} already.`);
+    }
+    const event = eventOf(session, head, frame);
+    if (event !== null && isOpen(session, event)) offerEvent(event, head, frame);
+    else mark(head, frame);
   };
 
   /** Everything is saved, and the page knows what was: else an undo would be of an older action. */
@@ -132,6 +182,19 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     return false;
   };
 
+  /** Undo an action, or an undo, and say what it was; also that nothing changed by it. */
+  const takeBack = async (action: number, all: readonly LogEntry[], words: string): Promise<void> => {
+    const before = sayings(reading.get());
+    if (!act({ kind: "undo", action })) return;
+    await session.saver.empty(name);
+    await session.refresh();
+    const said = all.filter((entry) => entry.action === action).map(({ content }) => content);
+    const undone = said[0]?.kind === "undo" ? said[0].action : action;
+    const what = actionWords(all.filter((entry) => entry.action === undone).map(({ content }) => content));
+    const same = sayings(reading.get()) === before;
+    toast(same ? `${words}: ${what}. Nothing changed by it: somebody has decided since.` : `${words}: ${what}.`);
+  };
+
   // A key pressed twice undoes two actions, one after the other, and not the same one twice.
   let turn: Promise<void> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => (): Promise<void> => {
@@ -142,84 +205,68 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   return {
     onEvent,
     onFrame(verdict) {
+      if (verdict === "accept") return missed();
       if (waiting()) return;
       const { head, frame } = screen.here();
       const subject = frameSubject(head, frame);
-      const event = eventOf(session, head, frame)?.event ?? null;
-      const same = reading.get().verdicts[subject]?.verdict === verdict;
-      if (!same && !act("verdict", subject, { verdict, event, best_frame: null, finding: null })) return;
+      const same = reading.get().decisions[subject]?.content.decision === verdict;
+      if (!same && !act({ kind: "decision", subject, decision: verdict, frame, finding: null })) return;
       announce(`${spoken(head, frame)}: ${VERDICTS[verdict].words}`);
     },
-    missed() {
-      if (waiting()) return;
-      const { head, frame } = screen.here();
-      const id = shortId();
-      const content = { ...blank(head, [frame], frame), missed_by_sieve: true };
-      if (!act("finding", findingSubject(id), { ...content })) return;
-      session.finding.set(id);
-      toast(`Missed polyp: ${spoken(head, frame)}`);
-    },
+    missed,
     change,
-    remove(id) {
-      if (waiting() || !act("finding", findingSubject(id), { removed: true })) return;
+    remove(subject) {
+      if (waiting() || !act({ kind: "removed", of: "finding", subject })) return;
       session.finding.set(null);
       toast("Finding removed. Ctrl+Z brings it back.");
     },
     landmark(landmark) {
       if (waiting()) return;
       const { head, frame } = screen.here();
-      if (!act("landmark", `landmark:${landmark}`, { head, frame })) return;
+      if (!act({ kind: "landmark", subject: `landmark:${landmark}`, head, frame })) return;
       const words = LANDMARKS.find(([one]) => one === landmark)?.[1];
       toast(`${words}: ${spoken(head, frame)}`);
     },
-    unmark: (landmark) => void act("landmark", `landmark:${landmark}`, { removed: true }),
+    unmark: (landmark) => void act({ kind: "removed", of: "landmark", subject: `landmark:${landmark}` }),
     grade(segment, grade) {
-      if (!act("cleanliness", `segment:${segment}`, { grade })) return;
+      const subject = `segment:${segment}`;
+      if (!act(grade === null ? { kind: "removed", of: "cleanliness", subject } : { kind: "cleanliness", subject, grade })) return;
       announce(`${SEGMENT_WORDS[segment]}: ${grade === null ? "no grade" : `grade ${grade}`}`);
     },
-    note: (subject, text) => act("note", subject, { text }) !== null,
+    note: (subject, text) => act({ kind: "note", subject, text }) !== null,
     urgent() {
       const urgent = !reading.get().urgent;
-      if (act("urgent", "exam", { urgent, text: "" })) toast(urgent ? "Marked urgent." : "No longer urgent.");
+      const content: Content = urgent ? { kind: "urgent", subject: "exam", text: "" } : { kind: "removed", of: "urgent", subject: "exam" };
+      if (act(content)) toast(urgent ? "Marked urgent." : "No longer urgent.");
     },
-    confirm(agrees) {
-      if (waiting()) return;
-      const target = screen.target();
-      const id = session.finding.get();
-      const subject = id !== null ? findingSubject(id) : target === null ? null : eventSubject(target.event);
-      if (subject === null || !(id !== null || reading.get().verdicts[subject])) {
-        return toast("There is nothing here to confirm.");
+    withdraw({ content, action }) {
+      if (content === null) return;
+      if (content.kind === "note") return void act({ kind: "undo", action });
+      if (!("subject" in content) || content.kind === "removed") return;
+      const contents: Content[] = [{ kind: "removed", of: content.kind, subject: content.subject }];
+      if (content.kind === "decision" && content.finding !== null) {
+        contents.push({ kind: "removed", of: "finding", subject: content.finding });
       }
-      const of =
-        id === null
-          ? reading.get().verdicts[subject]?.number
-          : reading.get().findings.find((finding) => finding.id === id)?.number;
-      const content = { agrees, text: "", ...(of !== undefined && of > 0 ? { of } : {}) };
-      if (act("confirm", subject, content)) toast(agrees ? "Confirmed." : "Not confirmed.");
+      if (act(...contents)) toast("Taken back.");
     },
     undo: inTurn(async () => {
       if (!(await settled())) return;
-      const number = reading.get().undoable;
-      if (number === null) return toast("There is nothing to undo.");
-      const [all] = await Promise.all([entries(), takeBack(number)]);
-      const undone = all.find((one) => one.number === number);
-      const pair = partnerOf(all, undone);
-      if (pair !== null && reading.get().undoable === pair.number) await takeBack(pair.number);
-      toast(`Undone: ${undone?.kind ?? "the last action"}.`);
+      const action = reading.get().undoable;
+      if (action === null) return toast("There is nothing to undo.");
+      await takeBack(action, await api.entries(name, 0), "Undone");
     }),
     redo: inTurn(async () => {
       if (!(await settled())) return;
-      const number = reading.get().redoable;
-      if (number === null) return toast("There is nothing to redo.");
-      const [all] = await Promise.all([entries(), takeBack(number)]);
-      const undone = (undo: number | null): Entry | undefined => {
-        const number = all.find((one) => one.number === undo)?.undoes;
-        return all.find((one) => one.number === number);
-      };
-      const done = undone(number);
-      const next = reading.get().redoable;
-      if (next !== null && done !== undefined && partnerOf(all, undone(next)) === done) await takeBack(next);
-      toast(`Done again: ${done?.kind ?? "the last action"}.`);
+      const action = reading.get().redoable;
+      if (action === null) return toast("There is nothing to redo.");
+      await takeBack(action, await api.entries(name, 0), "Done again");
     }),
   };
+}
+
+/** What a reading says, without who said it and when. */
+function sayings(reading: Reading): string {
+  const { decisions, findings, landmarks, cleanliness, notes, urgent } = reading;
+  const entries = [...Object.values(decisions), ...findings, ...Object.values(landmarks), ...notes];
+  return JSON.stringify([entries.map(({ content }) => content), cleanliness, urgent]);
 }

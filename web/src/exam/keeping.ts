@@ -1,4 +1,4 @@
-// The ledger's way to the server: what stood on the screen, in batches, also when one leaves.
+// Displayed frames on their way to the server, in batches, also when one leaves.
 
 import { newKey } from "../saving/saver.ts";
 import type { Screen } from "./screen.ts";
@@ -14,23 +14,23 @@ export interface Keeper {
   close(): void;
 }
 
-/** Keep the ledger while the exam is open. */
+/** Note displayed frames while the exam is open. */
 export function keepLedger(session: Session, screen: Screen): Keeper {
-  const { ledger } = session;
+  const { viewed } = session;
   let held = false;
 
   const look = (): void => {
     const shown = screen.player.shown.get();
-    if (shown === null || document.hidden) ledger.hide();
-    else ledger.show(shown.spots);
+    if (shown === null || document.hidden) viewed.hide();
+    else viewed.show(shown.spots);
   };
   const send = (): void => {
     if (held) return;
-    const batches = ledger.take();
-    // After signing the ledger is closed too; looking again is not reading. Of an exam that was
-    // screened anew the server would take nothing, and says so once.
+    const batches = viewed.take();
+    // After signing, looking again is not reading. Of an exam that was screened anew the server
+    // would take nothing, and says so once.
     if (session.reading.get().state === "signed" || session.barrier.get() === SCREENED_ANEW) return;
-    for (const { head, frames } of batches) session.send("seen", { key: newKey(), head, frames });
+    for (const batch of batches) session.send("viewed", { key: newKey(), ...batch });
   };
   const stop = screen.player.shown.watch(look);
   const timer = setInterval(send, EVERY);
@@ -50,7 +50,7 @@ export function keepLedger(session: Session, screen: Screen): Keeper {
       document.removeEventListener("visibilitychange", hidden);
       removeEventListener("pagehide", send);
       document.removeEventListener("leaving", send);
-      ledger.hide();
+      viewed.hide();
       send();
     },
   };

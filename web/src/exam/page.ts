@@ -48,6 +48,8 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
+  const keeper = keepLedger(session, screen); // before what shows which frames were displayed
+  clean.add(keeper.close);
   const deciding = makeDeciding(session, screen);
   stage.attach(screen, deciding);
   const timeline = makeTimeline(session, screen);
@@ -71,8 +73,6 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   }
   clean.add(() => explainer.close());
   clean.add(() => screen.player.close());
-  const keeper = keepLedger(session, screen);
-  clean.add(keeper.close);
   clean.add(watchScreening(session));
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
@@ -134,7 +134,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   clean.add(leaveFindings(session, screen));
   clean.add(session.reading.watch(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(sayFrames(session, screen));
-  if (session.reading.get().state === "unread" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
+  if (session.reading.get().state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
   else if (session.events.length > 0) queueMicrotask(() => commands["nextOpen"]?.(false));
 
   return {

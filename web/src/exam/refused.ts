@@ -2,33 +2,29 @@
 
 import { openDialog } from "../dialog.ts";
 import { button, h } from "../dom.ts";
-import { entryWords } from "../model/telling.ts";
+import type { Content } from "../api/types.ts";
+import { actionWords } from "../model/telling.ts";
 import { plural } from "../model/words.ts";
-import type { Parcel, Status } from "../saving/outbox.ts";
+import type { Status } from "../saving/outbox.ts";
 import type { Saver } from "../saving/saver.ts";
 
-/** "2 actions not taken"; where it is only the ledger's, that. */
+/** "2 actions not taken"; if it is only displayed frames, that. */
 export function refusedWords(refused: Status["refused"]): string {
-  const actions = refused.filter(({ parcel }) => parcel.kind === "entry").length;
-  return actions > 0 ? `${plural(actions, "action")} not taken` : "what was seen was not taken";
+  const actions = refused.filter(({ parcel }) => parcel.kind === "action").length;
+  return actions > 0 ? `${plural(actions, "action")} not taken` : "displayed frames were not taken";
 }
 
-/** One line each for actions; batches of frames seen are one line for an exam and a reason. */
+/** One line each for actions; displayed frames are one line for an exam and a reason. */
 export function refusedLines(refused: Status["refused"]): { exam: string; what: string; why: string }[] {
   const lines = refused.map(({ parcel, refusal }) => ({
     exam: parcel.exam,
-    what: parcel.kind === "seen" ? "what was seen" : entryWords(saidIn(parcel)),
+    what: parcel.kind === "viewed" ? "displayed frames" : actionWords(parcel.body["entries"] as Content[]),
     why: refusal.sentence,
-    seen: parcel.kind === "seen",
+    viewed: parcel.kind === "viewed",
   }));
   return lines
-    .filter((line, at) => !line.seen || lines.findIndex((one) => one.seen && one.exam === line.exam && one.why === line.why) === at)
+    .filter((line, at) => !line.viewed || lines.findIndex((one) => one.viewed && one.exam === line.exam && one.why === line.why) === at)
     .map(({ exam, what, why }) => ({ exam, what, why }));
-}
-
-function saidIn({ body }: Parcel): Parameters<typeof entryWords>[0] {
-  const content = (body["content"] ?? {}) as Record<string, unknown>;
-  return { kind: String(body["kind"]), subject: String(body["subject"] ?? ""), content };
 }
 
 export function showRefused(saver: Saver): void {

@@ -15,7 +15,7 @@ export function sayFrames(session: Session, screen: Screen): () => void {
     if (session.hasTimes) parts.push(clock(session.positions.get(head)?.[frame] ?? NaN));
     const event = eventOf(session, head, frame);
     if (event) {
-      const verdict = session.reading.get().verdicts[eventSubject(event)]?.verdict;
+      const verdict = session.reading.get().decisions[eventSubject(event)]?.content.decision;
       parts.push(`event ${session.events.indexOf(event) + 1}`, verdict ? VERDICTS[verdict].words : "no verdict");
     }
     announcePlace(parts.join(", "));

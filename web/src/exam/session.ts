@@ -2,15 +2,15 @@
 
 import { api } from "../api/client.ts";
 import type { Columns } from "../api/columns.ts";
-import type { Action, Exam, Kind, Opened, Reading, Room, SieveEvent } from "../api/types.ts";
+import type { Action, Content, Exam, Opened, Reading, Room, SieveEvent, Spot } from "../api/types.ts";
 import { toast } from "../dialog.ts";
 import { watched, type Watched } from "../emitter.ts";
 import { numbersOf, secondsOf } from "../model/positions.ts";
 import { differ } from "../model/rank.ts";
 import { withAction } from "../model/reading.ts";
-import { makeLedger, parseSeen, type Ledger } from "../saving/ledger.ts";
 import type { Parcel } from "../saving/outbox.ts";
 import { newKey, type Saver } from "../saving/saver.ts";
+import { makeViewed, parseBits, type Viewed } from "../saving/viewed.ts";
 
 /** A blind reading that is open, in the order of the agreement. */
 export interface Other {
@@ -23,23 +23,23 @@ export interface Session {
   exam: Exam;
   events: SieveEvent[];
   columns: Map<number, Columns>;
-  /** Seconds, or frame numbers where the exam has no times. */
+  /** Seconds from the first frame of the exam, or frame numbers if it has no times. */
   positions: Map<number, Float64Array>;
   hasTimes: boolean;
-  ledger: Ledger;
+  viewed: Viewed;
   saver: Saver;
   /** What was said, the actions on their way included. */
   reading: Watched<Reading>;
   /** The place in the ranking that moving between events starts from; -1: none. Decides nothing. */
   selected: number;
-  /** The finding that is open: one of the drawn frame, see findings.ts. */
+  /** The name of the open finding: one of the drawn frame, see findings.ts. */
   finding: Watched<string | null>;
   /** Blind work, once both have signed: what the two readers said. Empty before. */
   others: Watched<readonly Other[]>;
   /** Why this reader cannot decide anything here, in a sentence. */
   barrier: Watched<string | null>;
-  /** Say something: shown at once, sent at once. Returns its key; null where nothing can be said. */
-  act(kind: Kind, subject: string, content: Record<string, unknown>, undoes?: number): string | null;
+  /** Do one action: shown at once, sent at once. Returns its key; null if nothing can be done. */
+  act(...contents: Content[]): string | null;
   /** Send something, with what was the case when the exam was opened. */
   send(kind: Parcel["kind"], body: Parcel["body"]): void;
   /** Take what the server says now. */
@@ -57,12 +57,16 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
       hasTimes ? secondsOf(table.time_s) : numbersOf(table.frames),
     ]),
   );
+  if (hasTimes) {
+    const zero = Math.min(...[...columns.values()].flatMap(({ time_s }) => time_s.find(Number.isFinite) ?? []));
+    for (const seconds of positions.values()) seconds.forEach((time, i) => void (seconds[i] = time - zero));
+  }
   const events = exam.events.toSorted((one, other) => one.event - other.event);
   const opened: Opened = { reader: room.reader, role: room.role, screening: exam.screening };
   let server = first;
-  const by = () => ({ reader: room.reader, time: new Date().toISOString() });
+  const by = () => ({ reader: room.reader, role: room.role, time: new Date().toISOString() });
   const together = (): Reading =>
-    [...saver.taken(name, server.last ?? 0), ...saver.waiting(name)]
+    [...saver.taken(name, server.last), ...saver.waiting(name)]
       .reduce((reading, { body }) => withAction(reading, body as unknown as Action, by()), server);
 
   const blind = await blindWork(name, room);
@@ -74,24 +78,24 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
     columns,
     positions,
     hasTimes,
-    ledger: makeLedger(await earlier(name, exam), () => performance.now()),
+    viewed: makeViewed(await earlier(name, exam), () => performance.now()),
     saver,
     reading,
     selected: -1,
     finding: watched<string | null>(null),
     others: watched(blind.others),
     barrier: watched(blind.barrier),
-    act(kind, subject, content, undoes) {
-      if (server.state === "signed" && kind !== "reopen") {
+    act(...entries) {
+      if (server.state === "signed" && !entries.some(({ kind }) => kind === "reopen")) {
         return no("This exam is signed. Reopen it to change something.");
       }
       const barrier = session.barrier.get();
       if (barrier !== null) return no(barrier);
       // The server would refuse what comes after the signature.
-      if (saver.waiting(name).some(({ body }) => body["kind"] === "sign")) return no("The signature is on its way: wait for it.");
-      const action: Action = { key: newKey(), kind, subject, content };
-      if (undoes !== undefined) action.undoes = undoes;
-      session.send("entry", { ...action });
+      if (saver.waiting(name).some(({ body }) => (body["entries"] as Content[]).some(({ kind }) => kind === "sign"))) return no("The signature is on its way: wait for it.");
+      if (entries.length === 0) return null;
+      const action: Action = { key: newKey(), entries };
+      session.send("action", { ...action });
       reading.set(together());
       return action.key;
     },
@@ -99,10 +103,10 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
     async refresh() {
       const next = await api.reading(name);
       // Answers may overtake each other: an older one changes nothing.
-      if ((next.last ?? 0) < (server.last ?? 0)) return;
+      if (next.last < server.last) return;
       server = next;
       reading.set(together());
-      if (room.way !== "blind" || session.others.get().length > 0) return;
+      if (room.workflow !== "blind" || session.others.get().length > 0) return;
       const now = await blindWork(name, room);
       if (session.barrier.get() !== SCREENED_ANEW) session.barrier.set(now.barrier);
       if (now.others.length > 0) session.others.set(now.others);
@@ -122,7 +126,7 @@ interface Blind {
 
 /** Both blind readings, if both are signed: before that the server shows neither. */
 async function blindWork(name: string, room: Room): Promise<Blind> {
-  if (room.way !== "blind") return { others: [], barrier: null };
+  if (room.workflow !== "blind") return { others: [], barrier: null };
   const readers = (await api.exams()).find((row) => row.exam === name)?.readers ?? [];
   const signed = readers.length > 1 && readers.every(({ reader, state }) => state === "signed" && reader !== "");
   const mine = room.role === "consensus" || readers.length < 2 || readers.some(({ reader }) => reader === room.reader);
@@ -148,30 +152,42 @@ export function watchScreening({ saver, exam, barrier }: Session): () => void {
   });
 }
 
-async function earlier(name: string, exam: Exam): Promise<Map<number, Float32Array>> {
-  const sums = new Map<number, Float32Array>(exam.heads.map(({ head, frames }) => [head, new Float32Array(frames)]));
+async function earlier(name: string, exam: Exam): Promise<Map<number, Uint8Array>> {
+  const found = new Map<number, Uint8Array>(exam.heads.map(({ head, frames }) => [head, new Uint8Array(frames)]));
   try {
-    for (const [head, { milliseconds }] of Object.entries(await api.seen(name))) {
+    for (const [head, { displayed }] of Object.entries(await api.viewed(name))) {
       const table = exam.heads.find((one) => one.head === Number(head));
-      if (table) sums.set(table.head, parseSeen(milliseconds, table.frames));
+      if (table) found.set(table.head, parseBits(displayed, table.frames));
     }
   } catch {
-    // The ledger of earlier visits is only drawn; what is seen now is added on the server.
-    toast("What was seen on earlier visits cannot be shown right now.", true);
+    // What was displayed on earlier visits is only drawn; what is displayed now is added on the server.
+    toast("What was displayed on earlier visits cannot be shown right now.", true);
   }
-  return sums;
+  return found;
+}
+
+/** Whether an event takes a decision: in the consensus only one on which the two differ. */
+export function isOpen(session: Session, event: SieveEvent): boolean {
+  const readings = session.others.get().map(({ reading }) => reading);
+  return session.room.role !== "consensus" || readings.length === 0 || differ(readings, event);
+}
+
+/** Frames of pre-reader decisions that were not displayed to this validator. */
+export function toValidate(session: Session): Spot[] {
+  return session.reading
+    .get()
+    .to_validate.map(({ frame }) => frame)
+    .filter(({ head, frame }) => session.viewed.displayed(head)?.[frame] !== 1);
 }
 
 /** The events that this reader has to decide: in the consensus those on which the two differ. */
 export function ownEvents(session: Session): SieveEvent[] {
-  const readings = session.others.get().map(({ reading }) => reading);
-  if (session.room.role !== "consensus" || readings.length === 0) return session.events;
-  return session.events.filter((event) => differ(readings, event));
+  return session.events.filter((event) => isOpen(session, event));
 }
 
 export const allDecided = ({ room, events }: Session): string =>
   events.length === 0
-    ? "The sieve flagged nothing in this exam."
+    ? "The detector flagged nothing in this exam."
     : room.role === "consensus"
       ? "Every event on which the readers differ has a verdict."
       : "Every event has a verdict.";

@@ -1,5 +1,5 @@
 // Signing: what is still open is said first. A signed exam is read-only; reopening begins a new
-// version.
+// revision.
 
 import { api } from "../api/client.ts";
 import { dialogOpen, openDialog, toast } from "../dialog.ts";
@@ -7,10 +7,11 @@ import { button, h } from "../dom.ts";
 import { judge, SEGMENT_WORDS, SEGMENTS } from "../model/clear.ts";
 import { undecided } from "../model/rank.ts";
 import { entryWords } from "../model/telling.ts";
+import type { SignContent } from "../api/types.ts";
 import { count, plural, share } from "../model/words.ts";
 import type { Keeper } from "./keeping.ts";
 import { showRefused } from "./refused.ts";
-import { ownEvents, type Session } from "./session.ts";
+import { ownEvents, toValidate, type Session } from "./session.ts";
 
 const LONGEST = 4000; // milliseconds that what was said and seen gets to reach the server
 
@@ -33,33 +34,26 @@ export function summaryOf(session: Session): Summary[] {
   const events = ownEvents(session);
   const which = session.room.role === "consensus" ? "event on which the readers differ" : "event";
   const open = undecided(events, reading).length;
-  const unsure = Object.values(reading.verdicts).filter(({ verdict }) => verdict === "unsure").length;
-  const [seen, all] = seenFrames(session);
+  const unsure = Object.values(reading.decisions).filter(({ content }) => content.decision === "unsure").length;
+  const waiting = toValidate(session).length;
+  const { displayed, of } = reading.seen;
   const bare = SEGMENTS.filter((segment) => typeof reading.cleanliness.segments[segment] !== "number");
-  const sizeless = reading.findings.filter((finding) => finding.size === null).length;
+  const sizeless = reading.findings.filter(({ content }) => content.size === null).length;
   const { sum, words } = judge(reading.cleanliness.segments);
   return [
     {
-      sentence: open ? `${count(open)} of ${plural(events.length, "event")} without a verdict.` : events.length === 0 ? "No event to decide." : `Every ${which} has a verdict (${count(events.length)}).`,
+      sentence: open ? `${count(open)} of ${plural(events.length, "event")} without a decision.` : events.length === 0 ? "No event to decide." : `Every ${which} has a decision (${count(events.length)}).`,
       fine: open === 0,
     },
-    ...(unsure ? [{ sentence: `${plural(unsure, "verdict")} "unsure".`, fine: false }] : []),
-    { sentence: `${share(seen, all)} of the frames stood on the screen (${count(seen)} of ${count(all)}).`, fine: true },
+    ...(unsure ? [{ sentence: `${plural(unsure, "decision")} "unsure".`, fine: false }] : []),
+    ...(waiting ? [{ sentence: `${count(waiting)} to validate: pre-reader decisions on frames that were not displayed to you.`, fine: false }] : []),
+    { sentence: `${share(displayed, of)} of the frames were displayed (${count(displayed)} of ${count(of)}).`, fine: true },
     { sentence: `${plural(reading.findings.length, "finding")}${sizeless ? `, ${count(sizeless)} without a size` : ""}.`, fine: sizeless === 0 },
     {
       sentence: bare.length ? `No grade of cleanliness: ${bare.map((segment) => SEGMENT_WORDS[segment]).join(", ")}.` : `Cleanliness: ${sum} of 9, ${words}.`,
       fine: bare.length === 0,
     },
   ];
-}
-
-function seenFrames(session: Session): [number, number] {
-  let [seen, all] = [0, 0];
-  for (const { head, frames } of session.exam.heads) {
-    all += frames;
-    for (const ms of session.ledger.seen(head) ?? []) if (ms > 0) seen++;
-  }
-  return [seen, all];
 }
 
 let opening = false; // a key pressed twice opens one dialog
@@ -98,8 +92,9 @@ async function settled({ saver, exam }: Session, keeper: Keeper): Promise<boolea
 function askToSign(session: Session, keeper: Keeper): void {
   const { reader } = session.room;
   // What is signed is what this dialog tells: should there be more by then, the server says no.
-  const { version, last = 0 } = session.reading.get();
-  const statement = `Read and decided by ${reader}, version ${version}.`;
+  const { statement, last } = session.reading.get();
+  const waiting = toValidate(session).length;
+  const why = h("input", { type: "text", "aria-label": "Why were they not displayed", placeholder: "Why were they not displayed?", maxlength: 500 });
   const dialog = openDialog(`Sign ${session.exam.exam}`, [
     h(
       "ul",
@@ -108,27 +103,31 @@ function askToSign(session: Session, keeper: Keeper): void {
         h("li", { class: fine ? "fine" : "open" }, h("span", { "aria-hidden": "true" }, fine ? "✓ " : "! "), sentence),
       ),
     ),
-    h("p", {}, "Signing freezes the reading with a hash over all its entries. A later change is a new version."),
+    h("p", {}, "Signing freezes the reading with a hash over all its entries. A later change is a new revision."),
     h("p", { class: "soft" }, statement),
+    waiting > 0 ? why : null,
     h(
       "div",
       { class: "row" },
       button(`Sign as ${reader}`, () => {
+        const reason = why.value.trim();
+        if (waiting > 0 && reason === "") return why.focus();
         dialog.close();
-        sign(session, keeper, { statement, last }).catch((error: Error) => toast(error.message, true));
+        const reasons: Record<string, string> = waiting > 0 ? { "not-displayed": reason } : {};
+        sign(session, keeper, { kind: "sign", statement, last, offered: [], opened: [], reasons }).catch((error: Error) => toast(error.message, true));
       }, { class: "primary", focus: true }),
       button("Not yet", () => dialog.close()),
     ),
-  ]);
+  ].filter((part) => part !== null));
 }
 
-async function sign(session: Session, keeper: Keeper, content: { statement: string; last: number }): Promise<void> {
+async function sign(session: Session, keeper: Keeper, content: SignContent): Promise<void> {
   const { saver, exam } = session;
   if (!(await settled(session, keeper))) return;
-  keeper.flush(); // what was seen meanwhile goes before the signature, and nothing between
+  keeper.flush(); // what was displayed meanwhile goes before the signature, and nothing between
   keeper.hold(true);
   try {
-    const key = session.act("sign", "exam", content);
+    const key = session.act(content);
     if (key === null) return;
     await saver.empty(exam.exam);
     await session.refresh();
@@ -146,7 +145,7 @@ async function tellNotSigned({ saver, exam }: Session, sentence: string, key: st
   const dialog = openDialog("Not signed", [
     h("p", {}, h("b", {}, sentence)),
     added.length === 0 ? null : h("p", {}, "Since then there is:"),
-    added.length === 0 ? null : h("ul", {}, ...added.map((entry) => h("li", {}, `${entryWords(entry)} (${entry.reader})`))),
+    added.length === 0 ? null : h("ul", {}, ...added.map((entry) => h("li", {}, `${entryWords(entry.content)} (${entry.reader})`))),
     h("p", {}, "The page shows the reading as it stands now. Look at it, and sign again."),
     h(
       "div",
@@ -164,13 +163,13 @@ export function openReopening(session: Session): void {
   const reopen = async (): Promise<void> => {
     if (reason.value.trim() === "") return reason.focus();
     dialog.close();
-    session.act("reopen", "exam", { reason: reason.value.trim() });
+    session.act({ kind: "reopen", reason: reason.value.trim() });
     await session.saver.empty(session.exam.exam);
     await session.refresh();
-    if (session.reading.get().state !== "signed") toast(`Open again: version ${session.reading.get().version}.`);
+    if (session.reading.get().state !== "signed") toast(`Open again: revision ${session.reading.get().revision}.`);
   };
   const dialog = openDialog(`Reopen ${session.exam.exam}`, [
-    h("p", {}, "The signed version stays as it is. What is changed from now on belongs to a new one."),
+    h("p", {}, "The signed revision stays as it is. What is changed from now on belongs to a new one."),
     reason,
     h("div", { class: "row" }, button("Reopen", () => void reopen(), { class: "primary" }), button("Leave it signed", () => dialog.close())),
   ]);

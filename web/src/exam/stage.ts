@@ -43,9 +43,9 @@ export function makeStage(
   };
   const place = (head: number, row: number, col: number): void => {
     const id = session.finding.get();
-    const finding = session.reading.get().findings.find((one) => one.id === id);
-    if (finding === undefined || finding.head !== head) return;
-    deciding?.change(finding.id, { place: { row, col } });
+    const finding = session.reading.get().findings.find(({ content }) => content.subject === id)?.content;
+    if (finding === undefined || finding.best.head !== head) return;
+    deciding?.change(finding.subject, { place: { row, col } });
   };
 
   for (const { head } of session.exam.heads) {
@@ -77,8 +77,9 @@ export function makeStage(
       const here = known.state === "known" && known.spot.head === head && known.spot.frame === frame ? known : null;
       const places = session.reading
         .get()
-        .findings.filter((finding) => finding.head === head && finding.best_frame === frame && finding.place)
-        .map((finding) => ({ ...(finding.place as { row: number; col: number }), chosen: finding.id === session.finding.get() }));
+        .findings.map(({ content }) => content)
+        .filter(({ best, place }) => best.head === head && best.frame === frame && place)
+        .map(({ subject, place }) => ({ ...(place as { row: number; col: number }), chosen: subject === session.finding.get() }));
       const evidence = here && shapes ? here.evidence : null;
       view.setMarks({ evidence, map: null, places });
       if (here === null || map === null || !here.evidence.maps.includes(map)) continue;
@@ -89,7 +90,7 @@ export function makeStage(
   const verdicts = (): void => {
     for (const [head, view] of views) {
       const frame = screen?.player.shown.get()?.spots.find((spot) => spot.head === head)?.frame;
-      const said = frame === undefined ? null : session.reading.get().verdicts[frameSubject(head, frame)]?.verdict;
+      const said = frame === undefined ? null : session.reading.get().decisions[frameSubject(head, frame)]?.content.decision;
       view.setVerdict(said ? `${VERDICTS[said].sign} frame ${VERDICTS[said].words}` : "", said ?? "");
     }
   };

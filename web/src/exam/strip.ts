@@ -8,7 +8,7 @@ import { undecided, verdictOn } from "../model/rank.ts";
 import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
 import { keep, settings } from "../settings.ts";
 import type { Screen } from "./screen.ts";
-import { ownEvents, type Session } from "./session.ts";
+import { ownEvents, toValidate, type Session } from "./session.ts";
 
 export interface Strip {
   element: HTMLElement;
@@ -29,7 +29,7 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     "aside",
     { class: "strip", "aria-label": "Events" },
     h("header", {}, h("h2", {}, "Events"), summary),
-    cards.length > 0 ? list : h("p", { class: "soft empty" }, "The sieve flagged nothing in this exam."),
+    cards.length > 0 ? list : h("p", { class: "soft empty" }, "The detector flagged nothing in this exam."),
     h("label", { class: "small soft goon", title: "After reject or unsure the next open event is shown" }, goOn, " go on after a verdict"),
   );
 
@@ -101,11 +101,15 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     });
     const left = undecided(own, reading).length;
     const all = own.length;
-    summary.textContent = all === 0 ? (consensus ? "no differences" : "") : left === 0 ? "all decided" : `${count(left)} of ${count(all)} open`;
+    const open = all === 0 ? (consensus ? "no differences" : "") : left === 0 ? "all decided" : `${count(left)} of ${count(all)} open`;
+    const waiting = toValidate(session).length;
+    summary.textContent = waiting > 0 ? `${count(waiting)} to validate, ${open}` : open;
     summary.title = consensus ? "Events on which the readers differ" : "";
   };
   clean.add(session.reading.watch(tell));
   clean.add(session.others.watch(tell));
+  // What the validator displays is validated: the number goes down without an entry.
+  if (session.room.role === "validator") clean.add(screen.player.shown.watch(tell));
   clean.add(
     screen.event.watch((shown) => {
       const inside = list.contains(document.activeElement);
@@ -121,7 +125,8 @@ export function makeStrip(session: Session, screen: Screen): Strip {
 }
 
 function card(session: Session, screen: Screen, event: SieveEvent, place: number): HTMLElement {
-  const when = session.hasTimes && event.best_time_s !== null ? clock(event.best_time_s) : `frame ${count(event.best_frame)}`;
+  const time = session.positions.get(event.head)?.[event.best_frame];
+  const when = session.hasTimes && time !== undefined ? clock(time) : `frame ${count(event.best_frame)}`;
   const head = session.exam.heads.length > 1 ? ` · head ${event.head}` : "";
   const title = `Frames ${event.first_frame} to ${event.last_frame}, ${plural(event.frames, "flagged frame")}`;
   return h(

@@ -42,7 +42,7 @@ export function topBar(
     undo,
     redo,
     urgent,
-    room.way === "blind" ? button("Differences", ends.differences, { title: withKeys("Where the readers differ", "differences") }) : null,
+    room.workflow === "blind" ? button("Differences", ends.differences, { title: withKeys("Where the readers differ", "differences") }) : null,
     sign,
     h("button", { type: "button", class: "quiet icon", title: withKeys("Keys", "help"), "aria-label": "Keys", onclick: showHelp }, "?"),
     themeButton(),
@@ -51,18 +51,20 @@ export function topBar(
     const reading = session.reading.get();
     const signed = reading.state === "signed";
     const by = reading.signature;
-    const version = reading.version > 1 ? `, version ${reading.version}` : "";
+    const version = reading.revision > 1 ? `, revision ${reading.revision}` : "";
     fill(state, signed ? `● signed by ${by?.reader ?? "all"}${version}` : `${reading.state === "unread" ? "○" : "◐"} ${reading.state}${version}`);
-    state.title = by ? `Hash ${by.hash}` : "";
+    state.title = by?.content ? `Hash ${by.content.hash}` : "";
     const barrier = signBarrier(session);
     sign.textContent = signed ? "Reopen" : "Sign";
     sign.disabled = barrier !== null;
-    sign.title = barrier ?? withKeys(signed ? "Open it again, as a new version" : "Freeze the reading with a hash", "sign");
+    sign.title = barrier ?? withKeys(signed ? "Open it again, as a new revision" : "Freeze the reading with a hash", "sign");
     undo.disabled = signed || reading.undoable === null;
     redo.disabled = signed || reading.redoable === null;
     urgent.disabled = signed;
-    const problems = reading.problems?.length ? "Something in this reading is amiss: see Exam (3)." : "";
-    notice.textContent = notice.title = session.barrier.get() ?? problems;
+    const problems = reading.problems.length ? "Something in this reading is amiss: see Exam (3)." : "";
+    const others = reading.readers.filter((reader) => reader !== room.reader);
+    const colleagues = room.workflow === "single" && others.length > 0 ? `${others.join(" and ")} decided in this exam, too.` : "";
+    notice.textContent = notice.title = session.barrier.get() ?? (problems || colleagues);
     urgent.setAttribute("aria-pressed", String(reading.urgent));
   };
   const stops = [session.reading.watch(show), session.others.watch(show), session.barrier.watch(show)];

@@ -7,7 +7,7 @@ import { eventSubject } from "../model/subjects.ts";
 import { count, VERDICTS } from "../model/words.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Screen } from "./screen.ts";
-import type { Session } from "./session.ts";
+import { isOpen, type Session } from "./session.ts";
 
 const CHOICES: readonly (readonly [Verdict, string, string, string])[] = [
   ["accept", "Accept", "A", withKeys("The event shows a polyp", "accept")],
@@ -29,7 +29,7 @@ export function verdictBar(
   const show = (): void => {
     const event = session.events[screen.event.get()];
     const reading = session.reading.get();
-    const said = event ? reading.verdicts[eventSubject(event)] : undefined;
+    const said = event ? reading.decisions[eventSubject(event)] : undefined;
     const signed = reading.state === "signed";
     const by = said && said.reader !== session.room.reader ? `, by ${said.reader}` : "";
     const two = session.exam.heads.length > 1;
@@ -52,14 +52,11 @@ export function verdictBar(
           key,
           title,
           class: verdict,
-          pressed: said?.verdict === verdict,
-          disabled: signed || event === undefined,
+          pressed: said?.content.decision === verdict,
+          disabled: signed || event === undefined || !isOpen(session, event),
         }),
       ),
-      session.room.role === "validator" && said
-        ? button("Confirm", () => deciding.confirm(true), { key: "Y", title: withKeys("Confirm what the pre-reader said", "agree"), pressed: said.confirmed === true, disabled: signed })
-        : null,
-      button("Missed polyp", () => deciding.missed(), { key: "M", title: withKeys(`Mark a polyp that the sieve missed, on ${on}`, "missed"), disabled: signed }),
+      button("Missed polyp", () => deciding.missed(), { key: "M", title: withKeys(`Mark a polyp that the detector missed, on ${on}`, "missed"), disabled: signed }),
     );
   };
   // Every frame may have an event of the other head: looked at when one rests, for it costs a redraw.
@@ -81,7 +78,7 @@ export function verdictBar(
 function saidBy(session: Session, event: SieveEvent | undefined): string {
   if (event === undefined) return "";
   const words = session.others.get().map(({ reader, reading }) => {
-    const verdict = reading.verdicts[eventSubject(event)]?.verdict;
+    const verdict = reading.decisions[eventSubject(event)]?.content.decision;
     return `${reader} ${verdict ? `${VERDICTS[verdict].sign} ${VERDICTS[verdict].words}` : "– undecided"}`;
   });
   return words.join(" · ");

@@ -58,8 +58,8 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
       { class: "name" },
       row.urgent ? h("span", { class: "urgent", title: "marked urgent" }, "▲ urgent") : null,
       row.readable
-        ? h("a", { href: `#/exam/${encodeURIComponent(row.exam)}`, "data-exam": row.exam, onclick: (event: Event) => event.stopPropagation() }, row.title || row.exam)
-        : h("span", { class: "soft" }, row.title || row.exam),
+        ? h("a", { href: `#/exam/${encodeURIComponent(row.exam)}`, "data-exam": row.exam, onclick: (event: Event) => event.stopPropagation() }, row.exam)
+        : h("span", { class: "soft" }, row.exam),
       row.heads.length > 1 ? h("div", { class: "soft small" }, `${count(row.heads.length)} heads`) : null,
     ),
     h(
@@ -68,7 +68,7 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
       ...(row.readable
         ? [h("span", { class: "state", "aria-hidden": "true" }, STATE_SIGNS[row.state] ?? "○"), ` ${row.state}`]
         : [h("span", { class: "trouble" }, "✕ cannot be opened")]),
-      row.version > 1 ? h("span", { class: "soft" }, `, version ${row.version}`) : null,
+      row.revision > 1 ? h("span", { class: "soft" }, `, revision ${row.revision}`) : null,
       row.readers.length > 1
         ? h("div", { class: "soft small" }, row.readers.map((r) => `${readerWords(r.reader)}: ${r.state}`).join(", "))
         : null,
@@ -81,7 +81,7 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
           h("div", { class: "soft small" }, `${count(row.to_read)} of ${plural(row.frames, "frame")} to read`),
         )
       : h("td", {}, "–"),
-    h("td", {}, progress(row.decided_events, row.events)),
+    h("td", {}, progress(row.decided_events, row.events), row.to_validate > 0 ? h("div", { class: "soft small" }, `${count(row.to_validate)} to validate`) : null),
     h("td", { class: "number" }, row.readable ? count(row.findings) : "–"),
     h("td", { class: "number" }, row.duration_s === null ? "–" : clock(row.duration_s)),
     h("td", { class: "soft small remarks" }, remarks(row)),

@@ -21,7 +21,7 @@ export function rankExams(rows: readonly ExamRow[]): ExamRow[] {
 }
 
 export const verdictOn = (reading: Reading, event: SieveEvent) =>
-  reading.verdicts[eventSubject(event)]?.verdict ?? null;
+  reading.decisions[eventSubject(event)]?.content.decision ?? null;
 
 /** The next event without a verdict after this place in the ranking, round the end; -1 if none. */
 export function nextUndecided(

@@ -1,78 +1,62 @@
 // What a reading becomes by an action: shown at once, before the server has answered.
 
-import type {
-  Action,
-  Finding,
-  FindingContent,
-  Landmark,
-  Note,
-  Reading,
-  Segment,
-  Verdict,
-} from "../api/types.ts";
+import type { Action, Content, Entry, Landmark, Reading, Segment } from "../api/types.ts";
 import { judge } from "./clear.ts";
 
 export interface By {
   reader: string;
+  role: string;
   time: string;
 }
 
 /** The reading with one more action. Undo, sign and reopen wait for the server. */
 export function withAction(reading: Reading, action: Action, by: By): Reading {
-  const said = { ...by, number: -1 };
-  const [, name = ""] = action.subject.split(":");
-  switch (action.kind) {
-    case "verdict": {
-      const verdict = action.content["verdict"] as Verdict | null;
-      const verdicts = { ...reading.verdicts };
-      if (verdict === null) delete verdicts[action.subject];
-      else verdicts[action.subject] = { ...said, verdict, finding: (action.content["finding"] ?? null) as string | null };
-      return begun({ ...reading, verdicts });
-    }
+  return action.entries.reduce((now, content) => withContent(now, content, by), reading);
+}
+
+function withContent(reading: Reading, content: Content, by: By): Reading {
+  const entry = <C extends Content>(said: C): Entry<C> => ({ ...by, number: -1, action: -1, kind: said.kind, content: said });
+  switch (content.kind) {
+    case "decision":
+      return begun({ ...reading, decisions: { ...reading.decisions, [content.subject]: entry(content) } });
     case "finding": {
-      const others = reading.findings.filter((finding) => finding.id !== name);
-      if (action.content["removed"] === true) return { ...reading, findings: others };
-      const old = reading.findings.findIndex((finding) => finding.id === name);
-      const content = action.content as unknown as FindingContent;
-      const finding: Finding = { ...said, confirmed: null, id: name, ...content };
-      const findings = old < 0 ? [...reading.findings, finding] : reading.findings.with(old, finding);
+      const old = reading.findings.findIndex((finding) => finding.content.subject === content.subject);
+      const findings = old < 0 ? [...reading.findings, entry(content)] : reading.findings.with(old, entry(content));
       return begun({ ...reading, findings });
     }
-    case "landmark": {
-      const landmarks = { ...reading.landmarks };
-      if (action.content["removed"] === true) delete landmarks[name as Landmark];
-      else {
-        const { head, frame } = action.content as { head: number; frame: number };
-        landmarks[name as Landmark] = { ...by, head, frame };
-      }
-      return begun({ ...reading, landmarks });
-    }
-    case "cleanliness": {
-      const grade = action.content["grade"] as number | null;
-      const segments = { ...reading.cleanliness.segments, [name as Segment]: grade };
-      return begun({ ...reading, cleanliness: { segments, ...judge(segments) } });
-    }
-    case "note": {
-      const text = String(action.content["text"] ?? "");
-      const note: Note = { ...said, subject: action.subject, text };
-      return begun({ ...reading, notes: [...reading.notes, note] });
-    }
+    case "landmark":
+      return begun({ ...reading, landmarks: { ...reading.landmarks, [nameOf(content.subject)]: entry(content) } });
+    case "cleanliness":
+      return begun(withGrade(reading, nameOf(content.subject) as Segment, content.grade));
+    case "note":
+      return begun({ ...reading, notes: [...reading.notes, entry(content)] });
     case "urgent":
-      return begun({ ...reading, urgent: action.content["urgent"] === true });
-    case "confirm": {
-      const agrees = action.content["agrees"] === true;
-      const verdict = reading.verdicts[action.subject];
-      const verdicts = verdict
-        ? { ...reading.verdicts, [action.subject]: { ...verdict, confirmed: agrees } }
-        : reading.verdicts;
-      const findings = reading.findings.map((finding) =>
-        action.subject === `finding:${finding.id}` ? { ...finding, confirmed: agrees } : finding,
-      );
-      return { ...reading, verdicts, findings };
-    }
+      return begun({ ...reading, urgent: true });
+    case "removed":
+      return begun(without(reading, content.of, content.subject));
     default:
       return reading;
   }
+}
+
+const nameOf = (subject: string): string => subject.split(":")[1] ?? "";
+
+function withGrade(reading: Reading, segment: Segment, grade: number | null): Reading {
+  const segments = { ...reading.cleanliness.segments, [segment]: grade };
+  return { ...reading, cleanliness: { segments, ...judge(segments) } };
+}
+
+function without(reading: Reading, of: string, subject: string): Reading {
+  if (of === "cleanliness") return withGrade(reading, nameOf(subject) as Segment, null);
+  if (of === "urgent") return { ...reading, urgent: false };
+  if (of === "finding") {
+    return { ...reading, findings: reading.findings.filter((finding) => finding.content.subject !== subject) };
+  }
+  const decisions = { ...reading.decisions };
+  const landmarks = { ...reading.landmarks };
+  if (of === "decision") delete decisions[subject];
+  else delete landmarks[nameOf(subject) as Landmark];
+  return { ...reading, decisions, landmarks };
 }
 
 function begun(reading: Reading): Reading {

@@ -1,37 +1,51 @@
 // An entry in a few words, for one who has to see which one is meant.
 
-import type { Verdict } from "../api/types.ts";
+import type { Content } from "../api/types.ts";
 import { VERDICTS } from "./words.ts";
 
-interface Told {
-  kind: string;
-  subject: string;
-  content: Record<string, unknown>;
-}
-
 const SUBJECTS: readonly (readonly [RegExp, string])[] = [
-  [/^event:(\d+):(\d+)-(\d+)$/, "frames $2 to $3 of head $1"],
+  [/^event:(\d+):(\d+)$/, "event with frame $2 of head $1"],
   [/^frame:(\d+):(\d+)$/, "frame $2 of head $1"],
-  [/^finding:e(\d+)-(\d+)-(\d+)$/, "frames $2 to $3 of head $1"],
+  [/^finding:e(\d+)-(\d+)$/, "event with frame $2 of head $1"],
   [/^finding:.*$/, ""],
   [/^(?:landmark|segment):(.*)$/, "$1"],
   [/^exam$/, ""],
 ];
 
-/** "verdict, frames 12 to 40 of head 0: accepted". */
-export function entryWords({ kind, subject, content }: Told): string {
+/** "decision, event with frame 12 of head 0: accepted". */
+export function entryWords(content: Content | null): string {
+  if (content === null) return "an entry that cannot be read";
+  const subject = "subject" in content ? content.subject : "";
   const [pattern, words] = SUBJECTS.find(([one]) => one.test(subject)) ?? [/^.*$/, subject];
   const about = subject.replace(pattern, words);
   const said = saidWords(content);
+  const kind = content.kind === "removed" ? content.of : content.kind;
   return `${kind}${about ? `, ${about}` : ""}${said ? `: ${said}` : ""}`;
 }
 
-function saidWords(content: Record<string, unknown>): string {
-  const { verdict, text, grade, removed, frame, best_frame } = content;
-  if (removed === true) return "removed";
-  if (verdict !== undefined) return verdict === null ? "taken back" : (VERDICTS[verdict as Verdict]?.words ?? String(verdict));
-  if (typeof text === "string" && text !== "") return `“${text}”`;
-  if (grade !== undefined) return grade === null ? "no grade" : `grade ${String(grade)}`;
-  const at = frame ?? best_frame;
-  return typeof at === "number" ? `frame ${at}` : "";
+function saidWords(content: Content): string {
+  switch (content.kind) {
+    case "decision":
+      return VERDICTS[content.decision]?.words ?? content.decision;
+    case "removed":
+      return "removed";
+    case "note":
+    case "urgent":
+      return content.text === "" ? "" : `“${content.text}”`;
+    case "cleanliness":
+      return `grade ${content.grade}`;
+    case "landmark":
+      return `frame ${content.frame}`;
+    case "finding":
+      return `frame ${content.best.frame}`;
+    case "reopen":
+      return content.reason;
+    default:
+      return "";
+  }
+}
+
+/** An action in a few words: its decision, or its first entry. */
+export function actionWords(entries: readonly (Content | null)[]): string {
+  return entryWords(entries.find((content) => content?.kind === "decision") ?? entries[0] ?? null);
 }

@@ -16,7 +16,7 @@ export interface Parcel extends Owner {
   /** Sorts parcels in the order they were made. */
   order: string;
   exam: string;
-  kind: "entry" | "seen";
+  kind: "action" | "viewed";
   body: { key: string } & Record<string, unknown>;
   refused?: Refusal;
 }
@@ -95,7 +95,7 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
   const holds = (exam?: string): boolean => parcels.some((parcel) => exam === undefined || parcel.exam === exam);
 
   const tell = (change: Partial<Status> = {}): void => {
-    const waiting = parcels.filter((parcel) => parcel.kind === "entry").length;
+    const waiting = parcels.filter((parcel) => parcel.kind === "action").length;
     status.set({ ...status.get(), waiting, ...change });
     const free = resolvers.filter(({ exam }) => !holds(exam));
     resolvers = resolvers.filter((one) => !free.includes(one));
@@ -163,7 +163,7 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
       tell();
       void run();
     },
-    waiting: (exam) => parcels.filter((parcel) => parcel.exam === exam && parcel.kind === "entry"),
+    waiting: (exam) => parcels.filter((parcel) => parcel.exam === exam && parcel.kind === "action"),
     taken(exam, after) {
       entered = entered.filter(({ number, parcel }) => parcel.exam !== exam || number > after);
       return entered.filter(({ parcel }) => parcel.exam === exam).map(({ parcel }) => parcel);

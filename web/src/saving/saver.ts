@@ -1,7 +1,7 @@
 // The one outbox of this window: how parcels reach the server.
 
 import { api } from "../api/client.ts";
-import type { Action, Entry, Room } from "../api/types.ts";
+import type { Action, LogEntry, Room } from "../api/types.ts";
 import { makeDelivery } from "./delivery.ts";
 import { makeOutbox, type Outbox, type Parcel } from "./outbox.ts";
 import { shelfOf } from "./shelf.ts";
@@ -11,26 +11,27 @@ export interface Saver extends Outbox {
   doubt(): void;
 }
 
-async function deliver(parcel: Parcel): Promise<Entry | null> {
-  if (parcel.kind === "entry") return api.act(parcel.exam, parcel.body as unknown as Action);
-  await api.saw(parcel.exam, parcel.body);
-  return null;
+async function deliver(parcel: Parcel): Promise<LogEntry[]> {
+  if (parcel.kind === "action") return api.act(parcel.exam, parcel.body as unknown as Action);
+  const { key: _, ...body } = parcel.body; // sending it twice changes nothing: it needs no key
+  await api.saw(parcel.exam, body);
+  return [];
 }
 
 /** `done` hears of every parcel that the server has taken or refused. */
 export function makeSaver(room: Room, done: (parcel: Parcel) => void): Saver {
-  const delivery = makeDelivery<Entry | null>({
+  const delivery = makeDelivery<LogEntry[]>({
     owner: room,
     login: room.login,
     deliver,
     here: api.room,
     screening: async (exam) => (await api.exam(exam)).screening,
   });
-  const outbox = makeOutbox<Entry | null>({
+  const outbox = makeOutbox<LogEntry[]>({
     owner: room,
     shelf: shelfOf(room),
     send: delivery.send,
-    number: (entry) => entry?.number ?? null,
+    number: (entries) => entries.at(-1)?.number ?? null,
     done,
     wait: (milliseconds, then) => {
       const timer = setTimeout(then, milliseconds);

@@ -4,8 +4,6 @@ import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["curvatures", "dome_points", "dome_radii"]
-
 
 @compiled
 def curvatures(surface):

@@ -4,8 +4,6 @@ import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["best_hemisphere", "best_radius"]
-
 _SLACK = 1e-6  # more than the rounding of a bound
 
 

@@ -5,8 +5,6 @@ import numpy as np
 from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import largest
 
-__all__ = ["component_moments"]
-
 _SIZE, _ROW, _COL, _ROW_ROW, _ROW_COL, _COL_COL, _BALL_ROW, _BALL_COL = range(8)
 
 
@@ -75,12 +73,12 @@ def _find_runs(values, theta):
     for row in range(values.shape[0]):
         if largest(values[row]) < theta:  # most rows have none
             continue
-        found = _find_edges(values[row], theta, edges) // 2
-        if count + found > len(runs):
-            longer = np.empty((2 * (count + found), 3), np.int64)
+        new_runs = _find_edges(values[row], theta, edges) // 2
+        if count + new_runs > len(runs):
+            longer = np.empty((2 * (count + new_runs), 3), np.int64)
             longer[:count] = runs[:count]
             runs = longer
-        for run in range(found):
+        for run in range(new_runs):
             runs[count, 0] = row
             runs[count, 1] = edges[2 * run]
             runs[count, 2] = edges[2 * run + 1]

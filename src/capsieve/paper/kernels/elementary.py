@@ -8,8 +8,6 @@ import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["exp2", "largest", "log2"]
-
 _ONE = np.float32(1)
 _HALF_ROOT = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
 _MANTISSA = np.int32(23)

@@ -8,11 +8,6 @@ import numpy as np
 from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import exp2, largest, log2
 
-__all__ = [
-    "extend", "filter_separable", "gray", "mask_maximum", "positive_ratio", "power", "resample",
-    "texture", "variations",
-]  # fmt: skip
-
 _ZERO, _ONE, _UNIT = np.float32(0), np.float32(1), np.uint64(1)
 _LEAST_TEXTURE = np.float32(1e-30)  # grey levels
 _DARK = np.float32(1e-6)

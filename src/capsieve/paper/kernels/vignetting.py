@@ -10,8 +10,6 @@ import numpy as np
 from capsieve.compiling import compiled
 from capsieve.paper.kernels.elementary import exp2, log2
 
-__all__ = ["divide", "fit_slopes", "inverse_falloff", "radial_derivative", "squared_weight"]
-
 _ZERO, _ONE, _UNIT = np.float32(0), np.float32(1), np.uint64(1)
 _LN2 = np.float32(np.log(2))
 _RIDGE = 1e-8

@@ -14,10 +14,9 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
+from capsieve.decisions.log import heard_after, last_number
+from capsieve.decisions.model import UnreachableError
 from capsieve.review.access import shown_secret
-from capsieve.review.decisions.following import heard_after
-from capsieve.review.decisions.log import last_number
-from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.room import ReadingRoom
 from capsieve.review.routes.given import Here, Who
 from capsieve.review.sessions import Reader
@@ -65,7 +64,12 @@ async def _events(
     yield hello
     quiet = 0.0
     listening = partial(
-        heard_after, room.database, way=room.way, reader=who.name, role=who.role, most=_MOST
+        heard_after,
+        room.database,
+        workflow=room.workflow,
+        reader=who.name,
+        role=who.role,
+        most=_MOST,
     )
     while not room.ending.is_set() and room.door.sessions.reader(secret, touch=False) == who:
         try:

@@ -26,7 +26,7 @@ def get_room(room: Here, who: Who) -> messages.Room:
     return messages.Room(
         version=__version__,
         room=room.id,
-        way=room.way,
+        workflow=room.workflow,
         reader=who.name,
         role=who.role,
         readers=names,
@@ -55,9 +55,8 @@ def _row(facts: ExamFacts, room: ReadingRoom, who: Reader) -> messages.ExamRow:
     summary = room.summaries.summary(facts, who)
     return messages.ExamRow(
         exam=facts.exam,
-        title=facts.exam,
         state=summary.state,  # pyright: ignore[reportArgumentType]
-        version=summary.version,
+        revision=summary.revision,
         urgent=summary.urgent,
         frames=facts.frames,
         heads=list(facts.heads),
@@ -66,6 +65,7 @@ def _row(facts: ExamFacts, room: ReadingRoom, who: Reader) -> messages.ExamRow:
         flagged_frames=facts.flagged,
         to_read=facts.to_read,
         decided_events=summary.decided_events,
+        to_validate=summary.to_validate,
         findings=summary.findings,
         complete=facts.complete,
         problems=[*facts.problems, *summary.problems],

@@ -1,73 +1,66 @@
-"""How far two readers agree, and decisions and reports as files."""
+"""Agreement of two blind readers; decisions, labels and reports as files."""
 
 from fastapi import APIRouter, Response
 
+from capsieve.decisions.agreement import Agreement, compare_blind
+from capsieve.decisions.exam import flagged_events
+from capsieve.decisions.export import (
+    Labels,
+    agreed_labels,
+    decisions_csv,
+    labels_csv,
+    reading_labels,
+)
+from capsieve.decisions.log import load_entries
+from capsieve.decisions.model import ConflictError, Entry
+from capsieve.decisions.reading import elsewhere_words, fold
+from capsieve.decisions.workflow import blind_readings, both_signed, own_reading, visible
 from capsieve.errors import ParameterError
 from capsieve.report.page import pdf_bytes, require_pdf
 from capsieve.report.reading_facts import gather_reading
 from capsieve.report.reading_report import reading_report
-from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts
-from capsieve.review.decisions.access import blind_readings, both_signed, own_reading, visible
-from capsieve.review.decisions.agreement import compare
-from capsieve.review.decisions.entries import Entry
-from capsieve.review.decisions.export import decisions_csv
-from capsieve.review.decisions.export_labels import (
-    Labels,
-    agreed_labels,
-    labels_csv,
-    reading_labels,
-)
-from capsieve.review.decisions.log import load_entries
-from capsieve.review.decisions.reading import Reading, fold
-from capsieve.review.decisions.refusals import ConflictError
-from capsieve.review.decisions.screenings import load_foreign
-from capsieve.review.exam_events import flagged_events
 from capsieve.review.room import ReadingRoom
 from capsieve.review.routes.given import Chosen, Here, Responses, Who, reading_results
 from capsieve.review.sessions import Reader
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Out"])
+router = APIRouter(tags=["Exports"])
 
 _CSV: Responses = {200: {"content": {"text/csv": {}}}}
 _REPORT: Responses = {200: {"content": {"text/html": {}, "application/pdf": {}}}}
 
 
 @router.get("/exams/{exam}/agreement")
-def get_agreement(facts: Chosen, room: Here) -> messages.Agreement:
+def get_agreement(facts: Chosen, room: Here) -> Agreement:
     """Where two blind readings differ, and their kappa; only when both are signed."""
-    entries = load_entries(room.database, facts.exam)
-    if room.way != "blind":
-        raise ConflictError(f"this room works as {room.way}: there are no two readings to compare")
-    if not both_signed(entries):
+    log = load_entries(room.database, facts.exam)
+    if room.workflow != "blind":
+        raise ConflictError(f"the workflow is {room.workflow}: there are no two readings")
+    if not both_signed(log):
         raise ConflictError(f"the readings of {facts.exam} open when both readers have signed")
-    a, b = [_fold(each, facts, room) for each in blind_readings(entries).values()][:2]
-    for reading in (a, b):
-        if reading.foreign:  # its events are others
-            raise ConflictError(
-                f"the readings of {facts.exam} cannot be compared: {reading.foreign}"
-            )
     with reading_results():
         events = flagged_events(facts.folder)
-    found = compare(a, b, events=events)
-    return messages.Agreement.model_validate(found.to_json())
+    found = compare_blind(log, screening=facts.screening, events=events)
+    if isinstance(found, str):
+        raise ConflictError(f"the readings of {facts.exam} cannot be compared: {found}")
+    return found
 
 
 @router.get("/exams/{exam}/export/decisions.csv", response_class=Response, responses=_CSV)
 def get_decisions(facts: Chosen, room: Here, who: Who) -> Response:
     """Every entry that this reader may see, and whether it stands."""
-    entries = load_entries(room.database, facts.exam)
-    shown = visible(entries, way=room.way, reader=who.name, role=who.role)
+    log = load_entries(room.database, facts.exam)
+    shown = visible(log, workflow=room.workflow, reader=who.name, role=who.role)
     return _file(decisions_csv(shown), "decisions.csv")
 
 
 @router.get("/exams/{exam}/export/labels.csv", response_class=Response, responses=_CSV)
 def get_labels(facts: Chosen, room: Here, who: Who) -> Response:
     """What was decided, as labels that capsieve evaluate and capsieve train read."""
-    entries = load_entries(room.database, facts.exam)
-    return _file(labels_csv([_labels(facts, room, who, entries)]), "labels.csv")
+    log = load_entries(room.database, facts.exam)
+    return _file(labels_csv([_labels(facts, room, who, log)]), "labels.csv")
 
 
 @router.get("/exams/{exam}/export/report.html", response_class=Response, responses=_REPORT)
@@ -78,7 +71,7 @@ def get_report(facts: Chosen, room: Here, who: Who) -> Response:
 
 @router.get("/exams/{exam}/export/report.pdf", response_class=Response, responses=_REPORT)
 def get_report_pdf(facts: Chosen, room: Here, who: Who) -> Response:
-    """The same as PDF; the room needs the extra `pdf` for it."""
+    """The same as PDF; this needs the extra `pdf`."""
     require_pdf()  # before the work, not after it
     return _file(pdf_bytes(_report(facts, room, who)), "report.pdf", kind="application/pdf")
 
@@ -94,32 +87,27 @@ def _report(facts: ExamFacts, room: ReadingRoom, who: Reader) -> str:
     return reading_report(told).text
 
 
-def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, entries: list[Entry]) -> Labels:
-    """Return one's own labels; those of both and of the consensus where readings are open."""
+def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, log: list[Entry]) -> Labels:
+    """Return one's own labels; those of both and of the consensus if both readers have signed."""
     with reading_results():
         events = flagged_events(facts.folder)
 
     def labels_of(part: list[Entry]) -> Labels:
-        reading = _fold(part, facts, room)
-        if reading.foreign:  # its frame numbers may be those of other pictures
-            raise ConflictError(f"there are no labels of {facts.exam}: {reading.foreign}")
+        reading = fold(part, screening=facts.screening)
+        for sentence in elsewhere_words(reading):  # its frame numbers may be of other pictures
+            raise ConflictError(f"there are no labels of {facts.exam}: {sentence}")
         return reading_labels(reading, exam=facts.exam, events=events)
 
-    if room.way == "blind" and both_signed(entries):
-        if any(entry.role == "consensus" for entry in entries):
-            return labels_of(own_reading(entries, way=room.way, reader="", role="consensus"))
-        a, b = [labels_of(each) for each in blind_readings(entries).values()][:2]
+    if room.workflow == "blind" and both_signed(log):
+        if any(entry.role == "consensus" for entry in log):
+            return labels_of(own_reading(log, workflow="blind", reader="", role="consensus"))
+        a, b = [labels_of(each) for each in blind_readings(log).values()][:2]
         return agreed_labels(a, b)
-    return labels_of(own_reading(entries, way=room.way, reader=who.name, role=who.role))
-
-
-def _fold(entries: list[Entry], facts: ExamFacts, room: ReadingRoom) -> Reading:
-    foreign = load_foreign(room.database, entries, exam=facts.exam, screening=facts.screening)
-    return fold(entries, foreign=foreign)
+    return labels_of(own_reading(log, workflow=room.workflow, reader=who.name, role=who.role))
 
 
 def _file(content: str | bytes, name: str, *, kind: str = "text/csv; charset=utf-8") -> Response:
-    # The name is ours: a header made from an exam's name would have to be escaped.
+    # The name is fixed: a header made from an exam's name would have to be escaped.
     return Response(
         content,
         media_type=kind,

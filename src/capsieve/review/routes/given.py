@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 
+from capsieve.decisions.model import UnreachableError
 from capsieve.errors import FileError
 from capsieve.review.catalogue import ExamFacts
-from capsieve.review.decisions.refusals import UnreachableError
 from capsieve.review.refusals import NotThereError
 from capsieve.review.room import ReadingRoom
 from capsieve.review.sessions import Reader

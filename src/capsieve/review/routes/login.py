@@ -6,13 +6,13 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
+from capsieve.decisions.roles import ROLES
 from capsieve.report.text import plain
 from capsieve.review.access import LOGIN, Door, cookie, shown_secret
 from capsieve.review.exam_view import DISCLAIMER
 from capsieve.review.routes.given import Here
 from capsieve.review.small_pages import small_page
 from capsieve.review.waiting import client_address
-from capsieve.review.way import ROLES
 
 __all__ = ["router"]
 
@@ -48,8 +48,8 @@ async def post_login(request: Request, room: Here) -> Response:
     if reader is None:
         return _form(name, _WRONG, status=401)
     door.waiting.passed(name, address)
-    if reader.role not in ROLES[room.way]:
-        roles = " and ".join(ROLES[room.way])
+    if reader.role not in ROLES[room.workflow]:
+        roles = " and ".join(ROLES[room.workflow])
         return _form(
             name,
             f"{reader.name} is a {reader.role}, and this room is one for {roles}.",

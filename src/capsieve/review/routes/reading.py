@@ -1,27 +1,29 @@
-"""What readers said, and what they say now."""
+"""The log of a reading, and what it adds up to."""
 
 import base64
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, Query
+from numpy.typing import NDArray
 
+from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
+from capsieve.decisions.log import Writer, append, is_known, load_entries
+from capsieve.decisions.model import ConflictError, Entry, EntryError, Sign
+from capsieve.decisions.reading import displaced, elsewhere_words, fold
+from capsieve.decisions.signing import sign, to_validate
+from capsieve.decisions.viewed import Bitmaps, add_viewed, count_frames, load_viewed, unreadable
+from capsieve.decisions.workflow import belongs, both_signed, own_reading, statement, visible
+from capsieve.report.reading_moments import in_exam_order, read_moments
 from capsieve.review import messages
-from capsieve.review.catalogue import ExamFacts, screening_of
-from capsieve.review.decisions.access import both_signed, own_reading, visible
-from capsieve.review.decisions.entries import Entry, NewEntry
-from capsieve.review.decisions.log import is_known, load_entries
-from capsieve.review.decisions.reading import fold
-from capsieve.review.decisions.refusals import ConflictError, EntryError
-from capsieve.review.decisions.screenings import load_foreign
-from capsieve.review.decisions.sealing import sign
-from capsieve.review.decisions.seen import add_seen
-from capsieve.review.decisions.writing import append
-from capsieve.review.exam_events import signed_identity
-from capsieve.review.frames_there import check_speaks_of, check_there
+from capsieve.review.catalogue import ExamFacts
+from capsieve.review.frames_there import check_contents
 from capsieve.review.refusals import OtherReaderError
 from capsieve.review.room import ReadingRoom
 from capsieve.review.routes.given import Chosen, Here, Who, reading_results
 from capsieve.review.sessions import Reader
+from capsieve.store.record import read_record
 
 __all__ = ["router"]
 
@@ -34,28 +36,56 @@ def get_reading(
     room: Here,
     who: Who,
     reader: Annotated[
-        str | None, Query(max_length=255, description="Whose, in a room that is read blind.")
+        str | None, Query(max_length=255, description="Whose blind reading; one's own by default.")
     ] = None,
-) -> messages.Reading:
-    """What the entries add up to: one's own reading, or where both have signed another's."""
-    entries = load_entries(room.database, facts.exam)
-    whose = who if reader is None or room.way != "blind" else Reader(reader, "reader")
-    if whose != who and not both_signed(entries):
+) -> messages.ReadingView:
+    """What the entries add up to: one's own reading, or if both have signed another's."""
+    log = load_entries(room.database, facts.exam)
+    whose = who if reader is None or room.workflow != "blind" else Reader(reader, "reader")
+    if whose != who and not both_signed(log):
         raise ConflictError(
-            f"the reading of {whose.name} opens when both readers of {facts.exam} have signed"
+            f"the reading of {whose.name} is visible when both readers of {facts.exam} have signed"
         )
-    own = own_reading(entries, way=room.way, reader=whose.name, role=whose.role)
-    foreign = load_foreign(room.database, own, exam=facts.exam, screening=facts.screening)
-    reading = fold(own, reader=who.name if whose == who else None, foreign=foreign)
-    seen = room.seen.looked_at(facts.exam, way=room.way, reader=whose.name, role=whose.role)
-    said = reading.to_json()
-    return messages.Reading.model_validate(
-        said
-        | {
-            "exam": facts.exam,
-            "problems": [*said["problems"], *seen.problems],
-            "seen": {"frames": min(seen.frames, facts.frames), "of": facts.frames},
-        }
+    own = own_reading(log, workflow=room.workflow, reader=whose.name, role=whose.role)
+    asker = who.name if whose == who else ""
+    reading = fold(own, reader=asker, screening=facts.screening)
+    with reading_results():
+        events = flagged_events(facts.folder)
+        findings = in_exam_order(reading.findings, read_moments(facts.folder))
+    bitmaps = [
+        each
+        for each in load_viewed(room.database, facts.exam, facts.screening)
+        if belongs(each, workflow=room.workflow, reader=whose.name, role=whose.role)
+    ]
+    displayed, viewed = count_frames(bitmaps, facts.frames_by_head)
+    waiting = []
+    if who.role == "validator":
+        mine = [each for each in bitmaps if (each.reader, each.role) == (who.name, who.role)]
+        waiting = to_validate(reading, mine)
+    problems = (
+        *reading.problems,
+        *elsewhere_words(reading, events),
+        *unreadable(bitmaps),
+    )
+    return messages.ReadingView(
+        **{name: getattr(reading, name) for name in type(reading).model_fields}
+        | {"findings": tuple(findings), "problems": problems},
+        exam=facts.exam,
+        seen=messages.Seen(displayed=displayed, viewed=viewed, of=facts.frames),
+        readers=list(dict.fromkeys(each.reader for each in reading.entries)),
+        statement=statement(
+            log,
+            workflow=room.workflow,
+            reader=whose.name,
+            role=whose.role,
+            undisplayed=len(waiting),
+        ),
+        to_validate=[messages.Waiting(entry=entry, frame=frame) for entry, frame in waiting],
+        misfits=list(
+            {
+                each.number: each for each in (*reading.elsewhere, *displaced(reading, events))
+            }.values()
+        ),
     )
 
 
@@ -65,94 +95,101 @@ def get_entries(
     room: Here,
     who: Who,
     after: Annotated[int, Query(ge=0, description="The last number that is known.")] = 0,
-) -> list[messages.Entry]:
+) -> list[Entry]:
     """The entries that this reader may see, in order."""
-    entries = load_entries(room.database, facts.exam)  # all: whether both have signed decides
-    shown = visible(entries, way=room.way, reader=who.name, role=who.role)
-    return [_entry(entry) for entry in shown if entry.number > after]
+    log = load_entries(room.database, facts.exam)  # all: whether both have signed decides
+    shown = visible(log, workflow=room.workflow, reader=who.name, role=who.role)
+    return [entry for entry in shown if entry.number > after]
 
 
 @router.post("/exams/{exam}/entries")
-def post_entry(facts: Chosen, room: Here, who: Who, action: messages.Action) -> messages.Entry:
-    """Write an action down. The answer comes when it is on the disk."""
+def post_action(facts: Chosen, room: Here, who: Who, action: messages.Action) -> list[Entry]:
+    """Store an action: all of its entries or none. The answer comes when it is on the disk."""
     _check_reader(who, action)
-    # What was written before the exam was screened anew is written, also if it is sent again.
-    if _is_old(facts, action) and not is_known(room.database, action.key):
-        raise _screened_anew(facts)
-    if action.kind == "sign":
-        return _entry(_signed(facts, room, who, action))
-    if not _is_old(facts, action):
+    new = not is_known(room.database, action.key)
+    if new and action.screening != facts.screening:
+        raise _screened_again(facts)
+    writer = Writer(facts.exam, who.name, who.role, action.screening)
+    if any(isinstance(entry, Sign) for entry in action.entries):
+        return [_signed(facts, room, writer, action)]
+    if new:
         with reading_results():
-            check_speaks_of(facts, action)
-    new = NewEntry(action.key, action.kind, action.subject, action.content, action.undoes)
-    return _entry(
-        append(
-            room.database,
-            new,
-            exam=facts.exam,
-            reader=who.name,
-            role=who.role,
-            screening=facts.screening,
-        )
-    )
+            check_contents(facts, action.entries)
+    return append(room.database, writer, action.key, action.entries)
 
 
-@router.post("/exams/{exam}/seen")
-def post_seen(facts: Chosen, room: Here, who: Who, batch: messages.SeenFrames) -> messages.Done:
-    """Note which frames stood on the screen, and for how long."""
-    _check_reader(who, batch)
-    if _is_old(facts, batch):
-        raise _screened_anew(facts)
-    for pair in batch.frames:
-        check_there(facts, batch.head, pair[:1])
-    add_seen(
+@router.post("/exams/{exam}/viewed")
+def post_viewed(facts: Chosen, room: Here, who: Who, sent: messages.SentFrames) -> messages.Done:
+    """Store which frames were displayed; sending it twice changes nothing."""
+    _check_reader(who, sent)
+    if sent.screening != facts.screening:
+        raise _screened_again(facts)
+    if sent.head not in facts.frames_by_head:
+        raise EntryError(f"the exam {facts.exam} has no head {sent.head}")
+    add_viewed(
         room.database,
         exam=facts.exam,
         reader=who.name,
         role=who.role,
-        key=batch.key,
-        head=batch.head,
-        frames=batch.frames,
+        screening=facts.screening,
+        head=sent.head,
+        frames=facts.frames_by_head[sent.head],
+        displayed=sent.displayed,
+        viewed=sent.viewed,
     )
     return messages.Done()
 
 
-@router.get("/exams/{exam}/seen")
-def get_seen(facts: Chosen, room: Here, who: Who) -> dict[int, messages.Seen]:
-    """How long every frame stood on this reader's screen, for each head."""
-    found = room.seen.milliseconds(
-        facts.exam, reader=who.name, role=who.role, frames_by_head=facts.frames_by_head
-    )
+@router.get("/exams/{exam}/viewed")
+def get_viewed(facts: Chosen, room: Here, who: Who) -> dict[int, messages.ViewedFrames]:
+    """Which frames were displayed to this reader, for each head."""
+    own = {
+        each.head: each
+        for each in load_viewed(room.database, facts.exam, facts.screening)
+        if (each.reader, each.role) == (who.name, who.role)
+    }
     return {
-        head: messages.Seen(
-            milliseconds=base64.b64encode(shown.astype("<f4").tobytes()).decode("ascii")
+        head: messages.ViewedFrames(
+            frames=frames,
+            displayed=_base64(own.get(head), frames, lambda each: each.displayed),
+            viewed=_base64(own.get(head), frames, lambda each: each.viewed),
         )
-        for head, shown in found.items()
+        for head, frames in facts.frames_by_head.items()
     }
 
 
-def _signed(facts: ExamFacts, room: ReadingRoom, who: Reader, action: messages.Action) -> Entry:
-    """Sign: the hash is worked out here, over what is stored."""
-    statement, last = _statement(action)
+def _base64(
+    found: Bitmaps | None, frames: int, which: Callable[[Bitmaps], NDArray[np.bool_]]
+) -> str:
+    bits = np.zeros(frames, bool)
+    if found is not None:
+        known = which(found)[:frames]
+        bits[: known.size] = known
+    return base64.b64encode(np.packbits(bits, bitorder="little").tobytes()).decode("ascii")
+
+
+def _signed(facts: ExamFacts, room: ReadingRoom, writer: Writer, action: messages.Action) -> Entry:
+    """Sign: the hash is computed from what is stored."""
+    [request, *others] = action.entries
+    if others or not isinstance(request, Sign):
+        raise EntryError("a signature is an action of its own")
     with reading_results():
-        identity = signed_identity(facts.folder)
-    if screening_of(identity) != facts.screening:  # just now, while this was asked for
-        raise _screened_anew(facts)
+        record = read_record(facts.folder)
+        events = flagged_events(facts.folder)
+    if screening_of(record) != facts.screening:  # just now, while this was asked for
+        raise _screened_again(facts)
     return sign(
         room.database,
-        exam=facts.exam,
-        reader=who.name,
-        role=who.role,
-        key=action.key,
-        statement=statement,
-        identity=identity,
-        screening=facts.screening,
-        frames=facts.frames,
-        last=last,
+        writer,
+        action.key,
+        request,
+        identity=signed_identity(record),
+        events=events,
+        frames_by_head=facts.frames_by_head,
     )
 
 
-def _check_reader(who: Reader, sent: messages.Action | messages.SeenFrames) -> None:
+def _check_reader(who: Reader, sent: messages.Action | messages.SentFrames) -> None:
     """Refuse what a page sends in a session of somebody else, who logged in meanwhile.
 
     Raises
@@ -160,44 +197,17 @@ def _check_reader(who: Reader, sent: messages.Action | messages.SeenFrames) -> N
     OtherReaderError
         The page was opened by another, or in another role.
     """
-    if sent.reader not in (None, who.name):
+    if sent.reader != who.name:
         raise OtherReaderError(
             f"this window was opened by {sent.reader}; log in again as {sent.reader}"
         )
-    if sent.role not in (None, who.role):
+    if sent.role != who.role:
         raise OtherReaderError(
             f"this window was opened by {who.name} as {sent.role}; log in again as {sent.role}"
         )
 
 
-def _is_old(facts: ExamFacts, sent: messages.Action | messages.SeenFrames) -> bool:
-    """Whether a page speaks of another screening than the exam's."""
-    return sent.screening not in (None, facts.screening)
-
-
-def _screened_anew(facts: ExamFacts) -> ConflictError:
+def _screened_again(facts: ExamFacts) -> ConflictError:
     return ConflictError(
-        f"the exam {facts.exam} was screened anew after this page was opened; open it again"
+        f"the exam {facts.exam} was screened again after this page was opened; open it again"
     )
-
-
-def _statement(action: messages.Action) -> tuple[str, int]:
-    if action.subject != "exam" or action.undoes is not None:
-        raise EntryError("a signature speaks of the exam, and undoes nothing")
-    unknown = sorted(action.content.keys() - {"statement", "last"})
-    if unknown:
-        raise EntryError(
-            f"a signature has no field {unknown[0]!r}; it has statement, and last: the last entry "
-            "that the signer saw"
-        )
-    last: Any = action.content.get("last")
-    if isinstance(last, bool) or not isinstance(last, int):
-        raise EntryError("a signature needs last: the number of the last entry that was seen")
-    statement: Any = action.content.get("statement")
-    if not isinstance(statement, str):
-        raise EntryError("a signature needs a statement")
-    return statement, last
-
-
-def _entry(entry: Entry) -> messages.Entry:
-    return messages.Entry.model_validate(entry.to_json())

@@ -4,6 +4,7 @@ import { api } from "../../api/client.ts";
 import { button, fill, h } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { frameSubject, placeOf } from "../../model/subjects.ts";
+import { entryWords } from "../../model/telling.ts";
 import { clock, count, LANDMARKS, share } from "../../model/words.ts";
 import { draftOf, keepDraft } from "../../saving/drafts.ts";
 import type { Deciding } from "../deciding.ts";
@@ -71,11 +72,17 @@ export function aboutPanel(
   const show = (): void => {
     const reading = session.reading.get();
     const signed = reading.state === "signed";
-    fill(unreadable, ...(reading.problems ?? []).map((sentence) => h("p", { class: "small problem" }, sentence)));
+    fill(
+      unreadable,
+      ...reading.problems.map((sentence) => h("p", { class: "small problem" }, sentence)),
+      ...reading.misfits.map((entry) =>
+        h("p", { class: "small" }, `${entryWords(entry.content)} (${entry.reader}) `, button("Take back", () => deciding.withdraw(entry), { class: "link", disabled: signed })),
+      ),
+    );
     fill(
       landmarks,
       ...LANDMARKS.map(([landmark, words, letters], i) => {
-        const mark = reading.landmarks[landmark];
+        const mark = reading.landmarks[landmark]?.content;
         const time = mark && session.positions.get(mark.head)?.[mark.frame];
         const at = mark ? (session.hasTimes && time !== undefined ? clock(time) : `frame ${count(mark.frame)}`) : "not marked";
         const where = mark && session.exam.heads.length > 1 ? `${at}, head ${mark.head}` : at;
@@ -122,11 +129,11 @@ export function aboutPanel(
     fill(
       notes,
       ...reading.notes.map((note) => {
-        const place = placeOf(note.subject);
+        const place = placeOf(note.content.subject);
         return h(
           "p",
           { class: "note" },
-          note.text,
+          note.content.text,
           h("span", { class: "small soft" }, ` ${note.reader} `),
           place ? button(`frame ${count(place.frame)}`, () => screen.jump(place.head, place.frame), { class: "link small" }) : null,
         );
@@ -146,7 +153,7 @@ function provenance(session: Session): HTMLElement {
     "details",
     { class: "small", "aria-label": "Where this comes from" },
     h("summary", {}, "Where this comes from"),
-    h("p", { class: "soft" }, `Detector: ${session.exam.detector}. Seen so far: ${share(seen.frames, seen.of)} of the frames.`),
+    h("p", { class: "soft" }, `Detector: ${session.exam.detector}. Displayed so far: ${share(seen.displayed, seen.of)} of the frames.`),
     ...session.exam.warnings.map((sentence) => h("p", { class: "trouble" }, sentence)),
     h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, String(value))])),
   );

@@ -1,8 +1,8 @@
 // Findings: the list, and the form of the chosen one. Every choice is saved at once.
 
-import type { Finding, FindingContent } from "../../api/types.ts";
+import type { Entry, FindingContent } from "../../api/types.ts";
+import { framesIn } from "../../model/subjects.ts";
 import { button, fill, h } from "../../dom.ts";
-import { withKeys } from "../../keymap.ts";
 import { clock, count, LOCATIONS, PARIS, SIZES } from "../../model/words.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Screen } from "../screen.ts";
@@ -28,30 +28,30 @@ export function findingsPanel(
     fill(
       element,
       ...findings.map((finding, i) =>
-        finding.id === chosen ? form(finding, i) : row(finding, i),
+        finding.content.subject === chosen ? form(finding.content, i) : row(finding, i),
       ),
       findings.length === 0
-        ? h("p", { class: "soft" }, "No findings yet. A accepts an event; M marks a polyp that the sieve missed.")
+        ? h("p", { class: "soft" }, "No findings yet. A accepts an event; M marks a polyp that the detector missed.")
         : null,
-      button("Mark a missed polyp on this frame", deciding.missed, { key: "M", disabled: state === "signed" }),
+      button("Mark a polyp on this frame", deciding.missed, { key: "M", disabled: state === "signed" }),
     );
     // A note that is being written outlives what others do meanwhile.
     const note = element.querySelector<HTMLTextAreaElement>("textarea[data-field=note]");
     if (draft && note && note.dataset["finding"] === draft.of) note.value = draft.text;
   };
 
-  const where = (finding: Finding): string => {
-    const time = session.positions.get(finding.head)?.[finding.best_frame];
-    const at = session.hasTimes && time !== undefined ? clock(time) : `frame ${count(finding.best_frame)}`;
-    return session.exam.heads.length > 1 ? `${at}, head ${finding.head}` : at;
+  const where = ({ best }: FindingContent): string => {
+    const time = session.positions.get(best.head)?.[best.frame];
+    const at = session.hasTimes && time !== undefined ? clock(time) : `frame ${count(best.frame)}`;
+    return session.exam.heads.length > 1 ? `${at}, head ${best.head}` : at;
   };
 
-  const choose = (finding: Finding): void => {
-    screen.jump(finding.head, finding.best_frame);
-    session.finding.set(finding.id); // after the jump: a change of the head closes the open finding
+  const choose = ({ best, subject }: FindingContent): void => {
+    screen.jump(best.head, best.frame);
+    session.finding.set(subject); // after the jump: a change of the head closes the open finding
   };
 
-  const row = (finding: Finding, i: number): HTMLElement =>
+  const row = ({ content: finding, reader, role }: Entry<FindingContent>, i: number): HTMLElement =>
     h(
       "button",
       { type: "button", class: "finding", onclick: () => choose(finding) },
@@ -60,15 +60,18 @@ export function findingsPanel(
         "span",
         { class: "text" },
         h("b", {}, `${i + 1}  ${words(finding)}`),
-        h("span", { class: "small soft" }, `${where(finding)} · ${finding.reader}${confirmed(finding)}`),
+        h("span", { class: "small soft" }, `${where(finding)} · ${reader}${role === "pre-reader" ? ", pre-reader" : ""}`),
       ),
       finding.urgent ? h("span", { class: "urgent" }, "▲ urgent") : null,
     );
 
-  const form = (finding: Finding, i: number): HTMLElement => {
+  const sizeFrame = ({ head, frame }: { head: number; frame: number }): HTMLElement =>
+    button(`frame ${count(frame)}`, () => screen.jump(head, frame), { class: "link" });
+
+  const form = (finding: FindingContent, i: number): HTMLElement => {
     const signed = session.reading.get().state === "signed";
-    const set = (change: Partial<FindingContent>): void => deciding.change(finding.id, change);
-    const note = h("textarea", { rows: 2, "data-field": "note", "data-finding": finding.id, maxlength: 4000, disabled: signed }, finding.note);
+    const set = (change: Partial<FindingContent>): void => deciding.change(finding.subject, change);
+    const note = h("textarea", { rows: 2, "data-field": "note", "data-finding": finding.subject, maxlength: 4000, disabled: signed }, finding.note);
     note.addEventListener("change", () => set({ note: note.value }));
     const urgent = h("input", { type: "checkbox", "data-field": "urgent", checked: finding.urgent, disabled: signed });
     urgent.addEventListener("change", () => set({ urgent: urgent.checked }));
@@ -76,36 +79,32 @@ export function findingsPanel(
       "fieldset",
       { class: "form" },
       h("legend", {}, h("span", { class: "diamond", "aria-hidden": "true" }, "◆"), ` Finding ${i + 1}, ${where(finding)}`),
-      finding.missed_by_sieve ? h("p", { class: "small" }, "Missed by the sieve.") : null,
+      finding.missed ? h("p", { class: "small" }, "Missed by the detector.") : null,
       choices("Size", "S", SIZES, finding.size, signed, (size) =>
-        set({ size, size_frame: size === null ? null : screen.here().frame }),
+        set({ size, size_on: size === null ? null : screen.here() }),
       ),
-      finding.size_frame === null
+      finding.size_on === null
         ? null
         : h(
             "p",
             { class: "small soft" },
             "judged on ",
-            button(`frame ${count(finding.size_frame)}`, () => screen.jump(finding.head, finding.size_frame as number), { class: "link" }),
+            sizeFrame(finding.size_on),
           ),
       pick("Paris", "T", PARIS.map(([name, text]) => [name, `${name}, ${text}`] as const), finding.paris, signed, (paris) => set({ paris })),
       pick("Segment", "O", LOCATIONS, finding.segment, signed, (segment) => set({ segment })),
       h(
         "p",
         { class: "small soft" },
-        `On ${count(finding.frames.length)} ${finding.frames.length === 1 ? "frame" : "frames"}. Shift and click on the frame says where it lies.`,
+        `On ${count(framesIn(finding))} ${framesIn(finding) === 1 ? "frame" : "frames"}. Shift and click on the frame says where it lies.`,
       ),
       h("label", {}, urgent, " urgent"),
       h("label", { class: "block" }, "Note", note),
       h(
         "div",
         { class: "row" },
-        button("Best frame: this one", () => set({ best_frame: screen.here().frame }), { key: "B", disabled: signed }),
-        button("Remove", () => deciding.remove(finding.id), { title: "Ctrl+Z brings it back", disabled: signed }),
-        session.room.role === "validator" ? button("Confirm", () => deciding.confirm(true), { key: "Y", disabled: signed }) : null,
-        session.room.role === "validator"
-          ? button("Do not confirm", () => deciding.confirm(false), { title: withKeys("Do not confirm", "disagree"), disabled: signed })
-          : null,
+        button("Best frame: this one", () => set({ best: screen.here() }), { key: "B", disabled: signed }),
+        button("Remove", () => deciding.remove(finding.subject), { title: "Ctrl+Z brings it back", disabled: signed }),
         button("Close", () => session.finding.set(null), { key: "Esc" }),
       ),
     );
@@ -153,11 +152,8 @@ function pick<T extends string>(
   return h("label", { class: "pick" }, h("span", { class: "label" }, label, h("kbd", { "aria-hidden": "true" }, key)), select);
 }
 
-function words(finding: Finding): string {
+function words(finding: FindingContent): string {
   const size = SIZES.find(([name]) => name === finding.size)?.[1];
   const place = LOCATIONS.find(([name]) => name === finding.segment)?.[1];
   return [finding.paris ?? "polyp", size, place].filter(Boolean).join(", ");
 }
-
-const confirmed = (finding: Finding): string =>
-  finding.confirmed === null || finding.confirmed === undefined ? "" : finding.confirmed ? " · confirmed" : " · not confirmed";

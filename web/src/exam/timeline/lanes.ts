@@ -90,7 +90,7 @@ function drawSeen(
   width: number,
   top: number,
 ): void {
-  const seen = session.ledger.seen(head);
+  const seen = session.viewed.displayed(head);
   const positions = session.positions.get(head);
   if (!seen || !positions) return;
   const ranges = pixelRanges(positions, view, width);
@@ -156,7 +156,7 @@ function drawFindings(
   context.textBaseline = "middle";
   const middle = top + FINDINGS / 2;
   for (const [name, , letters] of LANDMARKS) {
-    const mark = reading.landmarks[name];
+    const mark = reading.landmarks[name]?.content;
     if (!mark) continue;
     const x = at(mark.head, mark.frame);
     context.fillStyle = colour("landmark");
@@ -166,8 +166,8 @@ function drawFindings(
     context.fillStyle = colour("ground");
     context.fillText(letters, left + 3, middle + 0.5);
   }
-  for (const finding of reading.findings) {
-    const x = at(finding.head, finding.best_frame);
+  for (const { content: finding } of reading.findings) {
+    const x = at(finding.best.head, finding.best.frame);
     context.beginPath();
     context.moveTo(x, middle - 6);
     context.lineTo(x + 6, middle);
@@ -176,7 +176,7 @@ function drawFindings(
     context.closePath();
     context.fillStyle = colour("finding");
     context.fill();
-    if (finding.urgent || finding.missed_by_sieve) {
+    if (finding.urgent || finding.missed) {
       context.strokeStyle = colour("ink");
       context.lineWidth = 1.5;
       context.stroke();

@@ -1,1 +1,0 @@
-"""What readers said: an append-only log, and what it adds up to."""
