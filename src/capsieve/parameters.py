@@ -149,7 +149,7 @@ class Parameters:
 
     @cached_property
     def calibration_file(self) -> Path | None:
-        """The file that they were loaded from, if it names the frames that chose them."""
+        """The file that they were loaded from, if it names their calibration frames."""
         return None  # load sets it; it is no field, because it changes no score
 
     @property

@@ -146,6 +146,7 @@ FOUND: tuple[tuple[str, str, tuple[Class, ...]], ...] = (
     ("splits-parquet", "0-11", ("refused",)),
     ("video-mp4-mpeg4", "0-17", ("reported",)),
     ("video-mp4-h264-open", "1-23", ("reported",)),
+    ("video-avi-mpeg4-b", "6-48", ("reported",)),
 )
 CASES |= {
     f"{subject} {seed}": Case(subject, partial(damaged, subject, seed), *expected)

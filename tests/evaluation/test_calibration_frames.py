@@ -1,4 +1,4 @@
-"""Results screened with a chosen value, evaluated on the frames that chose it."""
+"""Results screened with a chosen value, evaluated on its calibration frames."""
 
 import json
 import shutil

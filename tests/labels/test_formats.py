@@ -72,7 +72,7 @@ def test_a_format_can_be_given(tmp_path: Path) -> None:
     assert own.table["patient"].to_pylist() == [None]
 
 
-@pytest.mark.parametrize("label_format", LABEL_FORMATS)
+@pytest.mark.parametrize("label_format", [each.name for each in LABEL_FORMATS])
 def test_a_given_format_that_does_not_fit_is_refused(tmp_path: Path, label_format: str) -> None:
     path = write_text(tmp_path / "other.csv", "time,value", "1,2")
     with pytest.raises(FileError, match=r"other\.csv"):

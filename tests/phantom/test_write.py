@@ -21,7 +21,7 @@ from capsieve.errors import FileError, OccupiedError, ParameterError
 from capsieve.phantom import StudyPlan, plan_exam, plan_study, render_frame, write_study
 from capsieve.phantom.plan import StudyExam
 from capsieve.phantom.write import _frames
-from capsieve.screening.executors import Outcome
+from capsieve.screening.executors import Outcome, Serial
 from capsieve.store.segments import locked
 
 SMALL: dict[str, Any] = {"patients": 2, "frames": 6, "polyps": 1, "size": 96, "seed": 3}
@@ -95,7 +95,7 @@ def test_evaluate_finds_the_mask_table_in_the_study(exact, tmp_path, file_format
     assert found[0] == found[1]
 
 
-class BackwardExecutor:
+class BackwardExecutor(Serial):
     """Ends tasks in another order than they were given."""
 
     workers = 2

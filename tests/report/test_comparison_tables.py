@@ -6,7 +6,7 @@ import numpy as np
 
 from capsieve.frame_table import NORMAL, POLYP, flagged_at
 from capsieve.report.comparison_tables import changed_table
-from capsieve.statistics.comparison import compare
+from capsieve.statistics.comparison import compare_detectors
 from capsieve.statistics.options import EvaluationOptions
 from support.labelled_frames import labelled_frames
 
@@ -17,7 +17,7 @@ P, N = POLYP, NORMAL
 def compared(frames, other, threshold=6.0) -> Any:
     other = np.asarray(other, float)
     flags = flagged_at(frames.score, threshold), flagged_at(other, threshold)
-    return compare(frames, other, flags=flags, names=("new", "old"), options=OPTIONS)
+    return compare_detectors(frames, other, flags=flags, names=("new", "old"), options=OPTIONS)
 
 
 def test_every_frame_that_changed_sides_is_listed_once_with_both_scores():

@@ -51,3 +51,11 @@ def test_a_short_study_says_so(tmp_path):
 
 def test_own_exams_are_not_called_a_phantom(tmp_path):
     assert "phantom" not in written(tmp_path, is_phantom=False).text
+
+
+def test_the_content_security_policy_allows_the_style_and_the_images(tmp_path):
+    page = written(tmp_path)
+    [policy] = [value for value in page.values("content") if "default-src" in value]
+    parts = dict(part.split(maxsplit=1) for part in policy.split("; "))
+    assert parts["img-src"] == "data:"
+    assert parts["style-src"].startswith("'sha256-")

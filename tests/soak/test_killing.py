@@ -37,8 +37,8 @@ COMMANDS = {
         ["robust"],
     ),
     "train": (
-        f"train studied --model svm --labels studied.csv --folds 2 -o m.onnx {_FAST}",
-        ["m.onnx", "m.folds.csv", "m.onnx.work"],
+        f"train studied --model svm --labels studied.csv --folds 4 -o m.onnx {_FAST}",
+        ["m.onnx", "m.folds.csv", "m.scores.csv", "m.onnx.work"],
     ),
     "phantom": (
         f"phantom --patients 2 --frames 40 --polyps 1 --size 128 -o study {_FAST}",
@@ -53,8 +53,8 @@ def _prepare(command: str, folder: Path) -> None:
     if command in ("phantom", "demo"):
         return
     if command == "train":
-        write_study(folder / "study-exams", patients=4)
-        write_study_labels(folder / "studied.csv", patients=4)
+        write_study(folder / "study-exams")
+        write_study_labels(folder / "studied.csv")
         _run(f"screen study-exams -o studied {_FAST}", folder)
         return
     lines = []

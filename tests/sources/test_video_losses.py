@@ -179,6 +179,17 @@ def test_a_wrong_number_of_frames_is_not_trusted(declared: int, tmp_path: Path) 
     assert f"declares {declared} frames and contains 60" in message
 
 
+def test_a_repeated_entry_of_the_index_of_avi_is_no_repeated_frame(tmp_path: Path) -> None:
+    path = make_video(tmp_path, "avi-mjpeg")
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"idx1") + 8 + 16 * 20
+    content[entry : entry + 16] = content[entry - 16 : entry]
+    path.write_bytes(content)
+    found = survey(path)
+    assert frames(found) == 59
+    assert "declares 60 frames and contains 59" in text(found)
+
+
 def test_the_time_of_a_loss_is_omitted_if_it_is_unknown(tmp_path: Path) -> None:
     path = make_video(tmp_path, "avi-mjpeg", times=steady(240))
     spoil(path, 0.5, 120_000, zeros=True)

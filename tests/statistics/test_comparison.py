@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from capsieve.errors import FileError
 from capsieve.frame_table import NORMAL, POLYP, UNLABELLED, flagged_at
 from capsieve.report.comparison_tables import comparison_table
-from capsieve.statistics.comparison import compare, mcnemar
+from capsieve.statistics.comparison import compare_detectors, mcnemar
 from capsieve.statistics.options import EvaluationOptions
 from support.labelled_frames import labelled_frames
 
@@ -35,7 +35,7 @@ def study(patients=30, size=40):
 def compared(frames, other, threshold=6.0) -> Any:
     other = np.asarray(other, float)
     flags = flagged_at(frames.score, threshold), flagged_at(other, threshold)
-    return compare(frames, other, flags=flags, names=("new", "old"), options=OPTIONS)
+    return compare_detectors(frames, other, flags=flags, names=("new", "old"), options=OPTIONS)
 
 
 def easier(frames):

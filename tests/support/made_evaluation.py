@@ -34,7 +34,7 @@ from capsieve.statistics.breakdown import (
     preselection_metrics,
     source_metrics,
 )
-from capsieve.statistics.comparison import compare
+from capsieve.statistics.comparison import compare_detectors
 from capsieve.statistics.operating_point import fitted_point
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
@@ -119,7 +119,7 @@ def _evaluation(sources: tuple[str, ...], compared: bool) -> Evaluation:
     shifted = frames.score + np.where(frames.polyp_frames & (frames.score > 0), -3.0, 0.0)
     comparison = None
     if compared:
-        comparison = compare(
+        comparison = compare_detectors(
             frames,
             shifted,
             flags=(flagged, flagged_at(shifted, THRESHOLD)),

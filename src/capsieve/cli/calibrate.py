@@ -54,34 +54,36 @@ def command(
     from capsieve.evaluation.calibrate import calibrate, calibration_content
 
     with interruptible(kept=False):
-        found = calibrate(results, labels, out, options=settings)
+        calibration = calibrate(results, labels, out, options=settings)
     if as_json:
-        click.echo(json.dumps(calibration_content(found), indent=2, allow_nan=False))
+        click.echo(json.dumps(calibration_content(calibration), indent=2, allow_nan=False))
     else:
-        _say(found, out)
+        _say(calibration, out)
 
 
-def _say(found: "Calibration", out: Path) -> None:
+def _say(calibration: "Calibration", out: Path) -> None:
     from capsieve.cli.output import say, say_cautions
     from capsieve.evaluation.calibrate import PARAMETERS_FILE, calibration_table
     from capsieve.report import tables, text
 
-    value = found.rule.option.partition(" ")[2]
-    say(f"{found.name} = {value}. {found.reason}")
-    interval = found.stability
-    shown = text.interval(interval, "share" if found.rule.is_list else "score")
+    value = calibration.rule.option.partition(" ")[2]
+    say(f"{calibration.name} = {value}. {calibration.reason}")
+    interval = calibration.stability
+    shown = text.interval(interval, "share" if calibration.rule.is_list else "score")
     say(f"Chosen again on bootstrap samples ({interval.method}): {shown}.")
-    click.echo(f"\n{tables.terminal(calibration_table(found), title=False)}\n")
-    intervals = [each.interval for each in found.metrics if each.interval and each.interval.why]
+    click.echo(f"\n{tables.terminal(calibration_table(calibration), title=False)}\n")
+    intervals = [
+        each.interval for each in calibration.metrics if each.interval and each.interval.why
+    ]
     for why in dict.fromkeys(each.why for each in intervals if each.low is None):
         say(f"{text.DASH}: no interval, {why}.")
     for why in dict.fromkeys(each.why for each in intervals if each.low is not None):
         say(f"Intervals: {why}.")
-    say_cautions(found.leaks, found.warnings, found.problems)
-    if found.choice is not None:
-        detector = found.choice.detector
+    say_cautions(calibration.leaks, calibration.warnings, calibration.problems)
+    if calibration.choice is not None:
+        detector = calibration.choice.detector
         options = [] if detector == "paper" else ["--detector", detector]
         options += ["--parameters", str(out / PARAMETERS_FILE)]
         say(f"To screen with it: capsieve screen ... {shlex.join(options)}")
     else:  # scores of another program
-        say(f"To evaluate with it: capsieve evaluate ... {found.rule.option}")
+        say(f"To evaluate with it: capsieve evaluate ... {calibration.rule.option}")

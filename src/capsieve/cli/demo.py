@@ -89,7 +89,7 @@ def command(out: Path, workers: int | None, overwrite: bool, quiet: bool) -> Non
     panels = _explain_best_polyp(evaluation, out)
     click.echo(f"\n{tables.terminal(_exam_table(exams), title=False)}")
     click.echo(f"\n{tables.terminal(summary(evaluation))}")
-    click.echo("\nThe frames are synthetic: expect other values for real exams.")
+    click.echo("\nThe frames are synthetic: these values test the software, not a detector.")
     paths = {
         "Reports of the exams": out / "results" / "EXAM" / "report.html",
         "Report of the evaluation": out / "evaluation" / "report.html",

@@ -1,4 +1,4 @@
-"""``capsieve evaluate``: figures of a detector on labelled frames, with intervals."""
+"""``capsieve evaluate``: metrics of a detector on labelled frames, with intervals."""
 
 import json
 from pathlib import Path
@@ -102,7 +102,7 @@ def command(
 
 
 def say_evaluation(evaluation: "Evaluation") -> None:
-    """Print cautions on stderr, and then the main figures."""
+    """Print cautions on stderr, and then the main metrics."""
     from capsieve.cli.output import say_cautions
     from capsieve.report import tables
     from capsieve.report.comparison_tables import compared

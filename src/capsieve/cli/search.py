@@ -45,7 +45,7 @@ def command(
 
     INPUT is what capsieve screen takes. All frames labelled polyp or normal are scored once with
     quasi-random settings. Each fold is flagged with the setting and R_P that the other folds
-    choose; the figures are those of these held-out folds, next to the printed parameters. An
+    choose; the metrics are those of these held-out folds, next to the printed parameters. An
     interrupted search is continued.
 
     Exit status: 0 if every chosen frame was analysed, 1 if some could not be.
@@ -56,27 +56,28 @@ def command(
 
     announce_compilation()
     with interruptible(overwrite=settings.overwrite), exam_progress(quiet=quiet) as listener:
-        found = search(inputs, labels, out, settings=settings, progress=listener)
+        outcome = search(inputs, labels, out, settings=settings, progress=listener)
     if as_json:
-        click.echo(json.dumps(search_content(found), indent=2, allow_nan=False))
+        click.echo(json.dumps(search_content(outcome), indent=2, allow_nan=False))
     else:
-        _say(found, out)
-    say_incomplete(found.run)
+        _say(outcome, out)
+    say_incomplete(outcome.run)
 
 
-def _say(found: "Search", out: Path) -> None:
+def _say(outcome: "Search", out: Path) -> None:
     from capsieve.cli.output import say, say_cautions
     from capsieve.evaluation.search import comparison_table
     from capsieve.report import tables
 
-    table = comparison_table(found)
+    table = comparison_table(outcome)
     click.echo(tables.terminal(table))
     click.echo()
     say(table.caption)
-    settings = [chosen.setting for chosen in found.folds.values()]
+    settings = [chosen.setting for chosen in outcome.folds.values()]
     say(f"Settings that the folds chose: {', '.join(map(str, settings))} (0: printed parameters).")
-    say(f"Choice on all frames: setting {found.best.setting}, R_P = {found.best.radius_threshold}.")
+    best = outcome.best
+    say(f"Choice on all frames: setting {best.setting}, R_P = {best.radius_threshold}.")
     say(
         f"To screen with it: capsieve screen ... --parameters {shlex.quote(str(out / 'best.toml'))}"
     )
-    say_cautions((), (), found.run.problems)
+    say_cautions((), (), outcome.run.problems)

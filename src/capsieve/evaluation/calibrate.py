@@ -51,27 +51,27 @@ class Calibration:
     Attributes
     ----------
     results, labels
-        Where they were read.
+        Paths of the results and of the labels.
     options, label_format
-        As given, and the format that the labels have.
+        The given options, and the format of the labels.
     rule, name
         The chosen rule, a threshold or a share; and "R_P", "score threshold" or "share to read".
     reason, stability
-        The rule of the choice and the frames that chose, as text; and the interval of the value
+        The rule of the choice and the calibration frames, as text; and the interval of the value
         over bootstrap samples of these frames.
     folds
-        By fold: the value that the other folds chose for it.
+        Value that the other folds chose, by fold.
     metrics
-        Figures of each subset: "all" or "train" (the frames that chose), the other parts, and
+        Metrics of each subset: "all" or "train" (the calibration frames), the other parts, and
         "cross-fitted" (each fold with the value that the others chose).
     optimistic
         Subsets that are evaluated with a value that they chose themselves.
     detector, parameters
-        For ``capsieve screen``; the parameters have R_P if it was chosen, and are None for scores
-        of other programs.
+        Name and parameters for ``capsieve screen``; the parameters have R_P if it was chosen, and
+        are None for scores of other programs.
     choice
-        What is chosen, with the frame hashes of the frames that chose; None for scores of other
-        programs.
+        What is chosen, with the frame hashes of the calibration frames; None for scores of
+        other programs.
     problems, warnings, leaks
         Of the labels and the choice, and leaks that were allowed; as texts.
     """
@@ -101,11 +101,11 @@ class Calibration:
 
     def metric(self, key: str, subset: str = "all") -> Metric:
         """Return a metric; KeyError if there is none, with those that exist."""
-        found = {(each.key, each.subset): each for each in self.metrics}
-        if (key, subset) not in found:
-            known = ", ".join(f"{name} ({part})" for name, part in found)
+        by_key = {(each.key, each.subset): each for each in self.metrics}
+        if (key, subset) not in by_key:
+            known = ", ".join(f"{name} ({part})" for name, part in by_key)
             raise KeyError(f"no metric {key!r} of the subset {subset!r}; there are {known}")
-        return found[key, subset]
+        return by_key[key, subset]
 
 
 def calibrate(
@@ -151,19 +151,19 @@ def calibrate(
     frames = read.frames
     scored, scale = _scale(read, frames, rule)
     chooses, subset = _choosing(frames)
-    some = scored.take(chooses)
-    threshold = choose(some, options, scale)
+    calibration_frames = scored.take(chooses)
+    threshold = choose(calibration_frames, options, scale)
     own = read.parameters.get("radius_threshold") if rule == "threshold" else None
     of_radii = radius_warnings(read, own)
     if threshold is None:
         raise ParameterError(
-            options.kind, ". ".join([unreachable(some, options, scale), *of_radii])
+            options.kind, ". ".join([unreachable(calibration_frames, options, scale), *of_radii])
         )
 
     def short(value: float) -> float:
         return value if scale.step is not None else short_threshold(value, scored.score)
 
-    threshold, interval = short(threshold), stability(some, options, scale)
+    threshold, interval = short(threshold), stability(calibration_frames, options, scale)
     if interval.low is not None and interval.high is not None:  # comparable with the value
         low, high = (scale.sign * short(scale.sign * b) for b in (interval.low, interval.high))
         interval = replace(interval, low=low, high=high)
@@ -173,41 +173,43 @@ def calibrate(
         for code in np.unique(frames.part.code[frames.labelled & (frames.part.code >= 0)]):
             subsets.setdefault(frames.part.names[code], (frames.part.code == code, flagged))
     folds: dict[str, float] = {}
-    warnings = [*read.warnings, *of_radii, *_warnings(frames, some, threshold, scale)]
+    warnings = [*read.warnings, *of_radii, *_warnings(frames, calibration_frames, threshold, scale)]
     if has_folds(frames):
         fit = cross_fit(scored, lambda others: choose(others, options, scale))
         if fit.failed:
             warnings.append(
                 f"Nothing reaches the target on the folds other than {', '.join(fit.failed)}, so "
-                "there are no figures with values that other folds chose."
+                "there are no metrics with values that other folds chose."
             )
         else:
             folds = {name: scale.sign * chosen for name, chosen in fit.values.items()}
             subsets[_CROSS_FITTED] = (chooses, fit.flagged)
     if len(subsets) == 1:
         warnings.append(
-            "All figures are of the frames that chose, so they are optimistic; --splits or "
-            "--train-patient gives figures of other frames."
+            "All metrics are of the calibration frames, so they are optimistic; --splits or "
+            "--train-patient gives metrics of other frames."
         )
     value = scale.sign * threshold
     chosen = FlagRule(rule, float(value))
     parameters = Parameters.from_dict(read.parameters) if read.folders else None
     if parameters is not None and scale.step is not None:
         parameters = replace(parameters, radius_threshold=int(threshold))
-    found = Calibration(
+    calibration = Calibration(
         results=read.scored.name,
         labels=read.labels.path,
         options=options,
         label_format=read.labels.label_format,
         rule=chosen,
         name=scale.name,
-        reason=reason(some, options, scale, " of the training part" if subset == TRAIN else ""),
+        reason=reason(
+            calibration_frames, options, scale, " of the training part" if subset == TRAIN else ""
+        ),
         stability=interval,
         folds=folds,
         metrics=tuple(
             metric
             for name, (mask, flags) in subsets.items()
-            for metric in _figures(frames, mask, flags, options, name)
+            for metric in _metrics(frames, mask, flags, options, name)
         ),
         optimistic=(subset,),
         detector=str(read.detector.get("name", "")),
@@ -218,10 +220,12 @@ def calibrate(
         leaks=read.leaks,
     )
     if out is not None:
-        _write(found, Path(out))
-        if found.parameters is not None:  # they know their file, for capsieve.screen
-            found = replace(found, parameters=Parameters.load(Path(out) / PARAMETERS_FILE))
-    return found
+        _write(calibration, Path(out))
+        if calibration.parameters is not None:  # they know their file, for capsieve.screen
+            calibration = replace(
+                calibration, parameters=Parameters.load(Path(out) / PARAMETERS_FILE)
+            )
+    return calibration
 
 
 def _scale(
@@ -244,7 +248,7 @@ def _scale(
 
 
 def _choice(read: LabelledResults, chooses: Mask, scale: Scale, rule: FlagRule) -> Choice:
-    """Return the value with the hashes of the frames that chose it, or earlier the parameters."""
+    """Return the value with the hashes of the frames that it, or the parameters, were chosen on."""
     frames, earlier = read.frames, read.scored.choice
     if earlier is not None and not earlier.scores:  # another value for the same scores
         earlier = None
@@ -278,7 +282,7 @@ def _choosing(frames: LabelledFrames) -> tuple[Mask, str]:
     return mask, TRAIN if TRAIN in names else "all"
 
 
-def _figures(
+def _metrics(
     frames: LabelledFrames,
     mask: Mask,
     flagged: Mask,
@@ -286,10 +290,10 @@ def _figures(
     subset: str,
 ) -> list[Metric]:
     statistics = EvaluationOptions(bootstrap_samples=options.bootstrap_samples, seed=options.seed)
-    some, flags = frames.take(mask), flagged[mask]
+    part, flags = frames.take(mask), flagged[mask]
     metrics = [
-        *rate_metrics(some, flags, statistics, subset=subset),
-        *effort_metrics(some, flags, statistics, subset=subset),
+        *rate_metrics(part, flags, statistics, subset=subset),
+        *effort_metrics(part, flags, statistics, subset=subset),
     ]
     if whole_exams(frames, mask):
         return metrics
@@ -297,28 +301,28 @@ def _figures(
 
 
 def _warnings(
-    frames: LabelledFrames, some: LabelledFrames, threshold: float, scale: Scale
+    frames: LabelledFrames, calibration_frames: LabelledFrames, threshold: float, scale: Scale
 ) -> Iterator[str]:
     lost = int(np.count_nonzero(frames.labelled & (frames.part.code < 0)))
     if frames.part.names and lost:
         yield f"Labelled frames in no part of the split, not used: {lost:,}."
-    flagged = flagged_at(some.score, threshold)
+    flagged = flagged_at(calibration_frames.score, threshold)
     name = f"{scale.name} = {scale.sign * threshold:g}"
     if not flagged.any():
-        yield f"{name} flags none of the frames that chose it."
-    elif flagged[some.score > -np.inf].all():
+        yield f"{name} flags none of the calibration frames."
+    elif flagged[calibration_frames.score > -np.inf].all():
         yield f"{name} flags every frame that has a score."
 
 
-def calibration_table(found: Calibration) -> Table:
-    """Return the figures as rows, and the frames that they are about as columns."""
-    by_key = {(metric.key, metric.subset): metric for metric in found.metrics}
-    names = {metric.key: metric.name for metric in found.metrics}
+def calibration_table(calibration: Calibration) -> Table:
+    """Return the metrics as rows, and the frames that they are about as columns."""
+    by_key = {(metric.key, metric.subset): metric for metric in calibration.metrics}
+    names = {metric.key: metric.name for metric in calibration.metrics}
     rows: dict[str, list[str | None]] = {key: [] for key in names}
-    columns = [Column("figure", "Figure")]
-    for subset in dict.fromkeys(metric.subset for metric in found.metrics):
+    columns = [Column("metric", "Metric")]
+    for subset in dict.fromkeys(metric.subset for metric in calibration.metrics):
         name = {"all": "all frames", _CROSS_FITTED: "each fold by the others"}.get(subset, subset)
-        name += " (optimistic)" if subset in found.optimistic else ""
+        name += " (optimistic)" if subset in calibration.optimistic else ""
         columns.append(Column(subset, name[:1].upper() + name[1:]))
         columns.append(Column(f"{subset}.interval", "95 % interval"))
         for key, cells in rows.items():
@@ -331,49 +335,52 @@ def calibration_table(found: Calibration) -> Table:
             bounded = metric.interval is not None and metric.interval.low is not None
             cells.append(text.interval(metric.interval, metric.unit) if bounded else None)
     lines = tuple((names[key], *cells) for key, cells in rows.items())
-    return Table("calibration", "Figures", tuple(columns), lines, found.reason)
+    return Table("calibration", "Metrics", tuple(columns), lines, calibration.reason)
 
 
-def calibration_content(found: Calibration) -> dict[str, Any]:
+def calibration_content(calibration: Calibration) -> dict[str, Any]:
     """Return the content of calibration.json as plain values."""
-    plain = asdict(replace(found, choice=None))
-    if found.options.splits is not None:
-        plain["options"]["splits"] = str(found.options.splits)
-    if found.choice is not None:
-        choice = found.choice
+    plain = asdict(replace(calibration, choice=None))
+    if calibration.options.splits is not None:
+        plain["options"]["splits"] = str(calibration.options.splits)
+    if calibration.choice is not None:
+        choice = calibration.choice
         plain["choice"] = {"frames": len(choice.hashes), "sha256": choice.sha256}
     return {
         "schema": CALIBRATION_SCHEMA,
         "capsieve": __version__,
-        "target": {"kind": found.options.kind, "value": found.options.target},
-        "screen_option": found.rule.option,
+        "target": {"kind": calibration.options.kind, "value": calibration.options.target},
+        "screen_option": calibration.rule.option,
         **plain,
-        "rule": found.rule.kind,
-        "value": found.rule.value,
+        "rule": calibration.rule.kind,
+        "value": calibration.rule.value,
     }
 
 
-def _write(found: Calibration, out: Path) -> None:
+def _write(calibration: Calibration, out: Path) -> None:
     """Write calibration.json and, last, calibrated.toml with the hashes next to it."""
     with file_errors("create", out):
         out.mkdir(parents=True, exist_ok=True)
         parameters = out / PARAMETERS_FILE
         check_replaceable(parameters, hashes_file(parameters), out / "calibration.json")
         (out / PARAMETERS_FILE).unlink(missing_ok=True)  # of an earlier calibration
-    write_json(calibration_content(found), out / "calibration.json")
-    if found.parameters is None or found.choice is None:
+    write_json(calibration_content(calibration), out / "calibration.json")
+    if calibration.parameters is None or calibration.choice is None:
         return
-    tested = [m for m in found.metrics if m.subset not in found.optimistic]
-    whose = "other frames than those that chose" if tested else "the frames that chose (optimistic)"
+    tested = [m for m in calibration.metrics if m.subset not in calibration.optimistic]
+    whose = "other frames" if tested else "the calibration frames (optimistic)"
     lines = [
-        f"Chosen by capsieve calibrate: {found.name} = {found.value:.12g}. {found.reason}",
-        f"Results: {found.results}",
-        f"Labels: {found.labels}",
-        f"Figures on {whose}:",
-        *(f"  {m.name} ({m.subset}): {text.metric(m)}" for m in tested or found.metrics),
-        *(f"Leak, allowed: {leak}" for leak in found.leaks),
+        f"Chosen by capsieve calibrate: {calibration.name} = {calibration.value:.12g}.",
+        calibration.reason,
+        f"Results: {calibration.results}",
+        f"Labels: {calibration.labels}",
+        f"Metrics on {whose}:",
+        *(f"  {m.name} ({m.subset}): {text.metric(m)}" for m in tested or calibration.metrics),
+        *(f"Leak, allowed: {leak}" for leak in calibration.leaks),
         "Research software, not a medical device.",
     ]
     # A path may contain a line break; a comment ends with its line.
     comments = "".join(f"# {text.plain(line)}\n" for line in lines)
-    write_choice(out / PARAMETERS_FILE, found.choice, f"{comments}\n{found.parameters.to_toml()}")
+    write_choice(
+        out / PARAMETERS_FILE, calibration.choice, f"{comments}\n{calibration.parameters.to_toml()}"
+    )

@@ -39,7 +39,7 @@ from capsieve.statistics.breakdown import (
     source_metrics,
     source_warnings,
 )
-from capsieve.statistics.comparison import compare
+from capsieve.statistics.comparison import compare_detectors
 from capsieve.statistics.frames import whole_exams
 from capsieve.statistics.operating_point import (
     TRAIN,
@@ -300,17 +300,17 @@ def operating_points(
     if screened is not None and lists and _lists_by_class(frames):
         warnings.append(
             "The exams were screened with reading lists, but the screened folders are not exams "
-            "that the labels name; a list for each class would give similar figures to every "
-            f"detector. The first figures are those for {options.specificity:g} % specificity."
+            "that the labels name; a list for each class would give similar metrics to every "
+            f"detector. The first metrics are those for {options.specificity:g} % specificity."
         )
         points = [chosen, crossed, fitted, screened]
-    found = tuple(point for point in points if point is not None)
-    if not found:
+    known = tuple(point for point in points if point is not None)
+    if not known:
         raise ParameterError(
             "threshold",
             "is missing: no normal frame was scored, so no threshold can be chosen; give one",
         )
-    return found, tuple(warnings)
+    return known, tuple(warnings)
 
 
 def _given_point(frames: LabelledFrames, options: EvaluationOptions) -> OperatingPoint | None:
@@ -362,7 +362,7 @@ def _cross_fitted(
         folds = f"fold{'s' if len(fit.failed) > 1 else ''} {', '.join(fit.failed)}"
         warning = (
             f"No threshold could be chosen for {folds}, because the other folds have no scored "
-            "normal frame; there are no cross-fitted figures."
+            "normal frame; there are no cross-fitted metrics."
         )
         return (), None, None, [warning]
     inside = frames.part.code >= 0
@@ -390,7 +390,7 @@ def _compared(
                 f"frames of the same number in {read.scored.name} and {others.name} have "
                 "different pixels; screen the same exams with both"
             )
-    return compare(
+    return compare_detectors(
         frames,
         other_score,
         flags=(flagged, flagged_alike(frames, flagged, other_score)),
@@ -412,13 +412,13 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> Integers:
             named = scored.frames.frame if column == "frame" else scored.frames.file
             assert named is not None
             keys.append(list(zip((exam.names[i] for i in exam.code), heads, named, strict=True)))
-        places = {key: row for row, key in enumerate(keys[1]) if key[2] is not None}
-        return np.array([places.get(key, -1) for key in keys[0]], np.int64)
+        row_of = {key: row for row, key in enumerate(keys[1]) if key[2] is not None}
+        return np.array([row_of.get(key, -1) for key in keys[0]], np.int64)
 
     if first.frames.file is not None and second.frames.file is not None:
-        found = rows("file")
-        if (found >= 0).any() or not (first.numbered and second.numbered):
-            return found
+        by_file = rows("file")
+        if (by_file >= 0).any() or not (first.numbered and second.numbered):
+            return by_file
     return rows("frame")
 
 

@@ -51,7 +51,7 @@ from capsieve.store.segments import Segments, locked
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ExamPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _BLOCK = pa.schema(
     [("problem", pa.string()), ("scores", pa.list_(pa.float32())), ("pixel_hash", pa.string())]
@@ -97,7 +97,7 @@ class LabelledRun:
 
 
 def score_labelled_frames(
-    inputs: Inputs,
+    inputs: ExamPaths,
     labels: LabelSet,
     parameters: Sequence[Parameters],
     out: Path | None = None,
@@ -147,12 +147,12 @@ def score_labelled_frames(
                 executor, surveys, chosen, parameters, store, progress
             )
     counts = {"polyp": POLYP, "normal": NORMAL, "other": OTHER, "unlabelled": UNLABELLED}
-    found = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
+    numbers = {name: int((matched.labels.truth == code).sum()) for name, code in counts.items()}
     return LabelledRun(
         frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
         pixel_hash=hashes,
-        counts={"found": table.num_rows} | found,
+        counts={"found": table.num_rows} | numbers,
         unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
         exams=tuple(surveys),
         failed=tuple(sorted(failed.items())),
@@ -405,8 +405,8 @@ def _score_segment(
 def _decoded(task: _SegmentFrames) -> Iterator[SourceFrame]:
     frames = enumerate(open_source(task.place).frames(task.segment))
     for position in task.positions:
-        found = next((frame for number, frame in frames if number == position), None)
-        yield found or SourceFrame(None, problem="the source ends before this frame")
+        decoded = next((frame for number, frame in frames if number == position), None)
+        yield decoded or SourceFrame(None, problem="the source ends before this frame")
 
 
 def _score_frame(

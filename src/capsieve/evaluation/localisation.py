@@ -69,13 +69,13 @@ def localise(
     Parameters
     ----------
     outlines
-        From :func:`~capsieve.labels.read_outlines`.
+        Outlines from :func:`~capsieve.labels.read_outlines`.
     frames, flagged, options
         The row and col of the frames are the best place of each.
     paths
         The path of the image of each frame, null for videos.
     folders
-        Of the paper's detector: the exams' folders with features.parquet, in the order of
+        For the paper's detector: the exams' folders with features.parquet, in the order of
         ``frames.exam.names``.
 
     Raises
@@ -88,26 +88,32 @@ def localise(
             f"the scores have no columns row and col, which are compared with {outlines.path}; add "
             "them, or leave the outlines out"
         )
-    found, problems = outlines.find(frame_keys(frames, paths), polyp_frames=frames.polyp_frames)
+    frame_outlines, problems = outlines.find(
+        frame_keys(frames, paths), polyp_frames=frames.polyp_frames
+    )
     problems = (*outlines.problems, *problems)
-    if not found:
+    if not frame_outlines:
         why = f": {problems[0].what}" if problems else ""
         raise FileError(
             f"no outline in {outlines.path} can be used on a frame that is labelled polyp{why}; "
             "check its names, or leave the outlines out"
         )
-    rows = np.array([outline.row for outline in found], np.int64)
+    rows = np.array([outline.row for outline in frame_outlines], np.int64)
     best = np.where(frames.scored, [frames.row, frames.col], np.nan)[:, rows]
-    hit = np.array([one.hit(*best[:, [i]])[0] for i, one in enumerate(found)], bool)
+    hit = np.array(
+        [outline.hit(*best[:, [i]])[0] for i, outline in enumerate(frame_outlines)], bool
+    )
     # The best ball of the paper's detector is absent if it finds none.
     placed = bool(folders) or bool((frames.scored & ~np.isnan(frames.row)).any())
-    names = _names(frames, found)
+    names = _names(frames, frame_outlines)
     polyps = _by_polyp(frames, names, rows, hit, flagged)
     metrics = _hit_metrics(frames, rows, hit, flagged, polyps, names.count(None), options)
     if not placed:
         note = "No value: the detector gives no places."
-        metrics = tuple(make_metric(one.key, None, frames, options, note=note) for one in metrics)
-    curve = froc(frames, found, read_marks(frames, folders))
+        metrics = tuple(
+            make_metric(metric.key, None, frames, options, note=note) for metric in metrics
+        )
+    curve = froc(frames, frame_outlines, read_marks(frames, folders))
     on_polyp = np.zeros(len(frames), bool)
     on_polyp[rows[hit]] = True
     table = _hit_table(frames, polyps, placed=placed)

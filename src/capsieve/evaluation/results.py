@@ -1,6 +1,5 @@
 """Scored frames and labels together: what evaluation, calibration and training start from."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,8 +33,6 @@ from capsieve.labels import (
     read_labels,
     read_splits,
 )
-from capsieve.labels.formats import read_own
-from capsieve.labels.tables import RawTable, as_table
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients
@@ -51,7 +48,7 @@ pc: Any = pyarrow.compute  # its functions are made at run time, which pyright d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledResults:
-    """Scored frames, labels, how they fit each other, and sentences for the reader of the figures.
+    """Scored frames, labels, how they fit each other, and warnings.
 
     `leaks` are those that were allowed.
     """
@@ -63,7 +60,7 @@ class LabelledResults:
     warnings: tuple[str, ...]
     leaks: tuple[str, ...]
     calibration_frames: int = 0
-    """Evaluated frames that chose the parameters or the threshold of the results."""
+    """Number of evaluated frames on which the parameters or the threshold were chosen."""
 
     @property
     def detector(self) -> Mapping[str, Any]:
@@ -101,7 +98,7 @@ def read_results(
         OUT or OUT/EXAM of ``capsieve screen``, the path of a table of scores, a data frame, or a
         dict of arrays.
     labels
-        From :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
+        Labels from :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
     options
         The format of the labels, the parts, and whether leaks are allowed.
     check_model
@@ -117,7 +114,8 @@ def read_results(
     ParameterError
         A training patient is not in the labels.
     """
-    labels = as_labels(labels, options.label_format)
+    if not isinstance(labels, LabelSet):
+        labels = read_labels(labels, label_format=options.label_format)
     splits = None if options.splits is None else read_splits(options.splits)
     scored = read_scores(results, first_frame=options.first_frame)
     if options.first_frame and scored.folders:
@@ -176,11 +174,11 @@ def _with_parts(frames: LabelledFrames) -> LabelledFrames:
     if not frames.part.names:
         return frames
     unit, part = reading_units(frames).code, frames.part.code.copy()
-    told = frames.labelled & (unit >= 0)
+    labelled = frames.labelled & (unit >= 0)
     low = np.full(unit.max(initial=-1) + 1, len(frames.part.names))
     high = np.full(len(low), -1)
-    np.minimum.at(low, unit[told], part[told])
-    np.maximum.at(high, unit[told], part[told])
+    np.minimum.at(low, unit[labelled], part[labelled])
+    np.maximum.at(high, unit[labelled], part[labelled])
     rest = ~frames.labelled & (part < 0) & (unit >= 0)
     part[rest] = np.where(low == high, high, -1)[unit[rest]]
     return replace(frames, part=replace(frames.part, code=part))
@@ -230,15 +228,6 @@ def _few_labels(matched: Matched) -> list[str]:
         f"Only {rows - unused:,} of {rows:,} rows of the labels fit a frame of the scores; check "
         "that both are of the same study."
     ]
-
-
-def as_labels(labels: Any, label_format: str | None = None) -> LabelSet:
-    """Return labels from a path, a data frame or a dict of arrays."""
-    if isinstance(labels, LabelSet):
-        return labels
-    if isinstance(labels, str | os.PathLike):
-        return read_labels(labels, label_format=label_format)
-    return read_own(RawTable(as_table(labels, "labels"), "the labels"))
 
 
 def radius_warnings(read: LabelledResults, threshold: float | None) -> list[str]:

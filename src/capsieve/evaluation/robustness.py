@@ -14,7 +14,7 @@ from capsieve._version import __version__
 from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import ParameterError
 from capsieve.evaluation.labelled_run import (
-    Inputs,
+    ExamPaths,
     LabelledRun,
     score_labelled_frames,
     stored_scores,
@@ -97,17 +97,17 @@ def parameter_named(name: str) -> str:
         symbol = each.metadata["symbol"].partition(" / ")[0]
         known |= {_plain(each.name): each.name, _plain(symbol): each.name}
     known.pop("", None)  # the symbol of fields without one
-    found = known.get(_plain(name))
-    if found is None:
+    field_name = known.get(_plain(name))
+    if field_name is None:
         names = [each.name for each in fields(Parameters) if each.name not in _NO_NUMBERS]
         near = get_close_matches(name.casefold(), names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
         raise ParameterError("parameter", f"there is no parameter {name!r}; {hint}")
-    if found in _NO_NUMBERS:
+    if field_name in _NO_NUMBERS:
         raise ParameterError(
-            "parameter", f"{found} is not a number and cannot be changed by a percentage"
+            "parameter", f"{field_name} is not a number and cannot be changed by a percentage"
         )
-    return found
+    return field_name
 
 
 def perturbed(parameters: Parameters, name: str, factor: float) -> Parameters:
@@ -172,7 +172,7 @@ def plan_changes(
 
 
 def study_robustness(
-    inputs: Inputs,
+    inputs: ExamPaths,
     labels: str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     *,
@@ -254,13 +254,13 @@ def robustness_table(study: Robustness) -> Table:
     base = [cell for key in RATES for cell in (study.metrics[key].value, None)]
     rows: list[tuple[Any, ...]] = [("Base", *base, None, None, None, None)]
     for change in study.changes:
-        found = change.effect
+        result = change.effect
         value = None if change.value is None else f"{change.value:g}"
         cells: list[Any] = [None] * len(base)
         changed: tuple[int | None, ...] = (None, None)
-        if found is not None:
-            cells = [cell for key in RATES for cell in (found.rates[key].value, found.delta[key])]
-            changed = sum(found.gained.values()), sum(found.lost.values())
+        if result is not None:
+            cells = [cell for key in RATES for cell in (result.rates[key].value, result.delta[key])]
+            changed = sum(result.gained.values()), sum(result.lost.values())
         rows.append((_symbol_of(change), *cells, change.percent, value, *changed))
     return Table("robustness", "Robustness", tuple(columns), tuple(rows), _caption(study))
 
@@ -323,13 +323,13 @@ def _write(study: Robustness, out: Path) -> None:
 
 def rate_changes(study: Robustness, name: str = "") -> RateChanges:
     """Return the rates of the base and of every possible change, for the figure."""
-    found = [(change, change.effect) for change in study.changes if change.effect is not None]
+    possible = [(change, change.effect) for change in study.changes if change.effect is not None]
     return RateChanges(
         name,
         {study.metrics[key].name: study.metrics[key].value for key in RATES},
         {
             _change_name(change): {study.metrics[key].name: each.rates[key].value for key in RATES}
-            for change, each in found
+            for change, each in possible
         },
     )
 
@@ -365,11 +365,11 @@ def robustness_content(study: Robustness) -> dict[str, Any]:
     }
 
 
-def _effect_content(found: Effect) -> dict[str, Any]:
-    content: dict[str, Any] = {"gained": dict(found.gained), "lost": dict(found.lost)}
-    for key, rate in found.rates.items():
+def _effect_content(result: Effect) -> dict[str, Any]:
+    content: dict[str, Any] = {"gained": dict(result.gained), "lost": dict(result.lost)}
+    for key, rate in result.rates.items():
         counts = {"numerator": rate.hits, "denominator": rate.total}
-        content[key] = {"value": rate.value, **counts, "delta": found.delta[key]}
+        content[key] = {"value": rate.value, **counts, "delta": result.delta[key]}
     return content
 
 

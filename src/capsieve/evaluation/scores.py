@@ -51,20 +51,21 @@ class ScoredFrames:
     frames
         The frames with their scores.
     path
-        For each frame the known part of the path of its image, or null.
+        Known part of the path of each frame's image, or null.
     source
         Device or data set per frame, or None.
     pixel_hash, hashes
         Frame hashes (null if a frame was not decoded), and hashes of the images to find leaks; None
         if the images are unknown.
     detector, parameters
-        As in exam.json; {} for scores of other programs.
+        Detector and parameters as in exam.json; {} for scores of other programs.
     rules
         The rule that flagged each exam; () for scores of other programs.
     choice
         What calibration frames chose for these results, with the hashes of these frames; or None.
     folders
-        Of the exams, in the order of ``frames.exam.names``; () for scores of other programs.
+        Folders of the exams, in the order of ``frames.exam.names``; () for scores of other
+        programs.
     numbered
         Whether the scores have frame numbers, or only files.
     models

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from capsieve._version import __version__
 from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.errors import LeakError, ParameterError
-from capsieve.evaluation.labelled_run import Inputs, LabelledRun, score_labelled_frames
+from capsieve.evaluation.labelled_run import ExamPaths, LabelledRun, score_labelled_frames
 from capsieve.evaluation.settings import SearchSettings
 from capsieve.frame_table import NORMAL, POLYP, Floats, LabelledFrames, Mask, flagged_at
 from capsieve.labels import SplitOptions, plan_splits, read_labels, read_splits
@@ -108,9 +108,11 @@ def draw_settings(count: int, *, seed: int = 0) -> tuple[Parameters, ...]:
 
 def _drawn(point: list[float]) -> dict[str, Any]:
     """Return the parameters at a point of the unit cube."""
-    places = iter(point)
-    values = {name: among[int(next(places) * len(among))] for name, among in _VALUES.items()}
-    values |= {name: low * (high / low) ** next(places) for name, (low, high) in _RANGES.items()}
+    coordinates = iter(point)
+    values = {name: among[int(next(coordinates) * len(among))] for name, among in _VALUES.items()}
+    values |= {
+        name: low * (high / low) ** next(coordinates) for name, (low, high) in _RANGES.items()
+    }
     values["threshold_high"] *= values["threshold_low"]
     if values["channel"] == "lab-a":
         values |= {name: values[name] / _LAB_CONTRAST for name in _CONTRASTS}
@@ -119,7 +121,7 @@ def _drawn(point: list[float]) -> dict[str, Any]:
 
 
 def search(
-    inputs: Inputs,
+    inputs: ExamPaths,
     labels: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -160,55 +162,57 @@ def search(
     inside = frames.part.code >= 0
     options = EvaluationOptions(specificity=settings.specificity, seed=settings.seed)
 
-    def of_folds(some: LabelledFrames) -> Mask:
+    def of_folds(part: LabelledFrames) -> Mask:
         """Return the rows in the matrix of all frames of some folds."""
-        return np.isin(frames.part.code, some.part.code)
+        return np.isin(frames.part.code, part.part.code)
 
-    def best(some: LabelledFrames, columns: int = len(tried)) -> Chosen:
+    def best(part: LabelledFrames, columns: int = len(tried)) -> Chosen:
         """Return the setting with the highest sensitivity at the target; the first of equals."""
-        scores = run.scores[of_folds(some), :columns]
-        thresholds = _thresholds(scores[some.normal_frames], options.target)
-        hits = (scores[some.polyp_frames] >= thresholds).sum(axis=0)
+        scores = run.scores[of_folds(part), :columns]
+        thresholds = _thresholds(scores[part.normal_frames], options.target)
+        hits = (scores[part.polyp_frames] >= thresholds).sum(axis=0)
         setting = int(np.argmax(hits))
         return Chosen(setting, int(thresholds[setting]))
 
-    def flag(some: LabelledFrames, chosen: Chosen) -> Mask:
-        scores = run.scores[of_folds(some), chosen.setting]
+    def flag(part: LabelledFrames, chosen: Chosen) -> Mask:
+        scores = run.scores[of_folds(part), chosen.setting]
         return flagged_at(scores, chosen.radius_threshold)
 
     def metrics(flagged: Mask) -> tuple[Metric, ...]:
-        found = rate_metrics(frames.take(inside), flagged[inside], options, subset="cross-fitted")
-        return tuple(metric for metric in found if metric.key in RATES)
+        rates_found = rate_metrics(
+            frames.take(inside), flagged[inside], options, subset="cross-fitted"
+        )
+        return tuple(metric for metric in rates_found if metric.key in RATES)
 
     fitted = cross_fit(frames, best, flag)
     chosen = best(frames.take(inside))
-    found = Search(
+    outcome = Search(
         options=settings,
         labels=str(labels),
         settings=tried,
         run=run,
         folds=fitted.values,
         searched=metrics(fitted.flagged),
-        refitted=metrics(cross_fit(frames, lambda some: best(some, 1), flag).flagged),
+        refitted=metrics(cross_fit(frames, lambda part: best(part, 1), flag).flagged),
         printed=metrics(flag(frames, Chosen(0, tried[0].radius_threshold))),
         best=chosen,
         parameters=replace(tried[chosen.setting], radius_threshold=chosen.radius_threshold),
     )
-    page.write(tables.csv(settings_table(found)), out / "settings.csv")
+    page.write(tables.csv(settings_table(outcome)), out / "settings.csv")
     choice = Choice(
         chosen=f"setting {chosen.setting} of {len(tried)} with R_P = {chosen.radius_threshold}",
         scores=True,
         hashes=frozenset(text for text in run.pixel_hash[inside].tolist() if text),
     )
-    write_choice(out / "best.toml", choice, _best_text(found))
-    write_json(search_content(found), out / "search.json")
-    return replace(found, parameters=Parameters.load(out / "best.toml"))  # which know their file
+    write_choice(out / "best.toml", choice, _best_text(outcome))
+    write_json(search_content(outcome), out / "search.json")
+    return replace(outcome, parameters=Parameters.load(out / "best.toml"))  # which know their file
 
 
 def _thresholds(normal: NDArray[np.float32], target: float) -> Floats:
     """Return R_P of each setting: the smallest that reaches the target on normal frames."""
-    found = [smallest_threshold(column, specificity=target, step=1.0) for column in normal.T]
-    return np.array(found)
+    thresholds = [smallest_threshold(column, specificity=target, step=1.0) for column in normal.T]
+    return np.array(thresholds)
 
 
 def _check_folds(frames: LabelledFrames) -> None:
@@ -237,59 +241,59 @@ def _check_folds(frames: LabelledFrames) -> None:
             )
 
 
-def settings_table(found: Search) -> Table:
+def settings_table(outcome: Search) -> Table:
     """Return all settings with R_P and the rates that they have on all frames."""
-    frames, scores = found.run.frames, found.run.scores
-    target = EvaluationOptions(specificity=found.options.specificity).target
+    frames, scores = outcome.run.frames, outcome.run.scores
+    target = EvaluationOptions(specificity=outcome.options.specificity).target
     thresholds = _thresholds(scores[frames.normal_frames], target)
-    used = [chosen.setting for chosen in found.folds.values()]
+    used = [chosen.setting for chosen in outcome.folds.values()]
     rows: list[tuple[Any, ...]] = []
-    for number, (setting, threshold) in enumerate(zip(found.settings, thresholds, strict=True)):
+    for number, (setting, threshold) in enumerate(zip(outcome.settings, thresholds, strict=True)):
         values = replace(setting, radius_threshold=int(threshold)).to_dict().values()
         reached = rates(frames, flagged_at(scores[:, number], threshold))
         shown = (reached[key].value for key in RATES)
         rows.append((number, *values, *shown, used.count(number)))
-    names = ["setting", *found.parameters.to_dict(), *RATES, "folds"]
+    names = ["setting", *outcome.parameters.to_dict(), *RATES, "folds"]
     return Table("settings", "Settings", tuple(Column(n, n) for n in names), tuple(rows))
 
 
-def comparison_table(found: Search) -> Table:
-    """Return the figures on held-out folds: of the search, and of the printed parameters."""
+def comparison_table(outcome: Search) -> Table:
+    """Return the metrics on held-out folds: of the search, and of the printed parameters."""
     kinds = {
-        "Search": found.searched,
-        "Printed parameters, R_P chosen alike": found.refitted,
-        f"Printed parameters, R_P = {found.settings[0].radius_threshold}": found.printed,
+        "Search": outcome.searched,
+        "Printed parameters, R_P chosen alike": outcome.refitted,
+        f"Printed parameters, R_P = {outcome.settings[0].radius_threshold}": outcome.printed,
     }
     columns = [Column("parameters", "Parameters")]
-    for metric in found.searched:
+    for metric in outcome.searched:
         columns.append(Column(metric.key, metric.name, "share"))
         columns.append(Column(f"{metric.key}.interval", "95 % interval"))
     rows = [
         (name, *(cell for m in metrics for cell in (m.value, text.interval(m.interval, m.unit))))
         for name, metrics in kinds.items()
     ]
-    frames = found.run.frames
+    frames = outcome.run.frames
     caption = (
         f"{int(frames.polyp_frames.sum()):,} polyp frames and {int(frames.normal_frames.sum()):,} "
-        f"normal frames in {len(found.folds)} folds of whole {frames.group_kind}s. Each fold is "
+        f"normal frames in {len(outcome.folds)} folds of whole {frames.group_kind}s. Each fold is "
         "flagged with what the other folds chose, for a specificity of at least "
-        f"{found.options.specificity:g} %."
+        f"{outcome.options.specificity:g} %."
     )
-    caption = " ".join([caption, *_cautions(found)])
+    caption = " ".join([caption, *_cautions(outcome)])
     return Table("search", "Held-out folds", tuple(columns), tuple(rows), caption)
 
 
-def _cautions(found: Search) -> list[str]:
-    return [BLOCKS_ARE_NOT_EXAMS] if "block" in found.run.frames.group_kind else []
+def _cautions(outcome: Search) -> list[str]:
+    return [BLOCKS_ARE_NOT_EXAMS] if "block" in outcome.run.frames.group_kind else []
 
 
-def search_content(found: Search) -> dict[str, Any]:
+def search_content(outcome: Search) -> dict[str, Any]:
     """Return the content of search.json as plain values."""
-    options = found.options
+    options = outcome.options
     return {
         "schema": SEARCH_SCHEMA,
         "capsieve": __version__,
-        "labels": found.labels,
+        "labels": outcome.labels,
         "settings": {
             "settings": options.settings,
             "specificity": options.specificity,
@@ -297,24 +301,24 @@ def search_content(found: Search) -> dict[str, Any]:
             "normals": options.normals,
             "seed": options.seed,
         },
-        **found.run.content(),
-        "cautions": _cautions(found),
-        "folds": {name: chosen._asdict() for name, chosen in found.folds.items()},
-        "searched": [asdict(metric) for metric in found.searched],
-        "printed_with_chosen_radius": [asdict(metric) for metric in found.refitted],
-        "printed": [asdict(metric) for metric in found.printed],
-        "best": found.best._asdict() | {"parameters": found.parameters.to_dict()},
+        **outcome.run.content(),
+        "cautions": _cautions(outcome),
+        "folds": {name: chosen._asdict() for name, chosen in outcome.folds.items()},
+        "searched": [asdict(metric) for metric in outcome.searched],
+        "printed_with_chosen_radius": [asdict(metric) for metric in outcome.refitted],
+        "printed": [asdict(metric) for metric in outcome.printed],
+        "best": outcome.best._asdict() | {"parameters": outcome.parameters.to_dict()},
     }
 
 
-def _best_text(found: Search) -> str:
-    """Return the chosen parameters as TOML, with the figures to expect in comments."""
+def _best_text(outcome: Search) -> str:
+    """Return the chosen parameters as TOML, with the metrics to expect in comments."""
     comments = [
-        f"Chosen by capsieve search among {len(found.settings)} settings (number "
-        f"{found.best.setting}; 0 has the printed parameters).",
+        f"Chosen by capsieve search among {len(outcome.settings)} settings (number "
+        f"{outcome.best.setting}; 0 has the printed parameters).",
         "On held-out folds, the search and the printed parameters with R_P chosen alike:",
     ]
-    for searched, printed in zip(found.searched, found.refitted, strict=True):
+    for searched, printed in zip(outcome.searched, outcome.refitted, strict=True):
         comments.append(f"  {searched.name}: {text.metric(searched)}, {text.metric(printed)}")
-    comments += [*_cautions(found), "Research software, not a medical device."]
-    return "".join(f"# {line}\n" for line in comments) + "\n" + found.parameters.to_toml()
+    comments += [*_cautions(outcome), "Research software, not a medical device."]
+    return "".join(f"# {line}\n" for line in comments) + "\n" + outcome.parameters.to_toml()

@@ -70,11 +70,11 @@ def unreachable(frames: LabelledFrames, options: CalibrationOptions, scale: Scal
             return "the labels do not name the polyps; add a column polyp, or another target"
         if not total:
             return "no frame that chooses shows a polyp; give other labels or another target"
-        found = int((score > -np.inf).sum())
+        reachable = int((score > -np.inf).sum())
         return (
-            f"no {scale.name} finds {wanted} of the {frames.polyp_word}s: only {found:,} of "
+            f"no {scale.name} finds {wanted} of the {frames.polyp_word}s: only {reachable:,} of "
             f"{total:,} have a frame with a score; the others were rejected by a rule or not "
-            f"scored; ask for at most {_cut(found, total)}"
+            f"scored; ask for at most {_cut(reachable, total)}"
         )
     if not total:
         return "no frame that chooses is normal and scored; give other labels or another target"
@@ -98,10 +98,10 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
         flagged, totals = block @ above, block @ base
         limit = np.array([_limit(int(total), options) for total in totals])[:, None]
         if options.kind == "sensitivity":
-            place = np.count_nonzero(flagged >= limit, axis=1) - 1
+            column = np.count_nonzero(flagged >= limit, axis=1) - 1
         else:  # the first threshold that flags few enough
-            place = np.count_nonzero(flagged > limit, axis=1)
-        values = np.where((place >= 0) & (totals > 0), thresholds[place], np.nan)
+            column = np.count_nonzero(flagged > limit, axis=1)
+        values = np.where((column >= 0) & (totals > 0), thresholds[column], np.nan)
         chosen[start : start + 256] = np.where(values <= scale.highest, values, np.nan)
     interval = resampled_interval(scale.sign * chosen, kind=kind, units=units)
     if scale.step is None or interval.low is None or interval.high is None:
@@ -111,7 +111,7 @@ def stability(frames: LabelledFrames, options: CalibrationOptions, scale: Scale)
 
 
 def reason(frames: LabelledFrames, options: CalibrationOptions, scale: Scale, where: str) -> str:
-    """Return the rule of the choice and the frames that chose, as text."""
+    """Return the rule of the choice and the calibration frames, as text."""
     least, most = f"smallest {scale.name}", f"largest {scale.name}"
     if scale.sign < 0:  # a range of shares gives the same reading lists
         least, most = "longest reading list", "shortest reading list"

@@ -62,7 +62,7 @@ class FrameColumns:
     exam
         The screened exam (folder of OUT), or the exam of a table of scores.
     head, frame
-        As in frames.parquet.
+        Head and number of the frame, as in frames.parquet.
     file
         Name of the image per frame (objects; None for videos), or None if no exam has files.
     time
@@ -77,7 +77,7 @@ class FrameColumns:
         The rule that decided, as screened; -1 for frames that were not scored, and for scores of
         other programs.
     flagged, event
-        As screened; event is -1 for none. False and -1 for scores from elsewhere.
+        Flags and events of the screening; event is -1 for none. False and -1 for other scores.
     duplicate_of
         Row of the first of a run of near-identical frames of the same head; -1 for none.
     row, col, radius
@@ -179,7 +179,7 @@ class LabelColumns:
     finding
         Further words of the labels.
     part
-        Of a split: "train", "test", "1", ...; -1 if the frame is in no part.
+        Part of a split: "train", "test", "1", ...; -1 if the frame is in no part.
     polyp_word
         Word for a value of `polyp`: "polyp", or "run" if runs of frames are used as polyps.
     """
@@ -293,7 +293,7 @@ def _taken_duplicates(duplicate_of: Integers, rows: NDArray[np.intp]) -> Integer
     if not (duplicate_of >= 0).any():
         return np.full(len(rows), -1, np.int64)
     run = np.where(duplicate_of < 0, np.arange(len(duplicate_of)), duplicate_of)[rows]
-    place = np.arange(len(rows))
+    position = np.arange(len(rows))
     first = np.empty(len(duplicate_of), np.int64)
-    first[run[::-1]] = place[::-1]  # the first of equal runs is written last
-    return np.where(first[run] == place, -1, first[run])
+    first[run[::-1]] = position[::-1]  # the first of equal runs is written last
+    return np.where(first[run] == position, -1, first[run])

@@ -65,7 +65,7 @@ def _joined(frames: FrameColumns, rows: NDArray[np.intp]) -> list[int]:
     active: list[int] = []  # last members of events that may continue
     for here in range(len(rows)):
         nearest, least = -1, math.inf
-        still: list[int] = []
+        continuing: list[int] = []
         for last in active:
             if cameras[last] != cameras[here]:
                 continue
@@ -78,7 +78,7 @@ def _joined(frames: FrameColumns, rows: NDArray[np.intp]) -> list[int]:
                 or abs(times[here] - times[last]) <= LONGEST_GAP_S
             ):
                 continue
-            still.append(last)
+            continuing.append(last)
             distance = 0.0
             if not alike:
                 row, col, radius = ((column[last], column[here]) for column in ball)
@@ -87,12 +87,12 @@ def _joined(frames: FrameColumns, rows: NDArray[np.intp]) -> list[int]:
                 nearest, least = last, distance
         if least <= 1.0:
             event.append(event[nearest])
-            still[still.index(nearest)] = here
+            continuing[continuing.index(nearest)] = here
         else:
             event.append(count)
             count += 1
-            still.append(here)
-        active = still
+            continuing.append(here)
+        active = continuing
     return event
 
 

@@ -27,7 +27,7 @@ def near_duplicates(phashes: Sequence[bytes | None], head: NDArray[np.integer]) 
     phashes
         Perceptual hashes in the order of the frames; None if a frame has none.
     head
-        Of each frame.
+        Head of each frame.
     """
     from capsieve.phash import NEAR_DUPLICATE_BITS  # here, because OpenCV is slow to import
 
@@ -57,8 +57,8 @@ class ReadingList(NamedTuple):
     exam
         Code of the exam of each frame; -1 if it is not known.
     rank
-        Of each frame on the list of its exam, from 1, the same for near-identical frames; infinite
-        if no list contains the frame.
+        Rank of each frame on the list of its exam, from 1, the same for near-identical frames;
+        infinite if no list contains the frame.
     total
         Scored frames without near-duplicates of each exam, which shares are of.
     available
@@ -102,7 +102,7 @@ def reading_list(
     Parameters
     ----------
     score
-        Of each frame; frames of an exam are sorted by head and frame.
+        Score of each frame; frames of an exam are sorted by head and frame.
     duplicate_of
         The row of the first of near-identical frames; -1 for none.
     exam
@@ -153,7 +153,7 @@ def to_read(event: NDArray[np.integer], score: Floats, duplicate_of: Integers) -
     Parameters
     ----------
     event
-        Of each flagged frame, a different number for each event of all exams; -1 for other frames.
+        Event of each flagged frame, numbered over all exams; -1 for other frames.
     score, duplicate_of
         As for :func:`reading_list`.
     """

@@ -1,10 +1,10 @@
 """Labels of frames: formats, matching with screened frames, splits, outlines.
 
 Modules in reading order: label_set (labels after reading), columns and tables (readers of users'
-tables), settle (checks that all formats share), kvasir and capsule_vision (published data sets),
-formats (read_labels, and capsieve's own format), groups (what stays together), splitting and
-splits, keys (which frame a row names), matching (labels of frames), outlines (places of polyps),
-outline_files.
+tables), settle (checks that all formats share), data_sets, kvasir and capsule_vision (published
+data sets), formats (read_labels, and capsieve's own format), groups (what stays together),
+splitting and splits, keys (which frame a row names), matching (labels of frames), outlines (places
+of polyps), outline_files.
 """
 
 from capsieve.labels.formats import LABEL_FORMATS, read_labels, write_labels

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from capsieve.labels.kvasir import (
+from capsieve.labels.data_sets import (
     Picture,
     images_in,
     meanings,
@@ -23,6 +23,7 @@ from capsieve.labels.kvasir import (
     video_and_frame,
 )
 from capsieve.labels.label_set import LabelSet, Problems
+from capsieve.labels.tables import RawTable
 
 _PARTS = ("training", "validation")
 _SOURCES = ("KID", "KVASIR", "SEE-AI", "AIIMS")
@@ -43,41 +44,46 @@ _WARNINGS = (
 )
 
 
-def is_capsule_vision(path: Path) -> bool:
-    """Return whether this is the data set's folder, one of its parts, or a class of one."""
-    return bool(_class_folders(path.resolve()))
+class CapsuleVision:
+    """Capsule Vision 2024 as downloaded."""
 
+    name = "capsule-vision"
+    description = "the folder Dataset of Capsule Vision 2024, one of its parts, or a class"
 
-def read_folder(path: Path) -> LabelSet:
-    """Read the folder; files are named from the part on: training/Polyp/SEE-AI/image00018.jpg.
+    def recognises(self, source: Path | RawTable) -> bool:
+        """Return whether this is the data set's folder, one of its parts, or a class of one."""
+        return isinstance(source, Path) and bool(_class_folders(source.resolve()))
 
-    The same image of Kvasir or SEE-AI in several folders is one frame. Names of KID and AIIMS are
-    not known to be unique, so each of their files is a frame.
-    """
-    problems = Problems()
-    pictures: list[Picture] = []
-    parts: dict[str, set[str]] = {}
-    for part, finding, source, name in _files(_class_folders(path.resolve())):
-        file = "/".join(filter(None, (part, finding, source, name)))
-        if source not in _SOURCES:
-            what = (
-                f"the path is not PART/CLASS/SOURCE/NAME.jpg with a source of {', '.join(_SOURCES)}"
-            )
-            problems.add(what, file)
-            continue
-        picture = _picture(file, finding, source, name)
-        pictures.append(picture)
-        parts.setdefault(picture.same, set()).add(part)
-    both = [same for same, names in parts.items() if len(names) > 1]
-    problems.add("the frame is in the training and in the validation part", *both, used=True)
-    return picture_labels(
-        pictures,
-        _CLASSES,
-        problems=tuple(problems),
-        warnings=_WARNINGS,
-        label_format="Capsule Vision 2024",
-        path=os.fspath(path),
-    )
+    def read(self, source: Path | RawTable) -> LabelSet:
+        """Read a folder; files are named from the part on: training/Polyp/SEE-AI/image00018.jpg.
+
+        The same image of Kvasir or SEE-AI in several folders is one frame. Names of KID and AIIMS
+        are not known to be unique, so each of their files is a frame.
+        """
+        assert isinstance(source, Path)
+        problems = Problems()
+        pictures: list[Picture] = []
+        parts: dict[str, set[str]] = {}
+        for part, finding, origin, name in _files(_class_folders(source.resolve())):
+            file = "/".join(filter(None, (part, finding, origin, name)))
+            if origin not in _SOURCES:
+                what = "the path is not PART/CLASS/SOURCE/NAME.jpg with a source of "
+                what += ", ".join(_SOURCES)
+                problems.add(what, file)
+                continue
+            picture = _picture(file, finding, origin, name)
+            pictures.append(picture)
+            parts.setdefault(picture.same, set()).add(part)
+        both = [same for same, names in parts.items() if len(names) > 1]
+        problems.add("the frame is in the training and in the validation part", *both, used=True)
+        return picture_labels(
+            pictures,
+            _CLASSES,
+            problems=tuple(problems),
+            warnings=_WARNINGS,
+            label_format="Capsule Vision 2024",
+            path=os.fspath(source),
+        )
 
 
 def _picture(file: str, finding: str, source: str, name: str) -> Picture:
@@ -94,9 +100,9 @@ def _class_folders(path: Path) -> list[Path]:
     """Return the folders of all classes, known or not; [] if it is another folder."""
     for parts in ([path / name for name in _PARTS], [path]):
         classes = [[part / name for name in subfolders(part)] for part in parts]
-        found = [folder for some in classes if any(map(_is_class, some)) for folder in some]
-        if found:
-            return found
+        known = [folder for part in classes if any(map(_is_class, part)) for folder in part]
+        if known:
+            return known
     return [path] if _is_class(path) else []
 
 

@@ -2,36 +2,92 @@
 
 import os
 from pathlib import Path
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from capsieve.errors import FileError, ParameterError
-from capsieve.labels import capsule_vision, kvasir
+from capsieve.labels.capsule_vision import CapsuleVision
 from capsieve.labels.columns import column_names
+from capsieve.labels.kvasir import Kvasir
 from capsieve.labels.label_set import LABELS, LabelSet
 from capsieve.labels.settle import settle
-from capsieve.labels.tables import RawTable, read_table, write_table
+from capsieve.labels.tables import RawTable, as_table, read_table, write_table
 
-LABEL_FORMATS = {
-    "capsieve": "a CSV or Parquet table with the column label, and file or exam and frame",
-    "kvasir": "Kvasir-Capsule: the folder labelled_images, metadata.csv or a split file",
-    "capsule-vision": "the folder Dataset of Capsule Vision 2024, one of its parts, or a class",
-}
-"""Names for `label_format`, and what each one is."""
-
-_TABLES = ("labels.csv", "labels.parquet", "metadata.csv", "frames.csv")
 _NEEDED = "a label table has the column label, and file or exam and frame"
+_TABLES = ("labels.csv", "labels.parquet", "metadata.csv", "frames.csv")
 
 
-def read_labels(path: str | os.PathLike[str], *, label_format: str | None = None) -> LabelSet:
+class LabelFormat(Protocol):
+    """A format of labels: a folder, or a table.
+
+    `name` is for `label_format`, `description` says what users have in this format.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def description(self) -> str: ...  # noqa: D102
+
+    def recognises(self, source: Path | RawTable) -> bool:
+        """Return whether a folder or a table has this format."""
+        ...
+
+    def read(self, source: Path | RawTable) -> LabelSet:
+        """Read the labels of a folder or a table that has this format."""
+        ...
+
+
+class OwnTable:
+    """capsieve's own format."""
+
+    name = "capsieve"
+    description = "a CSV or Parquet table with the column label, and file or exam and frame"
+
+    def recognises(self, source: Path | RawTable) -> bool:
+        """Return whether the table has the columns that are needed."""
+        if isinstance(source, Path):
+            return False
+        columns = _own_columns(source)
+        return "label" in columns and bool(columns.keys() & {"file", "frame"})
+
+    def read(self, source: Path | RawTable) -> LabelSet:
+        """Read a table; columns that are not used are named in a warning."""
+        assert isinstance(source, RawTable)
+        columns = _own_columns(source)
+        warnings = []
+        if unused := [name for name in source.columns if name and name not in columns.values()]:
+            warnings.append(f"columns that are not used: {', '.join(map(repr, unused))}")
+        runs = columns.get("polyp") == "run"
+        if runs:
+            warnings.append("runs of polyp frames replace polyps: results are per run")
+        return settle(
+            {name: source.table[column] for name, column in columns.items()},
+            name_rows=source.name_rows,
+            problems=source.problems,
+            warnings=warnings,
+            label_format="capsieve labels",
+            path=source.path,
+            polyp_word="run" if runs else "polyp",
+        )
+
+
+LABEL_FORMATS: tuple[LabelFormat, ...] = (CapsuleVision(), Kvasir(), OwnTable())
+"""The known formats; the first that recognises a folder or a table reads it."""
+
+
+def read_labels(
+    labels: str | os.PathLike[str] | Any, *, label_format: str | None = None
+) -> LabelSet:
     """Read labels in any of the known formats.
 
     Parameters
     ----------
-    path
-        A file or a folder.
+    labels
+        A file or a folder; or a data frame or a dict of arrays.
     label_format
-        One of :data:`LABEL_FORMATS`; by default it is recognised.
+        The name of one of :data:`LABEL_FORMATS`; by default it is recognised.
 
     Returns
     -------
@@ -46,49 +102,39 @@ def read_labels(path: str | os.PathLike[str], *, label_format: str | None = None
     ParameterError
         There is no such label format.
     """
-    path = Path(path)
-    if label_format is not None and label_format not in LABEL_FORMATS:
+    formats = [each for each in LABEL_FORMATS if label_format in (None, each.name)]
+    if not formats:
+        names = ", ".join(each.name for each in LABEL_FORMATS)
         raise ParameterError(
-            "label_format",
-            f"there is no format {label_format!r}; choose from {', '.join(LABEL_FORMATS)}",
+            "label_format", f"there is no format {label_format!r}; choose from {names}"
         )
+    source = _source(labels)
+    for each in formats:
+        if each.recognises(source):
+            return each.read(source)
+    if isinstance(source, Path):
+        raise _unknown_folder(source)
+    raise _unknown_table(source, _NEEDED if label_format is None else formats[0].description)
+
+
+def _source(labels: str | os.PathLike[str] | Any) -> Path | RawTable:
+    if not isinstance(labels, str | os.PathLike):
+        return RawTable(as_table(labels, "labels"), "the labels")
+    path = Path(labels)
+    if path.is_dir():
+        return path
     if not path.exists():
         raise FileError(f"cannot read labels from {path}: no such file or folder")
-    if path.is_dir():
-        return _read_folder(path, label_format)
     if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
         raise FileError(
             f"cannot read labels from {path}: spreadsheets are not read; save it as CSV, or give "
             "the folder of the data set"
         )
-    raw = read_table(path)
-    if label_format in (None, "kvasir") and kvasir.is_kvasir_table(raw):
-        return kvasir.read_table_labels(raw)
-    if label_format in (None, "capsieve"):
-        return read_own(raw)
-    raise _unknown(raw, LABEL_FORMATS[label_format])
+    return read_table(path)
 
 
-def read_own(raw: RawTable) -> LabelSet:
-    """Read labels in capsieve's own format."""
-    chosen = column_names(raw.columns, (*LABELS.names, "reader"))
-    if "label" not in chosen or not chosen.keys() & {"file", "frame"}:
-        raise _unknown(raw, _NEEDED)
-    warnings = []
-    if unused := [name for name in raw.columns if name and name not in chosen.values()]:
-        warnings.append(f"columns that are not used: {', '.join(map(repr, unused))}")
-    runs = chosen.get("polyp") == "run"
-    if runs:
-        warnings.append("runs of polyp frames replace polyps: results are per run")
-    return settle(
-        {name: raw.table[column] for name, column in chosen.items()},
-        name_rows=raw.name_rows,
-        problems=raw.problems,
-        warnings=warnings,
-        label_format="capsieve labels",
-        path=raw.path,
-        polyp_word="run" if runs else "polyp",
-    )
+def _own_columns(table: RawTable) -> dict[str, str]:
+    return column_names(table.columns, (*LABELS.names, "reader"))
 
 
 def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -125,22 +171,18 @@ def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
     write_table(complete, path, name="labels")
 
 
-def _unknown(raw: RawTable, needed: str) -> FileError:
-    some = ", ".join(repr(name[:40]) for name in raw.columns[:6])
+def _unknown_table(raw: RawTable, needed: str) -> FileError:
+    names = ", ".join(repr(name[:40]) for name in raw.columns[:6])
     more = ", ..." if len(raw.columns) > 6 else ""
     return FileError(
-        f"cannot read labels from {raw.path}: its columns are {some}{more}; needed: {needed}"
+        f"cannot read labels from {raw.path}: its columns are {names}{more}; needed: {needed}"
     )
 
 
-def _read_folder(path: Path, label_format: str | None) -> LabelSet:
-    if label_format in (None, "capsule-vision") and capsule_vision.is_capsule_vision(path):
-        return capsule_vision.read_folder(path)
-    if label_format in (None, "kvasir") and kvasir.is_kvasir_folder(path):
-        return kvasir.read_folder(path)
+def _unknown_folder(path: Path) -> FileError:
     inside = [name for name in _TABLES if (path / name).is_file()]
     advice = f"give the file {inside[0]} in it" if inside else f"give a table: {_NEEDED}"
-    raise FileError(
+    return FileError(
         f"cannot read labels from {path}: the folder is not Kvasir-Capsule or Capsule Vision 2024; "
         f"{advice}"
     )

@@ -90,7 +90,7 @@ def sequences(labels: LabelSet, chosen: Integers) -> list[Sequence]:
     )
     names = coded(name)
     source = sources(table).code
-    found: list[Sequence] = []
+    in_order: list[Sequence] = []
     which = joint_codes(source, names.code, frame < 0)
     order = np.argsort(which, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
@@ -99,8 +99,8 @@ def sequences(labels: LabelSet, chosen: Integers) -> list[Sequence]:
             position = frame[rows].astype(np.float64)
         else:
             rows, position = _by_name(table["file"], members)
-        found.append(Sequence(str(names[int(rows[0])]), chosen[rows], position))
-    return found
+        in_order.append(Sequence(str(names[int(rows[0])]), chosen[rows], position))
+    return in_order
 
 
 def _by_name(files: pa.ChunkedArray, rows: Integers) -> tuple[Integers, Floats]:
@@ -108,17 +108,17 @@ def _by_name(files: pa.ChunkedArray, rows: Integers) -> tuple[Integers, Floats]:
     paths = files.take(pa.array(rows)).to_pylist()
     names = [PurePosixPath(path).name for path in paths]
     order = sorted(range(len(rows)), key=lambda i: (natural_key(names[i]), paths[i]))
-    steps = [_distance(names[one], names[other]) for one, other in pairwise(order)]
+    steps = [_distance(names[first], names[second]) for first, second in pairwise(order)]
     return rows[order], np.concatenate([[0.0], np.cumsum(steps, dtype=np.float64)])
 
 
 def _distance(name: str, following: str) -> float:
-    one, other = _NUMBER.match(name), _NUMBER.match(following)
+    first, second = _NUMBER.match(name), _NUMBER.match(following)
     if name == following:
         return 0.0
-    if one is None or other is None or one.group(1, 3) != other.group(1, 3):
+    if first is None or second is None or first.group(1, 3) != second.group(1, 3):
         return 1e9  # another series of names
-    return float(int(other.group(2)) - int(one.group(2)))
+    return float(int(second.group(2)) - int(first.group(2)))
 
 
 def _with_runs(polyp: NDArray[np.integer], is_polyp: Mask, position: Floats) -> Integers:

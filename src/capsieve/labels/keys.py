@@ -77,7 +77,7 @@ KEY_PROBLEMS = {
 """Problems of rows; rows with the first two are used nevertheless."""
 
 
-class Places(NamedTuple):
+class Matches(NamedTuple):
     """The frames of rows."""
 
     row: Integers  # in the table of frames; -1 if there is none
@@ -87,7 +87,7 @@ class Places(NamedTuple):
 
 def find_frames(
     known: FrameKeys, keys: pa.Table, *, what: str, unique_names: bool = False
-) -> Places:
+) -> Matches:
     """Find the frames that rows name by exam, head and frame, or by file.
 
     If a row has both, the file counts, unless its exam was screened as a video. A path fits a frame
@@ -128,7 +128,7 @@ def find_frames(
     row[rows], why[rows] = _find_files(known, keys, exam, rows, unique_names)
     _settle_weak(keys, row, why)
     exam[row >= 0] = known.exam[row[row >= 0]]
-    return Places(row, why, exam)
+    return Matches(row, why, exam)
 
 
 def _find_numbers(
@@ -138,10 +138,10 @@ def _find_numbers(
     head = np.where(given < 0, np.append(known.only_head, -1)[wanted], given)
     pairs = ((known.exam, wanted), (known.head, head), (known.frame, frame))
     code = joint_codes(*(np.concatenate(pair) for pair in pairs))
-    place, count = _lookup(code[: len(known)], code[len(known) :])
+    row, count = _lookup(code[: len(known)], code[len(known) :])
     cases = [count > 0, wanted < 0, head < 0]
     why = np.select(cases, [Why.FOUND, Why.NO_EXAM, Why.TWO_HEADS], Why.NO_FRAME)
-    return np.where(count > 0, place, -1), why
+    return np.where(count > 0, row, -1), why
 
 
 def _find_files(
@@ -152,17 +152,17 @@ def _find_files(
     unknown = named & (scope < 0)
     scope[unknown] = _owners(known, keys["exam"].take(pa.array(rows[unknown])))
     unique = named & unique_names
-    found, depth, several = _by_path(known, path, scope, unique)
+    row, depth, several = _by_path(known, path, scope, unique)
     # If the exam is not a screened one, the path of the frame should name it.
-    elsewhere = np.flatnonzero((found >= 0) & named & (scope < 0) & ~unique)
+    elsewhere = np.flatnonzero((row >= 0) & named & (scope < 0) & ~unique)
     exams = keys["exam"].take(pa.array(rows[elsewhere])).to_pylist()
-    paths = known.path.take(pa.array(found[elsewhere])).to_pylist()
+    paths = known.path.take(pa.array(row[elsewhere])).to_pylist()
     stray = np.zeros(len(rows), np.bool_)
     stray[elsewhere] = [not _names(file, exam) for file, exam in zip(paths, exams, strict=True)]
     names_screened = bool((exam >= 0).any())
     if names_screened:
-        found[stray] = -1
-    hit, whole = found >= 0, unique | (depth == _components(path))
+        row[stray] = -1
+    hit, whole = row >= 0, unique | (depth == _components(path))
     why = np.select(
         [stray, hit & whole, hit, several, named & (scope < 0)],
         [
@@ -171,7 +171,7 @@ def _find_files(
         ],
         Why.NO_FILE,
     )
-    return found, why
+    return row, why
 
 
 def _owners(known: FrameKeys, exam: pa.ChunkedArray) -> Integers:
@@ -202,7 +202,7 @@ def _by_path(
     files = np.flatnonzero(_valid(known.path))
     whole = known.path.take(pa.array(files))
     longest, length = _components(whole), _components(path)
-    found, agreed = np.full(len(path), -1, np.int64), np.zeros(len(path), np.int64)
+    row, agreed = np.full(len(path), -1, np.int64), np.zeros(len(path), np.int64)
     several = np.zeros(len(path), np.bool_)
     pending = np.ones(len(path), np.bool_)
     for depth in range(int(min(longest.max(initial=0), length.max(initial=0))), 0, -1):
@@ -218,14 +218,14 @@ def _by_path(
         joint = joint_codes(
             np.concatenate([left, left, right]), np.concatenate([any_exam, own, scope[asked]])
         )
-        place, count = _lookup(joint[: 2 * len(there)], joint[2 * len(there) :])
+        candidate, count = _lookup(joint[: 2 * len(there)], joint[2 * len(there) :])
         fits = count > 0
-        one = (count == 1) | (fits & unique[asked])
-        found[asked[one]] = files[there[place[one] % len(there)]]
-        agreed[asked[one]] = depth
-        several[asked[fits & ~one]] = True
+        unambiguous = (count == 1) | (fits & unique[asked])
+        row[asked[unambiguous]] = files[there[candidate[unambiguous] % len(there)]]
+        agreed[asked[unambiguous]] = depth
+        several[asked[fits & ~unambiguous]] = True
         pending[asked[fits]] = False
-    return found, agreed, several
+    return row, agreed, several
 
 
 def _settle_weak(keys: pa.Table, row: Integers, why: NDArray[np.int8]) -> None:

@@ -85,7 +85,7 @@ class LabelSet:
     label_format
         The format that was recognised, for people: "capsieve labels", "Kvasir-Capsule", ...
     path
-        Where it was read, or "".
+        Path of the labels, or "".
     polyp_word
         "polyp", or "run" if the column polyp contains runs of frames instead of polyps.
     names_exams

@@ -21,7 +21,7 @@ from capsieve.frame_table import (
 )
 from capsieve.labels.columns import coded, compute
 from capsieve.labels.groups import KINDS, group_rows
-from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Places, Why, find_frames
+from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Matches, Why, find_frames
 from capsieve.labels.label_set import EXAMPLES, LabelProblem, LabelSet, Problems
 from capsieve.labels.splits import Splits
 
@@ -60,7 +60,7 @@ class Matched:
     labels
         One per frame.
     problems
-        Of the matching, then of the split ("split: ..."); not those of the labels.
+        Problems of the matching, then of the split ("split: ..."); not those of the labels.
     contradicted
         Frames that have no label because their rows contradict each other.
     in_two_parts
@@ -88,7 +88,7 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
         The columns exam, head, frame and path (of the image with its folders, null for videos),
         sorted by exam, head and frame.
     labels
-        From :func:`~capsieve.labels.read_labels`.
+        Labels from :func:`~capsieve.labels.read_labels`.
     splits
         It gives the part of each frame, and its blocks replace those that would be cut here.
 
@@ -98,7 +98,7 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
         Rows have a frame number and no exam, and there are several exams.
     """
     known, table = FrameKeys(frames), labels.table
-    places = find_frames(known, table, what=labels.path, unique_names=labels.unique_names)
+    matches = find_frames(known, table, what=labels.path, unique_names=labels.unique_names)
     groups = group_rows(labels)
     names = {name: coded(table[name]) for name in ("polyp", "patient", "source", "finding")}
     exam = [("", coded(table["exam"]))] if labels.names_exams else []
@@ -106,15 +106,15 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     words = coded(table["label"])
     codes = {name: column.code for name, column in names.items()}
     codes["truth"] = np.array([*(_TRUTH[w] for w in words.names), UNLABELLED], np.int32)[words.code]
-    found = _per_frame(places.row, {**codes, "group": groups.code}, len(known))
-    value, labelled = found.value, found.named & ~found.contradicted
+    united = _per_frame(matches.row, {**codes, "group": groups.code}, len(known))
+    value, labelled = united.value, united.named & ~united.contradicted
     truth = np.where(labelled, value["truth"], UNLABELLED).astype(np.int8)
     value["polyp"][truth != POLYP] = -1
-    value["finding"][found.contradicted] = -1
+    value["finding"][united.contradicted] = -1
     for name in ("patient", "unit", "source"):
-        value[name] = _filled(known.exam, value[name], found.named)
+        value[name] = _filled(known.exam, value[name], united.named)
     columns = {name: Coded(column.names, value[name]) for name, column in names.items()}
-    parts = _parts(known, splits, labels, places, truth)
+    parts = _parts(known, splits, labels, matches, truth)
     # Blocks of the split replace blocks that were cut.
     cut = np.append(groups.cut, False)[value["group"]] & (parts.block.code >= 0)
     own = tuple(f"{kind} {name}" for kind, name in zip(groups.kinds, groups.names, strict=True))
@@ -140,10 +140,10 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
             part=parts.part,
             polyp_word=labels.polyp_word,
         ),
-        problems=(*_frame_problems(known, table, places, found), *parts.problems),
-        contradicted=found.contradicted,
+        problems=(*_frame_problems(known, table, matches, united), *parts.problems),
+        contradicted=united.contradicted,
         in_two_parts=parts.in_two,
-        rows=_count_rows(known, places, found),
+        rows=_count_rows(known, matches, united),
     )
 
 
@@ -178,11 +178,11 @@ def _per_frame(row: Integers, columns: dict[str, NDArray[Any]], frames: int) -> 
     return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
 
 
-def _range(place: Integers, code: NDArray[Any], count: int) -> tuple[Integers, Integers]:
+def _range(unit: Integers, code: NDArray[Any], count: int) -> tuple[Integers, Integers]:
     """Return the lowest and the highest code of each place; the highest is -1 without any."""
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, place, code)
-    np.maximum.at(high, place, code)
+    np.minimum.at(low, unit, code)
+    np.maximum.at(high, unit, code)
     return low, high
 
 
@@ -191,12 +191,12 @@ def _first_known(*columns: tuple[str, Coded]) -> Coded:
     number: dict[str, int] = {}
     code = np.full(len(columns[0][1].code), -1, np.int64)
     for prefix, column in columns:
-        places = [number.setdefault(prefix + name, len(number)) for name in column.names]
-        code = np.where(code < 0, np.array([*places, -1])[column.code], code)
+        numbers = [number.setdefault(prefix + name, len(number)) for name in column.names]
+        code = np.where(code < 0, np.array([*numbers, -1])[column.code], code)
     used = np.unique(code[code >= 0])
     names = list(number)
     dense = np.where(code < 0, -1, np.searchsorted(used, code)).astype(np.int32)
-    return Coded(tuple(names[place] for place in used), dense)
+    return Coded(tuple(names[name_number] for name_number in used), dense)
 
 
 def _filled(exam: Integers, code: NDArray[np.int32], named: Mask) -> NDArray[np.int32]:
@@ -221,7 +221,7 @@ def _parts(
     known: FrameKeys,
     splits: Splits | None,
     labels: LabelSet,
-    places: Places,
+    matches: Matches,
     truth: NDArray[np.int8],
 ) -> _Parts:
     code, block = np.full(len(known), -1, np.int32), np.full(len(known), -1, np.int32)
@@ -229,23 +229,23 @@ def _parts(
         return _Parts(Coded((), code), Coded((), block), np.empty(0, np.int64), ())
     table = splits.table
     if not table.select(KEYS).equals(labels.table.select(KEYS)):
-        places = find_frames(known, table, what=splits.path, unique_names=labels.unique_names)
+        matches = find_frames(known, table, what=splits.path, unique_names=labels.unique_names)
     part, group = coded(table["part"]), coded(table["group"])
     is_block = compute.equal(compute.fill_null(table["kind"], ""), "block").to_numpy()
-    found = np.flatnonzero(places.row >= 0)
-    rows = places.row[found]
-    code[rows] = part.code[found]  # the last row wins; if that matters, it is in two parts
+    matched_rows = np.flatnonzero(matches.row >= 0)
+    rows = matches.row[matched_rows]
+    code[rows] = part.code[matched_rows]  # the last row wins; if that matters, it is in two parts
     in_two, listed = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
-    in_two[rows[code[rows] != part.code[found]]] = True
+    in_two[rows[code[rows] != part.code[matched_rows]]] = True
     listed[rows] = True
     code[in_two] = -1
-    block[rows] = np.where(is_block[found], group.code[found], -1)
+    block[rows] = np.where(is_block[matched_rows], group.code[matched_rows], -1)
     notes = _Notes(known, table)
-    notes.keys(places)
+    notes.keys(matches)
     notes.frames("the frame is in two parts, and counts in none", in_two)
     notes.frames("the labelled frame is in no part", (truth >= 0) & ~listed)
     notes.frames("the frame has no label", listed & (truth < 0), used=True)
-    of_split = (replace(one, what=f"split: {one.what}") for one in notes.problems)
+    of_split = (replace(problem, what=f"split: {problem.what}") for problem in notes.problems)
     problems = (*splits.problems, *of_split)
     part, group = Coded(part.names, code), Coded(group.names, block)
     return _Parts(part, group, np.flatnonzero(in_two), problems)
@@ -282,10 +282,10 @@ class _Notes:
             names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
         self.problems.add(what, *names, rows=counts.total())
 
-    def keys(self, places: Places) -> None:
+    def keys(self, matches: Matches) -> None:
         """Count rows that name no frame, or name it in an unusual way."""
         for why, what in KEY_PROBLEMS.items():
-            rows = np.flatnonzero(places.why == why)
+            rows = np.flatnonzero(matches.why == why)
             if why == Why.NO_EXAM:
                 self.exams(what, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
             else:
@@ -293,29 +293,29 @@ class _Notes:
 
 
 def _frame_problems(
-    known: FrameKeys, table: pa.Table, places: Places, found: _PerFrame
+    known: FrameKeys, table: pa.Table, matches: Matches, united: _PerFrame
 ) -> Problems:
     """Return the problems of rows, of frames with several rows, and of frames without a label."""
-    notes, contradicted = _Notes(known, table), found.contradicted
-    notes.keys(places)
+    notes, contradicted = _Notes(known, table), united.contradicted
+    notes.keys(matches)
     what = "the frame has two labels or patients that contradict each other"
     notes.frames(what, contradicted)
-    details = found.differs["polyp"] | found.differs["group"] | found.differs["finding"]
+    details = united.differs["polyp"] | united.differs["group"] | united.differs["finding"]
     what = "the frame has one label, but polyps, groups or findings that differ and are left out"
     notes.frames(what, details & ~contradicted, used=True)
-    notes.rows("the row labels the same frame as another row", found.repeated, used=True)
-    silent = np.ones(len(known.exams), np.bool_)
-    silent[known.exam[found.named]] = False
-    notes.frames("the frame has no label", ~found.named & ~silent[known.exam])
-    exams = (known.exams[exam] for exam in known.exam[silent[known.exam]])
+    notes.rows("the row labels the same frame as another row", united.repeated, used=True)
+    unlabelled_exams = np.ones(len(known.exams), np.bool_)
+    unlabelled_exams[known.exam[united.named]] = False
+    notes.frames("the frame has no label", ~united.named & ~unlabelled_exams[known.exam])
+    exams = (known.exams[exam] for exam in known.exam[unlabelled_exams[known.exam]])
     notes.exams("no frame of the exam has a label", "frame", exams)
     return notes.problems
 
 
-def _count_rows(known: FrameKeys, places: Places, found: _PerFrame) -> LabelRows:
-    there, size = places.row >= 0, len(known.exams) + 1
-    contrary = there & np.append(found.contradicted, False)[places.row]
-    repeated = np.isin(np.arange(len(there)), found.repeated)
+def _count_rows(known: FrameKeys, matches: Matches, united: _PerFrame) -> LabelRows:
+    there, size = matches.row >= 0, len(known.exams) + 1
+    contrary = there & np.append(united.contradicted, False)[matches.row]
+    repeated = np.isin(np.arange(len(there)), united.repeated)
     masks = (there | True, there & ~repeated & ~contrary, repeated, contrary, ~there)
-    counts = (np.bincount(places.exam[mask] % size, minlength=size) for mask in masks)
+    counts = (np.bincount(matches.exam[mask] % size, minlength=size) for mask in masks)
     return LabelRows(*counts)

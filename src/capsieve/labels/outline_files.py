@@ -230,13 +230,13 @@ def _text_boxes(
     path: Path, files: Sequence[Path], number: int | None, problems: Problems
 ) -> Iterator[Outline]:
     """Read text boxes; the file of an image has its name, up to the ending."""
-    found: list[tuple[int, Outline]] = []
+    boxes: list[tuple[int, Outline]] = []
     for file in files:
         name = file.relative_to(path)
         stem = "/".join(part for part in name.with_suffix("").parts if part != "labels")
         lines = read_text(file).splitlines()
-        for place, line in enumerate(lines, start=1):
-            words, where = line.split(), f"line {place} of {name}"
+        for line_number, line in enumerate(lines, start=1):
+            words, where = line.split(), f"line {line_number} of {name}"
             values = _numbers(words[1:], 4)
             if not words:
                 continue
@@ -249,14 +249,14 @@ def _text_boxes(
                 x, y, width, height = values
                 box = Box(y - height / 2, x - width / 2, y + height / 2, x + width / 2, True)
                 outline = Outline(stem, box, where=where, **_frame_of(name))
-                found.append((int(words[0]), outline))
-    classes = sorted({one for one, _ in found})
+                boxes.append((int(words[0]), outline))
+    classes = sorted({one for one, _ in boxes})
     if number is None and classes not in ([], [0]):
         raise FileError(
             f"{path} has boxes of the classes {', '.join(map(str, classes[:9]))}; give the class "
             "of polyps with --class polyp=ID"
         )
-    for one, outline in found:
+    for one, outline in boxes:
         if one == (number or 0):
             yield outline
         else:

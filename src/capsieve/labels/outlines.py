@@ -153,13 +153,13 @@ class Outlines:
             one outline of a frame cannot be used, all outlines of this frame are left out.
         """
         problems = Problems()
-        places = self._places(frames, polyp_frames, problems)
+        matched = self._places(frames, polyp_frames, problems)
         sides = ("rows", "cols") if "rows" in frames.column_names else ()
         sizes = [compute.fill_null(frames[name], 0).to_numpy() for name in sides]
         found: list[tuple[FrameOutline, Outline]] = []
         spoiled: set[int] = set()
         seen: set[tuple[int, Any, str | None]] = set()
-        for outline, row in sorted(places, key=lambda pair: pair[1]):
+        for outline, row in sorted(matched, key=lambda pair: pair[1]):
             if not polyp_frames[row]:
                 problems.add("the frame of the outline is not labelled polyp", outline.where)
                 continue
@@ -190,7 +190,7 @@ class Outlines:
             frames = frames.take(pa.array(rows))
         stems = _stems(frames["path"])
         stem_frames = frames.set_column(frames.column_names.index("path"), "path", stems)
-        places: list[tuple[Outline, int]] = []
+        matched: list[tuple[Outline, int]] = []
         for known, by_stem in ((frames, False), (stem_frames, True)):
             chosen = [one for one in self.outlines if by_stem != is_image_name(one.file or "x.png")]
             if not chosen:
@@ -211,10 +211,10 @@ class Outlines:
             )
             for outline, row, why in zip(chosen, found.row, found.why, strict=True):
                 if row >= 0:
-                    places.append((outline, int(rows[row])))
+                    matched.append((outline, int(rows[row])))
                 else:
                     problems.add(KEY_PROBLEMS[why], outline.where)
-        return places
+        return matched
 
 
 def _stems(path: Any) -> Any:

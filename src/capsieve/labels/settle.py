@@ -66,8 +66,8 @@ def settle(
             f"{alone:,} rows name no patient, block or exam; blocks of consecutive frames replace "
             "them"
         )
-    found = (*problems, *rows.problems)
-    return LabelSet(table, found, warnings=tuple(cautions), **about)
+    every_problem = (*problems, *rows.problems)
+    return LabelSet(table, every_problem, warnings=tuple(cautions), **about)
 
 
 class _Rows:
@@ -126,14 +126,14 @@ class _Rows:
             self.cells[name] for name in ("exam", "head", "frame", "file")
         )
         first: dict[tuple[Any, ...], int] = {}
-        found: dict[int, list[int]] = {}
+        rows_of_frame: dict[int, list[int]] = {}
         for row in self.used:
             file = files[row]
             key = (exams[row], file) if file else (exams[row], heads[row] or 0, frames[row])
-            one = first.setdefault(key, row)
-            if one != row:
-                found.setdefault(one, [one]).append(row)
-        return [found[one] for one in sorted(found)]
+            earlier = first.setdefault(key, row)
+            if earlier != row:
+                rows_of_frame.setdefault(earlier, [earlier]).append(row)
+        return [rows_of_frame[earlier] for earlier in sorted(rows_of_frame)]
 
 
 def _check_cells(rows: _Rows) -> None:
@@ -160,7 +160,7 @@ def _check_labels(rows: _Rows) -> None:
     """Drop polyps named on other frames; stop if two rows of a frame have different labels.
 
     Leaving out frames on which readers disagree would leave out the difficult ones, and every
-    figure would be too good. One reader with two labels for a frame made a slip: it is dropped.
+    metric would be too good. One reader with two labels for a frame made a slip: it is dropped.
     """
     label, reader, polyp = (rows.cells[name] for name in ("label", "reader", "polyp"))
     several: list[int] = []
@@ -204,9 +204,9 @@ def _check_patients(rows: _Rows) -> None:
     first: dict[str, int] = {}  # row of each exam
     for row in rows.used:
         if exam[row] is not None and patient[row] is not None:
-            one = first.setdefault(exam[row], row)
-            if patient[one] != patient[row]:
-                _refuse_patients(rows, f"exam {_short(exam[row])}", one, row)
+            earlier = first.setdefault(exam[row], row)
+            if patient[earlier] != patient[row]:
+                _refuse_patients(rows, f"exam {_short(exam[row])}", earlier, row)
     filled = [row for row in rows.used if patient[row] is None and exam[row] in first]
     for row in filled:
         patient[row] = patient[first[exam[row]]]
@@ -220,8 +220,8 @@ def _check_patients(rows: _Rows) -> None:
 
 def _refuse_patients(rows: _Rows, what: str, *pair: int) -> None:
     named = zip(pair, rows.name_rows(pair), strict=True)
-    one, two = (f"{_short(rows.cells['patient'][row])} ({where})" for row, where in named)
-    raise FileError(f"{what} has the patients {one} and {two}: {_TWO_PATIENTS}")
+    first, second = (f"{_short(rows.cells['patient'][row])} ({where})" for row, where in named)
+    raise FileError(f"{what} has the patients {first} and {second}: {_TWO_PATIENTS}")
 
 
 def _short(name: str) -> str:
@@ -268,8 +268,8 @@ def _unite(rows: _Rows) -> list[str]:
                 )
             notes.setdefault(what, []).append(row)
         united.update(others)
-    for what, some in notes.items():
-        rows.note(sorted(some), what, used=True)
+    for what, noted in notes.items():
+        rows.note(sorted(noted), what, used=True)
     rows.used = [row for row in rows.used if row not in united]
     after = {(cells["polyp"][row], cells["exam"][row]) for row in rows.used}
     return sorted({polyp for polyp, _ in before - after if polyp is not None})
@@ -296,8 +296,8 @@ def _qualify_polyps(rows: _Rows) -> None:
         if first is None:
             polyp[row] = f"{owner}/{polyp[row]}" if owner else polyp[row]
         elif row not in owned and (patient[row] is None or patient[row] != patient[first]):
-            one, two = rows.name_rows([first, row])
+            first_row, second_row = rows.name_rows([first, row])
             raise FileError(
-                f"polyp {polyp[row]!r} has frames of two patients ({one} and {two}): "
+                f"polyp {polyp[row]!r} has frames of two patients ({first_row} and {second_row}): "
                 f"{_TWO_PATIENTS}"
             )

@@ -203,7 +203,9 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
     columns["file"] = tidy_paths(columns["file"])
     table = pa.table(columns, schema=SPLITS)
     for name, known in (("schema", {_SCHEMA}), ("kind", set(KINDS))):
-        strange = [one for one in table[name].unique().to_pylist() if one not in (None, *known)]
+        strange = [
+            value for value in table[name].unique().to_pylist() if value not in (None, *known)
+        ]
         if strange:
             raise FileError(
                 f"{path}: unknown {name} {strange[0]!r}; make the split again with capsieve splits"
@@ -238,8 +240,8 @@ def _assign(
         part[ordered] = assign_in_order(size[ordered], shares, source=group_source[ordered])
         return part
     by_source = [
-        np.bincount(groups.code[source.code == one], minlength=len(size))
-        for one in range(len(source.names))
+        np.bincount(groups.code[source.code == number], minlength=len(size))
+        for number in range(len(source.names))
     ]
     contents = np.column_stack([_counts(labels, groups.code, len(size)), *by_source])
     # All sources together count as much as one of the others.
@@ -268,7 +270,7 @@ def _counts(labels: LabelSet, code: Integers, size: int) -> Integers:
     polyps = np.unique(np.stack([code, polyp])[:, polyp >= 0], axis=1)[0]
     words = [code[label == word] for word in WORDS]
     return np.stack(
-        [np.bincount(one, minlength=size) for one in (words[0], polyps, *words[1:])], axis=1
+        [np.bincount(owners, minlength=size) for owners in (words[0], polyps, *words[1:])], axis=1
     )
 
 
@@ -289,21 +291,21 @@ def _part_table(names: list[str], part: Integers, assigned: Integers, labels: La
 
 
 def _warnings(table: Table, part: Integers, labels: LabelSet) -> tuple[str, ...]:
-    found: list[str] = []
+    warnings: list[str] = []
     for word in ("polyp", "normal"):
         counts = dict(zip(table.column("part"), table.column(word), strict=True))
         empty = [name for name, count in counts.items() if not count]
         if len(empty) == len(counts):
-            found.append(f"no frame is labelled {word}")
+            warnings.append(f"no frame is labelled {word}")
         else:
-            found += [f"the part {name} has no frame labelled {word}" for name in empty]
+            warnings += [f"the part {name} has no frame labelled {word}" for name in empty]
     polyp = coded(labels.table["polyp"])
     pairs = np.unique(np.stack([polyp.code, part])[:, polyp.code >= 0], axis=1)[0]
     values, counts = np.unique(pairs, return_counts=True)
     torn = [polyp.names[value] for value in values[counts > 1]]
     if torn:
-        found.append(
+        warnings.append(
             f"{len(torn)} {labels.polyp_word}s are in two parts ({', '.join(torn[:_NAMED])}), "
             "because their frames have different patients, blocks or exams in the labels"
         )
-    return tuple(found)
+    return tuple(warnings)

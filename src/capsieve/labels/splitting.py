@@ -59,9 +59,9 @@ def cut_blocks(
         first = np.searchsorted(allowed, last + least)
         end = np.searchsorted(allowed, min(last + most, frames - least), side="right")
         if first < end:
-            places = allowed[first:end]
-            width = gap[places - 1]
-            widest = places[width == width.max()]
+            cuts = allowed[first:end]
+            width = gap[cuts - 1]
+            widest = cuts[width == width.max()]
             cut = int(widest[np.argmin(np.abs(widest - (last + size)))])
         elif end < len(allowed) and allowed[end] <= frames - least:
             cut = int(allowed[end])
@@ -152,11 +152,11 @@ def assign_in_order(
     # Rounded, so that a middle on a boundary goes to the same side on any machine.
     ends = np.round(np.cumsum(shares)[:-1], 12)
     part = np.empty(len(size), np.int64)
-    for one in np.unique(code):
-        here = code == one
+    for number in np.unique(code):
+        here = code == number
         middle = np.cumsum(size[here]) - size[here] / 2
-        place = np.round(middle / size[here].sum(), 12)
-        part[here] = np.searchsorted(ends, place, side="right")
+        middle_share = np.round(middle / size[here].sum(), 12)
+        part[here] = np.searchsorted(ends, middle_share, side="right")
     empty = len(shares) - len(np.unique(part))
     if empty:
         raise ParameterError(

@@ -78,17 +78,21 @@ class RawTable:
     def padded(self) -> "RawTable":
         """Return the table with short records completed by empty cells."""
         width = len(self.columns)
-        short = [one for one in self.ragged if len(one.cells) < width and one.first == one.last]
+        short = [
+            record
+            for record in self.ragged
+            if len(record.cells) < width and record.first == record.last
+        ]
         if not short or self.lines is None:
             return self
-        rows = [one.cells + [""] * (width - len(one.cells)) for one in short]
-        lines = np.array([*self.lines, *(one.first for one in short)])
+        rows = [record.cells + [""] * (width - len(record.cells)) for record in short]
+        lines = np.array([*self.lines, *(record.first for record in short)])
         order = np.argsort(lines)
         return replace(
             self,
             table=pa.concat_tables([self.table, _texts(rows, self.columns)]).take(pa.array(order)),
             lines=lines[order].tolist(),
-            ragged=[one for one in self.ragged if one not in short],
+            ragged=[record for record in self.ragged if record not in short],
         )
 
 
@@ -198,7 +202,7 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
     try:
         header, delimiter, last = _header(path, beginning)
         # Columns without a name are numbered; nobody asks for them.
-        names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+        names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
         with file_errors("read", path), open_file(path) as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             reader = csv.reader(text, delimiter=delimiter)
@@ -234,12 +238,12 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
         raise FileError(
             f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
         )
-    found: list[tuple[list[str], str, int]] = []
+    headers: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         names = [cell.strip().lower() for cell in next(filter(None, reader), [])]
-        found.append((names, delimiter, reader.line_num))
-    header = max(found, key=lambda header: len(header[0]))
+        headers.append((names, delimiter, reader.line_num))
+    header = max(headers, key=lambda header: len(header[0]))
     names, _, last = header
     if len(beginning) > _LONGEST_HEADER and last >= len(text.splitlines()):
         raise FileError(
@@ -259,7 +263,7 @@ def _texts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:
     """Return a table of texts without the apostrophes before formulas."""
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
     columns = [pa.array(column, pa.string()) for column in cells]
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         if compute.any(compute.starts_with(column, "'")).as_py():
-            columns[place] = compute.replace_substring_regex(column, _DEFUSED, r"\1")
+            columns[number] = compute.replace_substring_regex(column, _DEFUSED, r"\1")
     return pa.table(columns, names=list(names))

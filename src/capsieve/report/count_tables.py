@@ -96,14 +96,14 @@ def sequences_table(frames: LabelledFrames, flagged: Mask) -> Table:
     """Return the paper's table of sequences: frames N_F and detection D of every polyp."""
     polyps = polyp_scores(frames)
     count, hit = len(polyps.score), flagged[polyps.shown]
-    hits = np.bincount(polyps.place[hit], minlength=count)
+    hits = np.bincount(polyps.polyp[hit], minlength=count)
     # The number of each frame in the sequence of its polyp, from 1.
-    order = np.argsort(polyps.place, kind="stable")
+    order = np.argsort(polyps.polyp, kind="stable")
     number = np.empty(len(order), np.int64)
     before = np.cumsum(polyps.frames) - polyps.frames
     number[order] = 1 + np.arange(len(order)) - np.repeat(before, polyps.frames)
     first = np.full(count, len(order) + 1)
-    np.minimum.at(first, polyps.place[hit], number[hit])
+    np.minimum.at(first, polyps.polyp[hit], number[hit])
     rows = tuple(
         (
             frames.polyp[polyps.first[i]],

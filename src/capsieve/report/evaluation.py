@@ -242,10 +242,10 @@ def _json(content: Mapping[str, Any]) -> str:
 
 def _write(folder: Path, contents: Mapping[str, str | bytes]) -> None:
     """Write all files but the page, and remove those of an earlier evaluation."""
-    for place in (folder, folder / "tables", folder / "figures"):
-        with file_errors("create the folder", place):
-            place.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(place)
+    for directory in (folder, folder / "tables", folder / "figures"):
+        with file_errors("create the folder", directory):
+            directory.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(directory)
     earlier = _earlier(folder) or set()
     for name in contents.keys() - earlier:
         if (folder / name).exists():

@@ -33,15 +33,15 @@ _MARK_SIZE, _END_SIZE = 8, 12  # points
 
 def drawings(evaluation: Evaluation) -> dict[str, Drawing]:
     """Return the figures by the names of their files; those without data are left out."""
-    found = {
+    by_name = {
         "roc": roc_drawing(evaluation),
         "roc-low": roc_drawing(evaluation, end=_LOW_END),
         "reading-effort": _effort(evaluation),
         "froc": _froc(evaluation),
         "comparison": _comparison(evaluation),
     }
-    found |= {f"histogram-{each.key}": histogram_drawing(each) for each in evaluation.histograms}
-    return {name: drawing for name, drawing in found.items() if drawing is not None}
+    by_name |= {f"histogram-{each.key}": histogram_drawing(each) for each in evaluation.histograms}
+    return {name: drawing for name, drawing in by_name.items() if drawing is not None}
 
 
 def roc_drawing(evaluation: Evaluation, *, end: float = 1.0) -> Drawing | None:

@@ -42,7 +42,7 @@ def summary(evaluation: Evaluation) -> Table:
     """Return the table to read first: sensitivity, specificity, false positives, frames to read.
 
     Each with counts and 95 % interval at the operating point that was used; by source first if
-    there are several. If it was chosen on a training part, the figures of all frames are next to
+    there are several. If it was chosen on a training part, the metrics of all frames are next to
     those of the test part. The caption gives the reasons of missing or too narrow intervals.
     """
     title = point_line(evaluation, evaluation.points[0]) if evaluation.points else "Not flagged"
@@ -70,7 +70,7 @@ def _line(metric: Metric) -> _Line:
 
 
 def _headline(evaluation: Evaluation, subset: str) -> list[_Line]:
-    """Return the first figures of a subset; false positives with the mean of normal frames."""
+    """Return the first metrics of a subset; false positives with the mean of normal frames."""
     lines = []
     for metric in pick(evaluation.metrics, HEADLINE, subset):
         line = _line(metric)
@@ -96,7 +96,7 @@ def _is_exam_per_patient(evaluation: Evaluation) -> bool:
 
 
 def _side_by_side(key: str, title: str, whole: list[_Line], test: list[_Line]) -> Table:
-    """Return the figures of all frames, and next to them those of the test part with intervals."""
+    """Return the metrics of all frames, and next to them those of the test part with intervals."""
     tested = {line.metric.key: line for line in test}
     with_bounds = _metrics_table(key, title, test)
     bounds = dict(zip(tested, with_bounds.column("interval"), strict=True))
@@ -169,7 +169,7 @@ def _metrics_table(
         Column("counts", "Counts", "number"),
         Column("interval", f"{100 * LEVEL:g} % interval"),
     )
-    empty = [place for place in range(len(columns)) if not any(row[place] for row in rows)]
+    empty = [number for number in range(len(columns)) if not any(row[number] for row in rows)]
     return _without_columns(Table(key, title, columns, tuple(rows), " ".join(notes)), empty)
 
 
@@ -199,18 +199,18 @@ def without_zeros(table: Table) -> Table:
     """The table without columns of zeros, which the caption names."""
     rows = [*table.rows, *([] if table.total is None else [table.total])]
     zero = [
-        place
-        for place, column in enumerate(table.columns)
-        if column.kind == "count" and not any(row[place] for row in rows)
+        number
+        for number, column in enumerate(table.columns)
+        if column.kind == "count" and not any(row[number] for row in rows)
     ]
-    names = ", ".join(table.columns[place].label.lower() for place in zero)
+    names = ", ".join(table.columns[number].label.lower() for number in zero)
     caption = f"{table.caption} Zero everywhere: {names}." if zero else table.caption
     return _without_columns(replace(table, caption=caption), zero)
 
 
-def _without_columns(table: Table, places: Sequence[int]) -> Table:
+def _without_columns(table: Table, numbers: Sequence[int]) -> Table:
     def cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(each for place, each in enumerate(row) if place not in places)
+        return tuple(each for number, each in enumerate(row) if number not in numbers)
 
     return replace(
         table,

@@ -219,19 +219,19 @@ def _parameters(evaluation: Evaluation) -> Parameters:
 def _found(evaluation: Evaluation) -> Gallery:
     """Show the best flagged frame of each found polyp; with outlines, one whose ball is on it."""
     frames, flagged, word = evaluation.frames, _flagged(evaluation), evaluation.frames.polyp_word
-    found = _best_frames(frames, flagged)
-    shown, more = found, " Outlines are not known, so the circle may be elsewhere on the frame."
+    best = _best_frames(frames, flagged)
+    shown, more = best, " Outlines are not known, so the circle may be elsewhere on the frame."
     if evaluation.on_polyp is not None:
         shown = _best_frames(frames, flagged & evaluation.on_polyp)
         place = "centre of the ball" if _is_paper(evaluation) else "place found by the detector"
         more = f" Only frames with the {place} inside the outline of the polyp are shown."
-        if missing := len(found) - len(shown):
+        if missing := len(best) - len(shown):
             more += f" {plural(missing, f'found {word}')} without such a frame."
     rows = sorted(_by_turns(frames, np.array(shown, np.intp))[: _MOST["found"]])
     return Gallery(
         "found",
         f"Found {word}s",
-        f"{_number(len(rows), len(found))} found {word}s: the flagged frame with the highest "
+        f"{_number(len(rows), len(best))} found {word}s: the flagged frame with the highest "
         f"score.{more}",
         rows,
         [_name(word, frames.polyp[row]) for row in rows],
@@ -241,8 +241,8 @@ def _found(evaluation: Evaluation) -> Gallery:
 def _missed(frames: LabelledFrames, flagged: Mask) -> list[int]:
     """Return for each polyp without a flagged frame the frame that came closest."""
     polyp = frames.polyp.code
-    found = np.unique(polyp[flagged & frames.polyp_frames])
-    return _best_frames(frames, ~np.isin(polyp, found))
+    detected = np.unique(polyp[flagged & frames.polyp_frames])
+    return _best_frames(frames, ~np.isin(polyp, detected))
 
 
 def _best_frames(frames: LabelledFrames, among: Mask) -> list[int]:
@@ -298,9 +298,9 @@ def _texture(evaluation: Evaluation) -> Gallery:
             ("Medium", inside & frames.polyp_frames, 6.5),
             ("High", (texture > high) & normal, 17.1),
         ):
-            places = np.flatnonzero(mask)
-            if places.size:
-                row = int(places[np.argmin(np.abs(texture[places] - target))])
+            candidates = np.flatnonzero(mask)
+            if candidates.size:
+                row = int(candidates[np.argmin(np.abs(texture[candidates] - target))])
                 rows.append(row)
                 titles.append(f"{name} texture, T_max = {digits(float(texture[row]), low, high)}")
     caption = (

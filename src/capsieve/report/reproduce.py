@@ -73,7 +73,7 @@ def write_reproduction(study: ReproducedStudy, out: Path) -> Path:
         "reproduce.html",
         study=study,
         tables=study.tables,
-        images=shown,
+        drawn=shown,
         changes=_picture(study.changes, chart=True),
     )
     page.write(html, out / PAGE)

@@ -8,17 +8,16 @@ started if its workers die: 3 by default, which means four times. On a cluster t
 or that allows fewer failures, it is :data:`~capsieve.screening.executors.ATTEMPTS` times.
 """
 
+import asyncio
 import logging
 import pickle
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from capsieve._version import __version__
@@ -40,7 +39,8 @@ TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 
 _CONNECT_SECONDS = 10
-_IDLE_SECONDS = 30.0  # how long a run waits for the first worker
+_WATCH_SECONDS = 1.0
+_IDLE_SECONDS = 30.0  # how long a run waits for a cluster without workers
 _SCHEDULER = re.compile(r"(?:tcp|tls)://(?:[^\s:/@\[\]]+|\[[\da-fA-F:.%]+\]):(\d{1,5})")
 _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application")
 _LOST = (OSError, RuntimeError, CancelledError)  # what Dask raises without its scheduler
@@ -110,13 +110,6 @@ class Dask:
         """Yield the outcome of every task as they end. See `Executor.run`."""
         if self._client is None:
             raise RuntimeError("use the executor in a with statement")
-        try:
-            self._client.wait_for_workers(1, timeout=_IDLE_SECONDS)
-        except TimeoutError:
-            raise WorkerError(
-                f"the cluster has had no workers for {_IDLE_SECONDS:.0f} seconds; start some with "
-                "`dask worker`, then repeat the command to continue"
-            ) from None
         run = _Run(self._client, self._address, work)
         try:
             yield from run_tasks(
@@ -146,7 +139,7 @@ def check_address(address: str) -> int:
 
 
 class _Run:
-    """The tasks of a run. Dask calls :meth:`_end` in a thread of its own."""
+    """The tasks that are in progress: each is a coroutine in the thread of Dask's client."""
 
     def __init__(self, client: "Client", address: str, work: Callable[[Any], Any]) -> None:
         self.ended: SimpleQueue[Any] = SimpleQueue()
@@ -154,64 +147,92 @@ class _Run:
         self._client: Any = client
         self._address = address
         self._work = work
-        self._lock = Lock()
-        self._waiting: deque[tuple[Any, bytes, int]] = deque()  # task, message, earlier attempts
+        self._busy = 0
+        self._changed = asyncio.Condition()
         self._submitted: set[Any] = set()
+        self._coroutines: set[Future[None]] = set()
+        self._schedule(self._watch())
 
     def start(self, task: Any) -> None:
-        """Pickle a task; it is submitted when a thread of the cluster is free."""
+        """Pickle a task, and submit it when a thread of the cluster is free."""
         try:
             payload = pickle.dumps((self._work, task))
         except Exception as error:
             self.ended.put(Outcome(task, error=error))
         else:
-            self._waiting.append((task, pickle.dumps(_Attempt(payload)), 0))
-            self._submit()
+            self._schedule(self._outcome(task, pickle.dumps(_Attempt(payload))))
 
     def close(self) -> None:
         """Start nothing more, and cancel the tasks that are in progress."""
-        self._waiting.clear()
+        for coroutine in list(self._coroutines):
+            coroutine.cancel()
         with suppress(Exception):  # the scheduler may be lost
             self._client.cancel(list(self._submitted), force=True)
 
-    def _submit(self) -> None:
-        """Submit waiting tasks to the threads that are free."""
-        with self._lock:
+    def _schedule(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        async def report() -> None:
             try:
-                self.threads = sum(self._client.nthreads().values())  # workers come and go
-                while self._waiting and len(self._submitted) < max(1, self.threads):
-                    task, message, started = self._waiting.popleft()
-                    future = self._client.submit(pickle.loads, message, pure=False, retries=0)
-                    self._submitted.add(future)
-                    future.add_done_callback(partial(self._end, task, message, started))
-            except _LOST:
-                self.ended.put(_lost(self._address))
+                self.ended.put(await coroutine)
+            except Exception as error:
+                self.ended.put(error)
 
-    def _end(self, task: Any, message: bytes, started: int, future: Any) -> None:
+        scheduled = asyncio.run_coroutine_threadsafe(report(), self._client.loop.asyncio_loop)
+        self._coroutines.add(scheduled)
+        scheduled.add_done_callback(self._coroutines.discard)
+
+    async def _watch(self) -> None:
+        """Count the threads of the workers, which come and go."""
+        seen = time.monotonic()
+        while True:
+            try:
+                threads = sum((await self._client.nthreads()).values())
+            except _LOST as error:
+                raise _lost(self._address) from error
+            if threads:
+                seen = time.monotonic()
+            elif time.monotonic() - seen > _IDLE_SECONDS:
+                raise WorkerError(
+                    f"the cluster has had no workers for {_IDLE_SECONDS:.0f} seconds; start some "
+                    "with `dask worker`, then repeat the command to continue"
+                )
+            if threads != self.threads:
+                async with self._changed:
+                    self.threads = threads
+                    self._changed.notify_all()
+                self.ended.put(None)
+            await asyncio.sleep(_WATCH_SECONDS)
+
+    async def _outcome(self, task: TaskT, message: bytes) -> Outcome[TaskT, Any]:
         from distributed.scheduler import KilledWorker
 
-        self._submitted.discard(future)
-        self._submit()  # the thread is free before the answer is fetched
-        try:
-            self.ended.put(read_answer(task, future.result()))
-        except KilledWorker as killed:
-            started += killed.allowed_failures + 1
-            if started < ATTEMPTS:
-                self._waiting.appendleft((task, message, started))
-                self._submit()
-            else:
-                self.ended.put(failed_outcome(task, started))
-        except WorkerError as error:
-            self.ended.put(error)
-        except CancelledError:
-            self.ended.put(_lost(self._address))
-        except Exception as error:  # the worker cannot call `attempt`
-            self.ended.put(
-                WorkerError(
+        started = 0
+        while started < ATTEMPTS:
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._busy < self.threads)
+                self._busy += 1
+            future = self._client.submit(pickle.loads, message, pure=False, retries=0)
+            self._submitted.add(future)
+            try:
+                await future.exception()  # returns when the task has ended
+            finally:
+                self._submitted.discard(future)
+                self._busy -= 1  # the thread is free before the answer is fetched
+                async with self._changed:
+                    self._changed.notify()
+            try:
+                answer = await future
+            except KilledWorker as killed:
+                started += killed.allowed_failures + 1
+            except CancelledError as error:
+                raise _lost(self._address) from error
+            except Exception as error:  # the worker cannot call `attempt`
+                raise WorkerError(
                     f"a worker of the cluster failed with {type(error).__name__}: {error}; install "
                     f"capsieve {__version__} on every worker"
-                )
-            )
+                ) from error
+            else:
+                return read_answer(task, answer)
+        return failed_outcome(task, started)
 
 
 class _Attempt:

@@ -180,14 +180,14 @@ def check_rule(folder: Path, record: Record, rule: FlagRule) -> None:
 
 
 def check_choice(folder: Path, record: Record, choice: Choice, file: Path) -> None:
-    """Raise OccupiedError if a finished exam does not name the frames that chose.
+    """Raise OccupiedError if a finished exam does not name the calibration frames.
 
     `file` is the file of the parameters, for the message.
     """
     there = record.get("calibration")
     if there is None or there["sha256"] != choice.sha256:
         raise OccupiedError(
-            f"{folder} is finished, and its results do not name the frames that chose "
+            f"{folder} is finished, and its results do not name the calibration frames of "
             f"{choice.chosen}; to flag them with it, run capsieve flag {shlex.quote(str(folder))} "
             f"--parameters {shlex.quote(str(file))}"
         )

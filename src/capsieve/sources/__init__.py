@@ -7,7 +7,8 @@ image_file        decode one image file
 image_source      a folder or archive of images
 video_container   open a video file and read its packets
 video_losses      truncated files and missing frames; with the structure of each container in
-                  mp4_losses, matroska_losses, asf_losses, mpeg_losses, and file_gaps for all
+                  mp4_losses, avi_losses, matroska_losses, asf_losses and mpeg_losses, and
+                  file_gaps for all
 video_segments    cut a video into segments that decode independently
 video_decoder     packets to pictures, pictures to RGB; ffv1_checks for its checksums
 video_pictures    random access to the pictures of a video

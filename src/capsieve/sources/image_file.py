@@ -161,7 +161,7 @@ def _opened(data: bytes, name: str) -> Iterator["Image.Image"]:
     from PIL import Image, UnidentifiedImageError
 
     if not data:
-        raise _unreadable(name, "the file is empty; get a fresh copy")
+        raise _unreadable(name, "the file is empty; copy the file again")
     # Pillow warns about some of the images that we refuse.
     with ignored_warnings(), _truncated_images_refused():
         try:
@@ -178,7 +178,7 @@ def _opened(data: bytes, name: str) -> Iterator["Image.Image"]:
         except MemoryError as error:
             raise _unreadable(name, "there is not enough memory for it") from error
         except Exception as error:  # Pillow raises many classes of errors for damaged files
-            reason = f"the image is damaged or truncated ({_brief(error)}); get a fresh copy"
+            reason = f"the image is damaged or truncated ({_brief(error)}); copy the file again"
             raise _unreadable(name, reason) from error
 
 

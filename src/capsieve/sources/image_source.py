@@ -335,7 +335,7 @@ def _open_archive(path: str, stamp: str, process: int) -> zipfile.ZipFile:
         file.close()
         raise FileError(
             f"cannot read {path}: it is not a ZIP archive, or it is damaged or truncated "
-            f"({error}); get a fresh copy"
+            f"({error}); copy the file again"
         ) from error
     except FileError:
         file.close()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.sources.asf_losses import asf_gaps
+from capsieve.sources.avi_losses import empty_entries
 from capsieve.sources.base import NO_STAMP, PacketTable, Problem
 from capsieve.sources.file_gaps import CUT_OFF, Gap
 from capsieve.sources.matroska_losses import matroska_gaps
@@ -82,7 +83,10 @@ def find_losses(
     shown = np.sort(times[stamped])
     if not gaps:
         problems += _time_gaps(stream, packets, shown)
-    declared, missing = _missing(container, stream, packets, shown, counted=counted)
+    repeated = _repeated(packets, empty_entries(file, size, stream.index)) if kind == "avi" else 0
+    declared, missing = _missing(
+        container, stream, packets, shown, counted=counted, repeated=repeated
+    )
     found = len(packets) - int(packets.hidden.sum())
     if declared is not None and found > declared:
         more = f"the file declares {declared} frames and contains {found}; some may be repeated"
@@ -97,6 +101,7 @@ def _missing(
     times: NDArray[np.float64],
     *,
     counted: bool,
+    repeated: int,
 ) -> tuple[int | None, list[Problem]]:
     """Compare the number of frames or, if none is declared, the duration."""
     hidden = int(packets.hidden.sum())
@@ -107,7 +112,7 @@ def _missing(
     short = duration is not None and duration - held > max(_TOLERANCE_S, 2 * usual)
     last = float(times[-1]) if len(times) and short else None
     if counted:
-        declared = max(stream.frames - hidden - _repeated(container, packets), 0)
+        declared = max(stream.frames - hidden - repeated, 0)
         problem = f"the file declares {declared} frames and contains {shown}: {CUT_OFF}"
         # AVI stores no times. They are counted, so a loss anywhere shortens the end.
         time = None if container.format.name == "avi" else last
@@ -124,15 +129,17 @@ def _declared_duration(container: "InputContainer", stream: "VideoStream") -> fl
     return None if container.format.name == _MATROSKA else container.duration * 1e-6
 
 
-def _repeated(container: "InputContainer", packets: PacketTable) -> int:
+def _repeated(packets: PacketTable, empty: int | None) -> int:
     """Return how many packets of an AVI are empty: they repeat the previous frame.
 
-    FFmpeg leaves them out, but counts them in the decoding times, one per packet.
+    FFmpeg leaves them out, but counts them in the decoding times, one per packet. Damage of the
+    index has the same effect, so its entries must be empty too, if they are known.
     """
     known = packets.dts[packets.dts != NO_STAMP]
-    if container.format.name != "avi" or len(known) == 0:
+    if len(known) == 0:
         return 0
-    return max(int(known.max() - known.min()) + 1 - len(packets), 0)
+    left_out = max(int(known.max() - known.min()) + 1 - len(packets), 0)
+    return left_out if empty is None else min(left_out, empty)
 
 
 def _time_gaps(

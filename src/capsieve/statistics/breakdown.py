@@ -1,4 +1,4 @@
-"""Figures by rule, finding and source, distributions, and baselines without a detector."""
+"""Metrics by rule, finding and source, distributions, and baselines without a detector."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -58,22 +58,22 @@ def histograms(frames: LabelledFrames, parameters: Mapping[str, Any]) -> tuple[H
     `parameters` are those of the detector: texture_low, texture_high, radius_threshold and width,
     if it has them.
     """
-    found = []
+    made = []
     texture, radius = frames.texture_max, frames.radius_max
     if texture is not None and (defined := np.isfinite(texture)).any():
         label = "Largest texture energy, T_max"
         bounds = _bounds(parameters, {"T_L": "texture_low", "T_U": "texture_high"})
         edges, left_out = _texture_edges(texture[defined], bounds), {"without T_max": ~defined}
         quantity = "texture_max", label, edges, bounds
-        found.append(_histogram(frames, texture, *quantity, left_out))
+        made.append(_histogram(frames, texture, *quantity, left_out))
     if radius is not None and np.isfinite(radius).any():
         label = "Largest ball radius, R_max (working pixels)"
         bounds = _bounds(parameters, {"R_P": "radius_threshold"})
         quantity = "radius_max", label, _radius_edges(radius[radius > 0], parameters), bounds
         left_out = {_STOPPED_WORDS: radius == 0, "not scored": ~np.isfinite(radius)}
-        found.append(_histogram(frames, radius, *quantity, left_out))
-    if found:
-        return tuple(found)
+        made.append(_histogram(frames, radius, *quantity, left_out))
+    if made:
+        return tuple(made)
     scored = np.isfinite(frames.score)
     if not scored.any():
         return ()
@@ -103,14 +103,14 @@ def source_metrics(
 
 
 def source_warnings(frames: LabelledFrames) -> tuple[str, ...]:
-    """Return a warning that figures over several sources mix them; () for a single source."""
+    """Return a warning that metrics over several sources mix them; () for a single source."""
     names = list(_sources(frames))
     if not names:
         return ()
     return (
         f"The frames are of {len(names)} sources ({', '.join(names[:5])}"
-        f"{', ...' if len(names) > 5 else ''}). Figures over all of them mix differences between "
-        "the sources with those between polyps and normal frames; use the figures by source.",
+        f"{', ...' if len(names) > 5 else ''}). Metrics over all of them mix differences between "
+        "the sources with those between polyps and normal frames; use the metrics by source.",
     )
 
 

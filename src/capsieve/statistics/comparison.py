@@ -15,7 +15,7 @@ from capsieve.statistics.results import Changes, Comparison, Interval, RocCurve,
 from capsieve.statistics.roc import frame_roc, polyp_roc, roc_curve
 
 
-def compare(
+def compare_detectors(
     frames: LabelledFrames,
     other_score: Floats,
     *,
@@ -31,13 +31,13 @@ def compare(
     Parameters
     ----------
     frames
-        With the scores of the first detector.
+        Frames with the scores of the first detector.
     other_score
         Scores of the second detector for the same frames; NaN if it has none.
     flags, names
         Which frames each of them flags, and their names for people.
     options
-        Of the evaluation.
+        Options of the evaluation.
 
     Raises
     ------
@@ -65,12 +65,12 @@ def compare(
     notes: dict[str, str] = {}
     changes: dict[str, Changes] = {}
     polyps = polyp_scores(first)
-    found = polyps.found(mine), polyps.found(theirs)
+    detected = polyps.found(mine), polyps.found(theirs)
     for key, one, two, among, group in (
         ("frames.sensitivity", mine, theirs, first.polyp_frames, None),
         ("frames.specificity", ~mine, ~theirs, first.normal_frames, None),
-        ("polyps.sensitivity", *found, polyps.frames > 0, polyps.group),
-        ("polyps.sensitivity_long", *found, polyps.frames >= LONG, polyps.group),
+        ("polyps.sensitivity", *detected, polyps.frames > 0, polyps.group),
+        ("polyps.sensitivity_long", *detected, polyps.frames >= LONG, polyps.group),
     ):
         gain, loss = among & one & ~two, among & two & ~one
         gained, lost = int(np.count_nonzero(gain)), int(np.count_nonzero(loss))

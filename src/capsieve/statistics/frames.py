@@ -10,7 +10,7 @@ from capsieve.plurals import number_of
 
 BLOCKS_ARE_NOT_EXAMS = (
     "Training and test are divided by blocks of running numbers. Blocks are not exams: an exam may "
-    "be on both sides, and then the figures are too good."
+    "be on both sides, and then the metrics are too good."
 )
 
 
@@ -27,7 +27,7 @@ class PolypScores(NamedTuple):
         N_F, the number of frames that show it.
     group
         Code of the group of its first frame.
-    shown, place
+    shown, polyp
         Rows of all frames that show a named polyp, and which of the polyps each shows.
     """
 
@@ -36,23 +36,23 @@ class PolypScores(NamedTuple):
     frames: Integers
     group: Integers
     shown: Integers
-    place: Integers
+    polyp: Integers
 
     def found(self, flagged: Mask) -> Mask:
         """Return which polyps have a flagged frame: D of the paper (equation 34)."""
-        return np.bincount(self.place, flagged[self.shown], minlength=len(self.score)) > 0
+        return np.bincount(self.polyp, flagged[self.shown], minlength=len(self.score)) > 0
 
 
 def polyp_scores(frames: LabelledFrames) -> PolypScores:
     """Return the best score, the length, the group and the frames of every named polyp."""
     shown = np.flatnonzero(frames.polyp_frames & (frames.polyp.code >= 0))
-    place, count, first = dense_units(frames.polyp.code[shown])
+    polyp, count, first = dense_units(frames.polyp.code[shown])
     score = np.full(count, -np.inf)
     values = frames.score[shown]
-    np.maximum.at(score, place, np.where(np.isnan(values), -np.inf, values))
-    lengths = np.bincount(place, minlength=count)
+    np.maximum.at(score, polyp, np.where(np.isnan(values), -np.inf, values))
+    lengths = np.bincount(polyp, minlength=count)
     group = frames.group.code[shown[first]].astype(np.int64)
-    return PolypScores(shown[first], score, lengths, group, shown, place)
+    return PolypScores(shown[first], score, lengths, group, shown, polyp)
 
 
 def dense_units(code: NDArray[np.integer]) -> tuple[Integers, int, NDArray[np.intp]]:
@@ -85,7 +85,7 @@ def reading_units(frames: LabelledFrames) -> Coded:
     known = unit >= 0
     code = np.full(len(unit), -1, np.int32)
     code[known], _, first = dense_units(unit[known])
-    return Coded(tuple(names[place] for place in unit[known][first]), code)
+    return Coded(tuple(names[code] for code in unit[known][first]), code)
 
 
 def exam_units(frames: LabelledFrames) -> Coded:

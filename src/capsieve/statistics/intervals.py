@@ -113,9 +113,9 @@ def draws(units: int, *, samples: int, seed: int) -> Floats:
     generator = np.random.default_rng(seed)
     for start in range(0, samples, 256):  # in blocks, to limit memory with thousands of units
         block = min(256, samples - start)
-        places = generator.integers(0, max(units, 1), size=(block, units))
-        places += units * np.arange(block)[:, None]
-        counts = np.bincount(places.ravel(), minlength=block * units)
+        drawn_units = generator.integers(0, max(units, 1), size=(block, units))
+        drawn_units += units * np.arange(block)[:, None]
+        counts = np.bincount(drawn_units.ravel(), minlength=block * units)
         drawn[start : start + block] = counts.reshape(block, units)
     drawn.flags.writeable = False
     return drawn
@@ -280,10 +280,10 @@ def drawn_with(frames: LabelledFrames, exams: Coded) -> tuple[Integers, str]:
     exam, count = exams.code.astype(np.int64), len(exams.names)
     if not count:
         return np.zeros(0, np.int64), "exam"
-    told = np.zeros(count, np.bool_)
-    told[exam[frames.labelled & (exam >= 0)]] = True
+    has_label = np.zeros(count, np.bool_)
+    has_label[exam[frames.labelled & (exam >= 0)]] = True
     # Groups come from the labels; frames without a label count if their exam has none at all.
-    chosen = np.flatnonzero((exam >= 0) & (frames.labelled | ~told[exam]))
+    chosen = np.flatnonzero((exam >= 0) & (frames.labelled | ~has_label[exam]))
     group, groups, _ = dense_units(frames.group.code[chosen])
     pairs = np.unique(exam[chosen] * max(groups, 1) + group)
     if len(pairs) != count:

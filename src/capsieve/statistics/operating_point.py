@@ -37,7 +37,7 @@ class CrossFit:
     flagged
         Mask over all frames; False for frames in no fold.
     values
-        By fold: what the other folds chose for it: a threshold, a share or a setting.
+        Value that the other folds chose, by fold: a threshold, a share or a setting.
     failed
         Folds for which the others could not choose. If there are any, the flags are incomplete.
     """
@@ -62,7 +62,7 @@ def smallest_threshold(
     Parameters
     ----------
     normal_scores
-        Of the frames that choose; NaN is left out.
+        Scores of the normal calibration frames; NaN is left out.
     specificity
         At least this share of them must not be flagged; 0.9 in the paper.
     step
@@ -88,8 +88,10 @@ def smallest_threshold(
     if step is not None and not (math.isfinite(step) and step > 0):
         raise ParameterError("step", f"must be a positive number, not {step}")
     # The highest score that must stay below the threshold; -inf if every score may be flagged.
-    silent = least_count(specificity, len(scores))
-    barrier = float(np.partition(scores, silent - 1)[silent - 1]) if silent else -math.inf
+    not_flagged = least_count(specificity, len(scores))
+    barrier = (
+        float(np.partition(scores, not_flagged - 1)[not_flagged - 1]) if not_flagged else -math.inf
+    )
     if step is not None:
         count = max(1.0, np.floor(barrier / step) + 1)
         while count * step <= barrier:  # the division may have been rounded down
@@ -181,8 +183,10 @@ def _patient_named(frames: LabelledFrames, name: str) -> int:
                 "train_patients",
                 f"{name!r} is one of several exams of patient {known[patient]!r}; name the patient",
             )
-    some = ", ".join(known[:10]) or "none"
-    raise ParameterError("train_patients", f"the labels name no patient {name!r}; they name {some}")
+    shown = ", ".join(known[:10]) or "none"
+    raise ParameterError(
+        "train_patients", f"the labels name no patient {name!r}; they name {shown}"
+    )
 
 
 def choose_threshold(
@@ -249,7 +253,7 @@ def chosen_point(
     text = f"the {count} of {who if names else 'the training part'}."
     tested = bool((frames.labelled & ~train).any())
     if not tested:
-        text += " There are no other frames to test it on, so the figures are optimistic."
+        text += " There are no other frames to test it on, so the metrics are optimistic."
     return _point("chosen", frames, train, options, step, text, optimistic=not tested)
 
 
@@ -257,7 +261,7 @@ def fitted_point(
     frames: LabelledFrames, options: EvaluationOptions, step: float | None
 ) -> OperatingPoint | None:
     """Return the operating point that is fitted to all frames; None without a normal frame."""
-    text = "all normal frames. The same frames are evaluated, so the figures are optimistic."
+    text = "all normal frames. The same frames are evaluated, so the metrics are optimistic."
     every = np.ones(len(frames), np.bool_)
     return _point("fitted", frames, every, options, step, text, optimistic=True)
 

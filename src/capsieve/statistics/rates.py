@@ -38,22 +38,22 @@ def rates(frames: LabelledFrames, flagged: Mask) -> dict[str, Rate]:
     paper). A polyp frame without a score is missed, a normal frame without a score is left out.
     """
     normal, polyp = frames.normal_frames, frames.polyp_frames
-    found = polyp_scores(frames).found(flagged)
+    detected = polyp_scores(frames).found(flagged)
     values = (
         Rate(int((normal & ~flagged).sum()), int(normal.sum())),
         Rate(int((polyp & flagged).sum()), int(polyp.sum())),
-        Rate(int(found.sum()), len(found)),
+        Rate(int(detected.sum()), len(detected)),
     )
     return dict(zip(RATES, values, strict=True))
 
 
 def subsets(frames: LabelledFrames) -> dict[str, Mask]:
     """Return all frames, and those of the training and the test part if there are any."""
-    found = {"all": np.ones(len(frames), np.bool_)}
+    masks = {"all": np.ones(len(frames), np.bool_)}
     for code, name in enumerate(frames.part.names):
         if name in (TRAIN, TEST):
-            found[name] = frames.part.code == code
-    return found
+            masks[name] = frames.part.code == code
+    return masks
 
 
 def rate_metrics(
@@ -82,9 +82,9 @@ def rate_metrics(
 def class_warnings(frames: LabelledFrames) -> tuple[str, ...]:
     """Return a warning for each class that is empty, and for frames without a label."""
     warnings = []
-    for truth, word, figure in ((POLYP, "polyp", "sensitivity"), (NORMAL, "normal", "specificity")):
+    for truth, word, metric in ((POLYP, "polyp", "sensitivity"), (NORMAL, "normal", "specificity")):
         if not (frames.truth == truth).any():
-            warnings.append(f"No frame is labelled {word}, so there is no {figure}.")
+            warnings.append(f"No frame is labelled {word}, so there is no {metric}.")
     unlabelled = int(np.count_nonzero(~frames.labelled))
     if unlabelled:
         warnings.append(

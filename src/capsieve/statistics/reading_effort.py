@@ -91,17 +91,17 @@ def effort_curve(frames: LabelledFrames) -> EffortCurve | None:
     length = np.minimum([np.zeros(exams), *asked], listing.available)
     polyps = polyp_scores(frames)
     best = np.full(len(polyps.score), np.inf)
-    np.minimum.at(best, polyps.place, share[polyps.shown])
+    np.minimum.at(best, polyps.polyp, share[polyps.shown])
 
-    def found(values: Floats) -> Floats:
+    def share_found(values: Floats) -> Floats:
         below = np.searchsorted(np.sort(values), _SHARES, side="right")
         return below / len(values) if len(values) else np.full(len(_SHARES), np.nan)
 
     return EffortCurve(
         share=_SHARES,
         frames=length.sum(axis=1) / exams,
-        polyps_found=found(best),
-        frames_found=found(share[frames.polyp_frames]),
+        polyps_found=share_found(best),
+        frames_found=share_found(share[frames.polyp_frames]),
         exams=exams,
         polyps=len(best),
         unit=frames.polyp_word,

@@ -45,7 +45,8 @@ class Metric:
     key
         A key of :data:`~capsieve.statistics.definitions.DEFINITIONS`.
     value
-        None if it is not defined, for instance without a polyp frame; `note` says why.
+        The number; None if it is not defined, for instance without a polyp frame, and `note` says
+        why.
     numerator, denominator
         Counts of a proportion or of a mean per exam; else None.
     intervals
@@ -55,7 +56,7 @@ class Metric:
     subset
         The frames that it is about: "all", "train", "test", "cross-fitted", "source: NAME".
     name, text
-        Of the definition, with the words of this evaluation filled in.
+        Name and definition of the metric, for people.
     """
 
     key: str
@@ -86,13 +87,13 @@ def make_metric(
     options: EvaluationOptions,
     **fields: Any,
 ) -> Metric:
-    """Return a metric with name and text of its definition in the words of this evaluation."""
+    """Return a metric with its name and definition, for the polyps and the target in use."""
     name, _, text, _ = define(key, frames, options)
     return Metric(key, value, name=name, text=text, **fields)
 
 
 def define(key: str, frames: LabelledFrames, options: EvaluationOptions) -> Definition:
-    """Return the definition of a metric in the words of this evaluation."""
+    """Return the definition of a metric, for the polyps and the target in use."""
     words = {"polyp": frames.polyp_word, "target": f"{options.specificity:g}"}
     name, unit, text, among = (each.format_map(words) for each in DEFINITIONS[key])
     return Definition(name, cast(Unit, unit), text[:1].upper() + text[1:], among)
@@ -186,11 +187,11 @@ class OperatingPoint:
         part), "cross-fitted" (for each fold on the others), "fitted" (on the frames that it is
         evaluated on).
     rule
-        None if exams or folds have different ones.
+        Rule that flags the frames; None if exams or folds have different ones.
     flagged
         Mask over all frames.
     text
-        For people: who chose it, on which frames and by which rule.
+        Description for people: on which frames it was chosen, and how.
     optimistic
         Whether the frames that it is evaluated on were used to choose it.
     """
@@ -225,7 +226,7 @@ class Comparison:
     first, second, differences
         The metrics of both and their differences (first minus second), by the same keys.
     changes
-        By the keys of metrics that are proportions: the frames or polyps that changed.
+        Numbers of frames or polyps that changed, by the keys of metrics that are proportions.
     rocs
         The ROC curves per frame.
     frames, second_score, flags
@@ -258,7 +259,7 @@ class Evaluation:
     options, settings
         The options, and further choices for metrics.json: label format, splits, regions, ...
     detector, parameters
-        Of the results as in exam.json; {} for scores from elsewhere.
+        Detector and parameters as in exam.json; {} for scores of other programs.
     frames
         The labelled frames.
     points
@@ -266,11 +267,11 @@ class Evaluation:
     metrics, tables
         Keys of tables are unique, and so are pairs of key and subset of metrics.
     problems
-        Of the labels and of matching; see :class:`capsieve.labels.LabelProblem`.
+        Problems of the labels and of matching; see :class:`capsieve.labels.LabelProblem`.
     warnings, leaks
         Sentences.
     roc_frames, roc_polyps, effort, froc, histograms, comparison
-        None or () if there is nothing to show.
+        Curves, histograms and the comparison; None or () if there is nothing to show.
     on_polyp
         Mask of the frames whose best place is inside an outline; None without outlines.
     """
@@ -327,7 +328,7 @@ class Evaluation:
     def __repr__(self) -> str:
         parts = [f"{len(self.frames)} frames"]
         for key in ("polyps.sensitivity", "frames.sensitivity", "frames.specificity"):
-            found = [each for each in self.metrics if each.key == key and each.subset == "all"]
-            if found and found[0].value is not None:
-                parts.append(f"{found[0].name.lower()} {100 * found[0].value:.1f} %")
+            metrics = [each for each in self.metrics if each.key == key and each.subset == "all"]
+            if metrics and metrics[0].value is not None:
+                parts.append(f"{metrics[0].name.lower()} {100 * metrics[0].value:.1f} %")
         return f"Evaluation({', '.join(parts)})"

@@ -19,7 +19,7 @@ class Effect:
     Attributes
     ----------
     rates
-        Of the changed setting, by the keys :data:`~capsieve.statistics.rates.RATES`.
+        Rates of the changed setting, by the keys :data:`~capsieve.statistics.rates.RATES`.
     delta
         Relative changes in percent by the same keys; None if the base is 0 or not defined.
     gained, lost

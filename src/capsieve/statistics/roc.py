@@ -66,14 +66,14 @@ def roc_curve(positive: ArrayLike, negative: ArrayLike, *, unit: str = "frame") 
     rejected before they were scored (-inf), the curve ends before (1, 1). A positive without a
     score (NaN) counts as missed, a negative is left out. The rates of an empty class are NaN.
     """
-    found, false = np.sort(_positive(positive)), np.sort(_negative(negative))
-    distinct = np.unique(np.concatenate([found, false]))[::-1]
+    positives, false = np.sort(_positive(positive)), np.sort(_negative(negative))
+    distinct = np.unique(np.concatenate([positives, false]))[::-1]
     distinct = distinct[distinct > -np.inf]
     return RocCurve(
         thresholds=np.concatenate([[np.inf], distinct]),
         false_positive_rate=_share_at_least(false, distinct),
-        true_positive_rate=_share_at_least(found, distinct),
-        positives=len(found),
+        true_positive_rate=_share_at_least(positives, distinct),
+        positives=len(positives),
         negatives=len(false),
         unit=unit,
     )
@@ -249,14 +249,14 @@ def _thresholds(positive: Floats, negative: Floats) -> Floats:
     false positive rates, the rest over both classes.
     """
     false = np.sort(negative[negative > -np.inf])[::-1]
-    found = np.sort(positive[positive > -np.inf])[::-1]
-    distinct = np.unique(np.concatenate([false, found]))
+    true = np.sort(positive[positive > -np.inf])[::-1]
+    distinct = np.unique(np.concatenate([false, true]))
     if len(distinct) > _THRESHOLDS:
         strict = false[: max(1, int(np.ceil(_STRICT * len(negative))))]
         quarter = _THRESHOLDS // 4
         picked = [
             scores[np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(int)]
-            for scores, count in ((strict, 2 * quarter), (found, quarter), (false, quarter - 1))
+            for scores, count in ((strict, 2 * quarter), (true, quarter), (false, quarter - 1))
         ]
         distinct = np.unique(np.concatenate([distinct[:1], *picked]))
     return np.concatenate([[np.inf], distinct[::-1]])

@@ -1,6 +1,6 @@
-"""What ``capsieve calibrate`` or ``capsieve search`` chose, and the frames that chose it.
+"""What ``capsieve calibrate`` or ``capsieve search`` chose, and its calibration frames.
 
-Figures on these calibration frames are optimistic, so their frame hashes accompany the choice: in a
+Metrics on these frames are optimistic, so their frame hashes accompany the choice: in a
 text file next to the TOML file of the parameters, which names it in a table::
 
     [calibration]
@@ -114,7 +114,7 @@ def write_choice(path: Path, choice: Choice, parameters: str) -> None:
         for name, value in values.items()
         if value is not None
     ]
-    text = "\n".join([parameters, "# The frames that chose.", "[calibration]", *table, ""])
+    text = "\n".join([parameters, "# The calibration frames.", "[calibration]", *table, ""])
     for file, content in ((beside, choice.content), (path, text.encode())):
         with atomic_write(file) as temporary:
             temporary.write_bytes(content)
@@ -150,8 +150,8 @@ def read_choice(path: Path) -> Choice:
     beside = path.with_name(name)
     if not beside.is_file():
         raise FileError(
-            f"{beside} is missing: it names the frames that chose {table['chosen']}, and capsieve "
-            f"evaluate needs it to recognise them; copy it next to {path}, or {_AGAIN}"
+            f"{beside} is missing: it names the calibration frames of {table['chosen']}, and "
+            f"capsieve evaluate needs it to recognise them; copy it next to {path}, or {_AGAIN}"
         )
     return Choice(
         chosen=table["chosen"],
