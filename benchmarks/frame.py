@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import thread_time_ns
+from typing import Any
 
 import cv2
 import numpy as np
@@ -18,9 +19,9 @@ from tests.support.polyp_frames import polyp_frame
 import capsieve
 from benchmarks.timing import medians
 from capsieve.evaluation.robustness import plan_changes
-from capsieve.paper import steps
 from capsieve.paper.algorithm import algorithm1
 from capsieve.paper.many_settings import analyze_each
+from capsieve.paper.steps import STEPS, Steps
 
 CAPSULE = Path(__file__).parents[2] / "shared" / "data" / "capsule"
 FRAMES = 12
@@ -69,16 +70,15 @@ def main() -> None:
         print(f"as inferred / as printed, {kind}: {ratio:.2f}")
 
 
-class TimedSteps:
+class TimedSteps(Steps):
     """The steps of Algorithm 1; collects the nanoseconds of each call by name."""
 
     def __init__(self) -> None:
         self.times: dict[str, list[int]] = defaultdict(list)
+        self._replace_each(STEPS, self._timed)
 
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        step = getattr(steps, name)
-
-        def timed(*arguments: object) -> object:
+    def _timed(self, name: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any) -> Any:
             started = thread_time_ns()
             result = step(*arguments)
             self.times[name].append(thread_time_ns() - started)
