@@ -64,6 +64,22 @@ def test_what_is_marked_goes_to_the_chosen_head(anna):
     assert unsure.subject.startswith(f"frame:{first}:")
 
 
+def test_a_polyp_that_both_heads_show_is_one_finding(anna):
+    first = chosen(anna)
+    anna.press("a")
+    anna.see(".findings fieldset").get_by_role("button", name=f"Also on head {1 - first}").click()
+    anna.until_saved()
+    finding, _, changed = anna.server.entries(TWO_HEADS)
+    assert changed.subject == finding.subject
+    assert {span["head"] for span in changed.content["spans"]} == {0, 1}
+    anna.press("h")  # it stays open on the other head, and is not marked again there
+    anna.see(f".frame.chosen .caption:has-text('head {1 - first}')")
+    anna.see(".findings fieldset")
+    anna.press("m")
+    anna.see(".toast:has-text('finding 1 already')")
+    assert len(anna.server.entries(TWO_HEADS)) == 3
+
+
 def test_the_event_of_one_head_is_not_decided_from_the_other(anna, screened):
     event = events_of(screened, TWO_HEADS)[0]
     anna.press("h")

@@ -56,7 +56,7 @@ def test_options_reach_the_room(run, out, served, tmp_path):
     assert call["browser"] is None
     reader = call["room"].door.reader
     assert (reader.name, reader.role) == ("Anna B.", "validator")
-    assert call["room"].way == "validated"
+    assert call["room"].workflow == "validated"
     assert not (out / "decisions.sqlite").exists()
 
 

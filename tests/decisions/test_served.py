@@ -7,10 +7,17 @@ import pytest
 
 from support.contents import decision
 from support.review_server import TIMEOUT, free_port, serve_review
-from support.small_exam import EVENTS_OF_SMALL
+from support.small_exam import EVENTS_OF_SMALL, write_small_exam
 
 pytestmark = pytest.mark.slow
 EVENT = f"event:0:{EVENTS_OF_SMALL[0][0]}"
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A results folder with one exam of 24 images."""
+    write_small_exam(tmp_path / "out", tmp_path / "source")
+    return tmp_path / "out"
 
 
 def decide(client, word, key):

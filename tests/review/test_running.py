@@ -98,19 +98,19 @@ def review(results, tmp_path, monkeypatch):
 def test_a_port_in_use_is_reported(review):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert_failed(review("--port", port), port)
+        assert_failed(review("--port", port), port, code=2)
 
 
 def test_a_host_of_another_machine_is_reported(review, tmp_path, monkeypatch):
     cheap_hashes(monkeypatch)
     add_user(tmp_path / "users.json", "anna")
     users = ("--users", tmp_path / "users.json")
-    assert_failed(review("--host", "203.0.113.1", *users), "host", "203.0.113.1")
+    assert_failed(review("--host", "203.0.113.1", *users), "host", "203.0.113.1", code=2)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may use every port")
 def test_a_reserved_port_is_reported(review):
-    assert_failed(review("--port", "80"), "80")
+    assert_failed(review("--port", "80"), "80", code=2)
 
 
 def test_small_packets_are_sent_without_delay():

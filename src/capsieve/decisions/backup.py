@@ -56,8 +56,7 @@ def backup(place: str, file: str | os.PathLike[str]) -> Copied:
         The database cannot be read, the file exists or cannot be written, or the copy differs.
     """
     target = Path(file)
-    if target.exists():
-        raise OccupiedError(f"{target} exists; give a new file, or delete it")
+    _refuse_existing(target)
     if not is_address(place) and not Path(place).is_file():
         raise FileError(f"there are no decisions in {place}: no such file")
     database = open_database(place)
@@ -118,6 +117,11 @@ def restore(file: str | os.PathLike[str], place: str) -> Copied:
     return expected
 
 
+def _refuse_existing(target: Path) -> None:
+    if target.exists():
+        raise OccupiedError(f"{target} exists; give a new file, or delete it")
+
+
 @contextmanager
 def _opened(place: str) -> Iterator[Database]:
     database = open_database(place)
@@ -137,7 +141,9 @@ def _new_file(target: Path) -> Iterator[Path]:
         yield path
         with file_errors("write", target), open(path, "rb") as copy:
             os.fsync(copy.fileno())
-            os.link(path, target)  # unlike a rename, it replaces no file
+        _refuse_existing(target)  # created meanwhile
+        with file_errors("write", target):
+            path.replace(target)
 
 
 def _copy_file(source: Path, target: Path) -> None:

@@ -106,7 +106,7 @@ class FrameService:
         FileError
             As for :meth:`pixels`.
         """
-        key = (facts.exam, facts.screening, head, frame, width)
+        key = (facts.exam, facts.stamp, head, frame, width)
         with self._lock:
             image = self._images.get(key)
         if image is None:
@@ -127,7 +127,7 @@ class FrameService:
         self, facts: ExamFacts, head: int, frames: list[int]
     ) -> list[tuple[int, FrameImage]]:
         """Return small images of frames: stored ones of flagged frames, the others decoded."""
-        key = (facts.exam, facts.screening)
+        key = (facts.exam, facts.stamp)
         with self._lock:
             stored = self._thumbnails.get(key)
         if stored is None:

@@ -59,7 +59,7 @@ def get_reading(
     ]
     displayed, viewed = count_frames(bitmaps, facts.frames_by_head)
     waiting = []
-    if who.role == "validator":
+    if who.role == "validator" and reading.state != "signed":
         mine = [each for each in bitmaps if (each.reader, each.role) == (who.name, who.role)]
         waiting = to_validate(reading, mine)
     problems = (

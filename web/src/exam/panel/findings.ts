@@ -1,7 +1,8 @@
 // Findings: the list, and the form of the chosen one. Every choice is saved at once.
 
 import type { Entry, FindingContent } from "../../api/types.ts";
-import { framesIn } from "../../model/subjects.ts";
+import { framesIn, withFrame } from "../../model/subjects.ts";
+import { toast } from "../../dialog.ts";
 import { button, fill, h } from "../../dom.ts";
 import { clock, count, LOCATIONS, PARIS, SIZES } from "../../model/words.ts";
 import type { Deciding } from "../deciding.ts";
@@ -68,6 +69,18 @@ export function findingsPanel(
   const sizeFrame = ({ head, frame }: { head: number; frame: number }): HTMLElement =>
     button(`frame ${count(frame)}`, () => screen.jump(head, frame), { class: "link" });
 
+  /** With two heads: the same polyp on the frame that the other head shows. */
+  const alsoOn = (finding: FindingContent, signed: boolean): HTMLElement | null => {
+    const other = session.exam.heads.find(({ head }) => head !== finding.best.head)?.head;
+    if (other === undefined) return null;
+    const add = (): void => {
+      const spot = screen.player.shown.get()?.spots.find(({ head }) => head === other);
+      if (spot === undefined) return toast("Show both heads first (Shift+H).");
+      deciding.change(finding.subject, { spans: withFrame(finding.spans, other, spot.frame) });
+    };
+    return button(`Also on head ${other}`, add, { title: "The same polyp, on the frame that the other head shows", disabled: signed });
+  };
+
   const form = (finding: FindingContent, i: number): HTMLElement => {
     const signed = session.reading.get().state === "signed";
     const set = (change: Partial<FindingContent>): void => deciding.change(finding.subject, change);
@@ -103,6 +116,7 @@ export function findingsPanel(
       h(
         "div",
         { class: "row" },
+        alsoOn(finding, signed),
         button("Best frame: this one", () => set({ best: screen.here() }), { key: "B", disabled: signed }),
         button("Remove", () => deciding.remove(finding.subject), { title: "Ctrl+Z brings it back", disabled: signed }),
         button("Close", () => session.finding.set(null), { key: "Esc" }),
