@@ -33,7 +33,7 @@ CARD = ModelCard(
             labels={"polyp": 20, "normal": 100},
         ),
     ),
-    kept_apart="exams",
+    grouped_by="exams",
     group_count=6,
     metrics=(
         ModelMetric(source="phantom", what="AUC", value=0.91, low=0.85, high=0.95, count=120),

@@ -3,9 +3,21 @@
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from capsieve.field_of_view import find_field_of_view
+from capsieve.frames import FieldOfView
 from capsieve.phantom import plan_exam, render_frame
-from capsieve.phash import BITS, NEAR_DUPLICATE_BITS, phash
+from capsieve.phash import (
+    BITS,
+    FIELD_NEAR_DUPLICATE_BITS,
+    NEAR_DUPLICATE_BITS,
+    PixelHashes,
+    field_phash,
+    near_duplicates,
+    phash,
+)
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +135,114 @@ def test_tiny_frames_are_no_error(shape):
     pixels = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
     found = phash(pixels)
     assert found is None or len(found) == BITS // 8
+
+
+# Inside the field of view.
+
+
+def canvas(pixels, size, row, col):
+    larger = np.zeros((size, size, 3), np.uint8)
+    larger[row : row + len(pixels), col : col + len(pixels)] = pixels
+    return larger
+
+
+def exported(pixels):
+    """Return the frame as another program may export it: larger, with a margin and text, JPEG."""
+    larger = canvas(cv2.resize(pixels, (480, 480), interpolation=cv2.INTER_CUBIC), 576, 40, 56)
+    cv2.putText(larger, "00:12:34", (8, 20), cv2.FONT_HERSHEY_PLAIN, 1.4, (255, 255, 255))
+    return jpeg(larger, 85)
+
+
+def rows_of(images):
+    """Return the hashes of images of one size, with the field of view that a screening finds."""
+    field = find_field_of_view(images)
+    hashes = [(phash(each), field_phash(each, field)) for each in images]
+    content = [[list(each or bytes(32)) for each in row] for row in hashes]
+    return np.array(content, np.uint8)
+
+
+EXPORTS = {
+    "canvas": lambda pixels: canvas(pixels, 480, 30, 100),
+    "export": exported,
+    "mirrored": lambda pixels: canvas(pixels[:, ::-1], 400, 20, 30),
+    "turned": lambda pixels: np.ascontiguousarray(np.rot90(pixels)),
+    "upside down": lambda pixels: jpeg(pixels[::-1]),
+    "transposed": lambda pixels: exported(pixels.transpose(1, 0, 2)),
+    "shifted": lambda pixels: np.roll(pixels, 4, axis=0),
+}
+
+
+@pytest.mark.parametrize("change", EXPORTS.values(), ids=EXPORTS)
+def test_other_exports_of_a_frame_are_near_duplicates_of_it_alone(frames, change):
+    match, matched = near_duplicates(rows_of([change(each) for each in frames]), rows_of(frames))
+    assert match.tolist() == list(range(len(frames)))
+    assert matched.all()
+
+
+def test_the_field_of_view_may_be_anywhere_on_the_frame(frames):
+    field = FieldOfView("circle", 167.5, 167.5, 160.0)
+    moved = FieldOfView("circle", 197.5, 267.5, 160.0)
+    for pixels in frames:
+        hashes = field_phash(pixels, field), field_phash(canvas(pixels, 480, 30, 100), moved)
+        a, b = (np.unpackbits(np.frombuffer(each or b"", np.uint8)) for each in hashes)
+        assert (a != b).sum() <= 4  # positions of OpenCV are multiples of 1/32 pixel
+
+
+def test_without_a_field_of_view_the_centred_square_counts(frames):
+    wide = cv2.copyMakeBorder(frames[0], 0, 0, 50, 50, cv2.BORDER_REPLICATE)
+    unsure = FieldOfView("circle", 20.0, 20.0, 9.0, confidence=0.0)
+    expected = field_phash(frames[0], None)
+    assert field_phash(wide, None) == field_phash(wide, unsure) == expected
+
+
+def test_a_field_of_view_beyond_the_frame_is_no_error(frames):
+    assert field_phash(frames[0], FieldOfView("circle", 5.0, 400.0, 300.0)) is not None
+    assert field_phash(frames[0][:, :, 0], FieldOfView("circle", 150.0, 150.0, 90.0)) is not None
+
+
+# Comparison of all hashes.
+
+
+def distances(a, b):
+    bits_a, bits_b = (np.unpackbits(hashes, axis=1).astype(int) for hashes in (a, b))
+    return (bits_a[:, None, :] != bits_b[None, :, :]).sum(axis=2)
+
+
+def related(rng, count, clusters):
+    """Return hashes that scatter around few of them, so that many pairs are near the limits."""
+    bits = rng.integers(0, 2, (clusters, 256))[rng.integers(0, clusters, count)]
+    for row in bits:
+        row[rng.choice(256, rng.integers(0, 25), replace=False)] ^= 1
+    rows = np.packbits(bits.astype(np.uint8), axis=1)
+    rows[rng.random(count) < 0.1] = 0
+    return rows
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 30), st.integers(0, 30))
+def test_near_duplicates_agree_with_bits_counted_one_by_one(seed, size_a, size_b):
+    rng = np.random.default_rng(seed)
+    a, b = (
+        np.stack([related(rng, size, clusters=3), related(rng, size, clusters=2)], axis=1)
+        for size in (size_a, size_b)
+    )
+    match, matched = near_duplicates(a, b)
+    near = np.zeros((size_a, size_b), bool)
+    for kind, limit in enumerate((NEAR_DUPLICATE_BITS, FIELD_NEAR_DUPLICATE_BITS)):
+        of_a, of_b = (np.asarray(hashes[:, kind].any(axis=1)) for hashes in (a, b))
+        known = of_a[:, None] & of_b
+        near |= known & (distances(a[:, kind], b[:, kind]) <= limit)
+    np.testing.assert_array_equal(matched, near.any(axis=0))
+    expected = np.where(near.any(axis=1), near.argmax(axis=1) if size_b else 0, -1)
+    np.testing.assert_array_equal(match, expected)
+
+
+def test_frames_without_any_hash_are_featureless():
+    rows = np.zeros((3, 2, 32), np.uint8)
+    rows[0, 0, 5] = rows[1, 1, 5] = 1
+    assert PixelHashes(np.arange(3), rows).featureless.tolist() == [False, False, True]
+
+
+def test_other_arrays_are_refused():
+    with pytest.raises(ValueError, match="rows of 2 x 32 bytes"):
+        near_duplicates(np.zeros((1, 2, 16), np.uint8), np.zeros((1, 2, 32), np.uint8))

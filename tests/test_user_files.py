@@ -1,5 +1,6 @@
 import os
 import socket
+import tracemalloc
 
 import pytest
 
@@ -83,3 +84,13 @@ def test_text_is_utf_8_with_or_without_a_mark(tmp_path):
     (tmp_path / "a").write_bytes(b"polyp\xe9")
     with pytest.raises(FileError, match="not UTF-8 text; save it as UTF-8"):
         read_text(tmp_path / "a")
+
+
+def test_a_small_file_is_read_without_memory_for_a_large_one(tmp_path):
+    (tmp_path / "a").write_bytes(b"few")
+    tracemalloc.start()
+    try:
+        assert read_bytes(tmp_path / "a", largest=10**9) == b"few"
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()

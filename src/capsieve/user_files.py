@@ -75,8 +75,11 @@ def read_bytes(path: str | os.PathLike[str], *, largest: int) -> bytes:
         As for :func:`open_file`, or the file cannot be read.
     """
     with open_file(path, largest=largest) as file, file_errors("read", path):
-        content = file.read(largest + 1)
-    if len(content) > largest:  # it has grown
+        # Python allocates as much as it may read, so not more than the size at first.
+        content = file.read(os.fstat(file.fileno()).st_size + 1)
+        if more := file.read(1):  # it has grown
+            content += more + file.read(max(0, largest - len(content)))
+    if len(content) > largest:
         raise _unreadable(path, _too_large(len(content), largest))
     return content
 

@@ -175,3 +175,26 @@ def test_a_warning_is_one_line_without_a_path_of_the_source(tmp_path):
     (line,) = [line for line in result.stderr.splitlines() if "16-bit" in line]
     assert line.startswith("capsieve: warning: ")
     assert ".py" not in result.stderr
+
+
+@pytest.mark.parametrize("kilobytes", [600_000, 900_000, 1_300_000])
+def test_a_limit_of_memory_that_is_too_low_is_one_line(kilobytes):
+    command = f"ulimit -v {kilobytes}; {shlex.quote(sys.executable)} -m capsieve model show learned"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("capsieve: ")
+    assert "ulimit -v" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_full_memory_is_one_line(run, monkeypatch):
+    def full():
+        raise MemoryError
+
+    monkeypatch.setattr(main_module, "_check_memory_limit", full)
+    result = run("parameters")
+    assert result.exit_code == 1
+    assert "memory" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -38,7 +38,8 @@ def test_it_prints_the_figures_and_what_to_do_next(run, study, tmp_path):
     assert "Sensitivity per polyp, for 90 %" in result.stdout
     assert f"--detector {out}" in result.stdout
     assert "Fold 4 (4 of 4): fitting: 1 of 1" in result.stderr
-    again = run(*first, "--json", "--quiet")
+    assert_failed(run(*first), "model.onnx exists", "--overwrite")
+    again = run(*first, "--json", "--quiet", "--overwrite")
     content = json.loads(again.stdout)
     assert content["card"]["name"] == "mine"
     assert content["scores"] == str(tmp_path / "model.scores.csv")

@@ -688,7 +688,7 @@ def trained(tmp_path):
     """Return results of a model that was trained on one of their frames."""
     phashes = [np.random.default_rng(seed).bytes(32) for seed in range(6)]
     model = tmp_path / "model.onnx"
-    known = np.frombuffer(phashes[1], np.uint8)[None]
+    known = np.frombuffer(phashes[1] + bytes(32), np.uint8).reshape(1, 2, 32)
     write_model(model, brightness_model(), spec(), CARD, known)
     detector = {"name": "model.onnx", "model": read_model(model).sha256}
     record = {"detector": detector, "run": {"model": str(model)}}
@@ -702,7 +702,9 @@ def trained(tmp_path):
 def test_frames_that_trained_the_model_stop_the_evaluation(trained):
     results, _ = trained
     with pytest.raises(LeakError, match="a frame 1"):
-        evaluate(results, TRUTH)
+        evaluate(results, TRUTH, results.with_name("evaluation"))
+    (row,) = (results.with_name("evaluation") / "leaks.csv").read_text().splitlines()[1:]
+    assert row == "training,a,0,1,,,"
     leaks = evaluate(results, TRUTH, allow_leaks=True).leaks
     assert len(leaks) == 1
     assert "trained on 1 of the 6" in leaks[0]
@@ -717,12 +719,22 @@ def test_a_model_is_found_again_by_the_record_of_the_screening(tmp_path):
         Image.fromarray(image).save(tmp_path / "exams" / "a" / f"{number}.png")
     model = tmp_path / "models" / "model.onnx"
     model.parent.mkdir()
-    known = np.frombuffer(phash(images[1]) or b"", np.uint8)[None]
+    known = np.frombuffer((phash(images[1]) or b"") + bytes(32), np.uint8).reshape(1, 2, 32)
     write_model(model, brightness_model(), spec(), CARD, known)
     capsieve.screen(tmp_path / "exams", tmp_path / "out", detector=model, workers=1)
     labels = {"file": ["0.png", "1.png", "2.png"], "label": ["polyp", "normal", "normal"]}
     with pytest.raises(LeakError, match=r"a/1\.png"):
         evaluate(tmp_path / "out", labels)
+
+
+def test_scores_with_the_mark_of_allowed_leaks_stop_the_evaluation():
+    scores = {name: TRUTH[name] for name in ("exam", "frame")} | {"score": [9, 8, 3, 2, 1, 0]}
+    marked = scores | {"leak": ["", "patient", "", "", "", ""]}
+    with pytest.raises(LeakError, match="a frame 1"):
+        evaluate(marked, TRUTH)
+    (leak,) = evaluate(marked, TRUTH, threshold=5, allow_leaks=True).leaks
+    assert "1 score" in leak
+    assert evaluate(scores | {"leak": [""] * 6}, TRUTH, threshold=5).leaks == ()
 
 
 def test_training_may_read_results_of_a_model_that_knows_the_frames(trained):

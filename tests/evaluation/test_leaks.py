@@ -1,26 +1,38 @@
 """Leaks are found, named, and stop the evaluation unless they are allowed."""
 
+import csv
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from PIL import Image
 
-from capsieve.errors import LeakError
+from capsieve.errors import FileError, LeakError
 from capsieve.evaluation.leaks import (
-    PixelHashes,
+    LEAK_COLUMNS,
+    allowed_earlier,
     check_leaks,
     find_leaks,
-    near_duplicates,
     read_training_phashes,
     training_leak,
 )
+from capsieve.field_of_view import find_field_of_view
 from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED
+from capsieve.learned.detector import SHIPPED
 from capsieve.learned.model_file import read_model, write_model
+from capsieve.phash import PixelHashes, field_phash, near_duplicates, phash
 from made_models import CARD, brightness_model, spec
+from sample_frames import CAPSULE
 from support.labelled_frames import labelled_frames
 
 RNG = np.random.default_rng(0)
 A, B, C, D = (RNG.bytes(32) for _ in range(4))
+
+
+def rows_of(*phashes, field=()):
+    """Return hashes of whole frames, and inside the field of view; 0 if there is none."""
+    columns = (phashes, field or [None] * len(phashes))
+    rows = [[list(each or bytes(32)) for each in column] for column in columns]
+    return np.array(rows, np.uint8).transpose(1, 0, 2)
 
 
 def nearly(phash, bits):
@@ -42,6 +54,7 @@ class Study:
             row["patient"] = name if patient == "" else patient
             row["pixels"] = pixels[frame] if pixels else f"{name} {frame}"
             row |= {"phash": phashes[frame], "unit": name, "block": None, "polyp": None}
+            row["field"] = None
             self.rows.append(row | {key: value[frame] for key, value in more.items()})
         return self
 
@@ -60,12 +73,12 @@ class Study:
 
     @property
     def hashes(self):
-        phashes = self.column("phash")
-        return PixelHashes(
-            np.unique(self.column("pixels"), return_inverse=True)[1],
-            np.array([np.frombuffer(one or bytes(32), np.uint8) for one in phashes]),
-            np.array([one is not None for one in phashes]),
-        )
+        pixels = np.unique(self.column("pixels"), return_inverse=True)[1]
+        return PixelHashes(pixels, rows_of(*self.column("phash"), field=self.column("field")))
+
+    def checked(self, *, allow=False, file=None):
+        leaks = find_leaks(self.frames, self.hashes)
+        return check_leaks(leaks, self.frames, allow=allow, file=file)
 
     def leaks(self, **more):
         return {leak.kind: leak for leak in find_leaks(self.frames, self.hashes, **more)}
@@ -79,7 +92,7 @@ def study():
 def test_a_clean_split_has_no_leaks(study):
     study.exam("a", [A, A], ["train"] * 2, pixels=["1", "1"]).exam("b", [B, C], ["test"] * 2)
     assert study.leaks() == {}
-    assert check_leaks(find_leaks(study.frames, study.hashes), allow=False) == ((), ())
+    assert study.checked() == ((), ())
 
 
 def test_a_patient_in_two_parts_is_named(study):
@@ -181,7 +194,7 @@ def test_other_findings_count(study):
 def test_without_a_split_equal_images_of_two_exams_are_a_warning(study):
     study.exam("a", [A, A], [None] * 2, pixels=["1", "1"]).exam("b", [A], [None], pixels=["1"])
     study.exam("c", [nearly(A, 2)], [None])
-    allowed, warnings = check_leaks(find_leaks(study.frames, study.hashes), allow=False)
+    allowed, warnings = study.checked()
     assert allowed == ()
     assert "a frame 0 and b frame 0" in warnings[0]
 
@@ -200,14 +213,14 @@ def test_all_leaks_are_named_with_the_option_to_continue(study):
     study.exam("a", [A, B], ["train"] * 2, patient="Anna")
     study.exam("b", [nearly(B, 9)], ["test"], patient="Anna")
     with pytest.raises(LeakError) as caught:
-        check_leaks(find_leaks(study.frames, study.hashes), allow=False)
+        study.checked()
     for words in ("Anna", "a frame 1 (train) and b frame 0 (test)", "--allow-leaks", "allow_leaks"):
         assert words in str(caught.value)
 
 
 def test_allowed_leaks_are_returned(study):
     study.exam("a", [A], ["train"], patient="Anna").exam("b", [B], ["test"], patient="Anna")
-    allowed, warnings = check_leaks(find_leaks(study.frames, study.hashes), allow=True)
+    allowed, warnings = study.checked(allow=True)
     assert len(allowed) == 1
     assert "Anna" in allowed[0]
     assert warnings == ()
@@ -229,11 +242,73 @@ def test_of_many_leaks_the_first_are_named_and_all_are_counted(study):
     assert "and 6 more" in leak.text
 
 
+def test_a_frame_on_another_canvas_is_a_near_duplicate(study):
+    study.exam("a", [A], ["train"], field=[C]).exam("b", [B], ["test"], field=[nearly(C, 20)])
+    leak = study.leaks()["near-duplicate"]
+    assert leak.count == 2
+    assert leak.shared == ["b frame 0 (test)", "a frame 0 (train)"]
+
+
+def test_a_frame_that_is_featureless_on_its_canvas_only_is_a_leak(study):
+    study.exam("a", [None], ["train"], pixels=["1"], field=[C])
+    study.exam("b", [None], ["test"], pixels=["1"], field=[C])
+    assert study.leaks()["pixels"].stops
+
+
+def read_rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_all_frames_of_leaks_are_written_to_a_file(study, tmp_path):
+    phashes = [np.random.default_rng(seed).bytes(32) for seed in range(9)]
+    study.exam("a", phashes, ["train"] * 9, patient="Anna")
+    study.exam("b", [nearly(phash, 5) for phash in phashes], ["test"] * 9, patient="Anna")
+    path = tmp_path / "new" / "leaks.csv"
+    with pytest.raises(LeakError, match=r"leaks\.csv"):
+        study.checked(file=path)
+    rows = read_rows(path)
+    assert tuple(rows[0]) == LEAK_COLUMNS
+    of_kind = [
+        [row for row in rows if row["leak"] == kind] for kind in ("patient", "near-duplicate")
+    ]
+    assert [len(each) for each in of_kind] == [18, 18]
+    assert {row["shared"] for row in of_kind[0]} == {"Anna"}
+    last = of_kind[1][-1]
+    assert (last["exam"], last["frame"], last["part"]) == ("b", "8", "test")
+    assert last["shared"] == "a frame 8 (train)"
+
+
+def test_equal_images_are_written_with_the_frame_of_the_other_part(study, tmp_path):
+    study.exam("a", [A, A], ["train"] * 2, pixels=["1", "1"]).exam("b", [A], ["test"], pixels=["1"])
+    study.checked(allow=True, file=tmp_path / "leaks.csv")
+    rows = read_rows(tmp_path / "leaks.csv")
+    assert [(row["exam"], row["frame"], row["shared"]) for row in rows] == [
+        ("a", "0", "b frame 0 (test)"),
+        ("a", "1", "b frame 0 (test)"),
+        ("b", "0", "a frame 0 (train)"),
+    ]
+
+
+def test_without_leaks_an_earlier_file_is_removed_and_another_one_is_kept(study, tmp_path):
+    own, other = tmp_path / "leaks.csv", tmp_path / "notes.csv"
+    own.write_text(",".join(LEAK_COLUMNS) + "\n")
+    other.write_text("of the user")
+    study.exam("a", [A], ["train"]).exam("b", [B], ["test"])
+    for path in (own, other):
+        study.checked(file=path)
+    assert not own.exists()
+    assert other.read_text() == "of the user"
+
+
+def test_a_file_of_the_user_is_not_replaced(study, tmp_path):
+    (tmp_path / "leaks.csv").write_text("of the user")
+    study.exam("a", [A], ["train"]).exam("b", [A], ["test"])
+    with pytest.raises(FileError, match="not written by capsieve"):
+        study.checked(allow=True, file=tmp_path / "leaks.csv")
+
+
 # Frames that trained the model.
-
-
-def rows_of(*phashes):
-    return np.array([np.frombuffer(one, np.uint8) for one in phashes])
 
 
 def test_frames_that_trained_the_model_are_a_leak(study):
@@ -246,10 +321,23 @@ def test_frames_that_trained_the_model_are_a_leak(study):
     assert training_leak(study.frames, hashes, rows_of(D)) == []
 
 
+def test_training_frames_are_recognised_by_the_hash_inside_the_field_of_view(study):
+    study.exam("a", [A, B], [None] * 2, field=[None, nearly(C, 36)])
+    (leak,) = training_leak(study.frames, study.hashes, rows_of(D, field=[C]))
+    assert leak.rows.tolist() == [1]
+
+
+def test_scores_carry_the_mark_of_leaks_that_were_allowed(study):
+    study.exam("a", [A, B], [None] * 2).exam("b", [C], [None], truth=UNLABELLED)
+    (leak,) = allowed_earlier(study.frames, [None, "near-duplicate", "patient"])
+    assert (leak.rows.tolist(), leak.shared, leak.stops) == ([1], ["near-duplicate"], True)
+    assert allowed_earlier(study.frames, [None] * 3) == []
+
+
 def test_unlabelled_and_featureless_frames_are_no_training_leak(study):
     study.exam("a", [A, None], [None] * 2).exam("b", [B], [None], truth=UNLABELLED)
     hashes = study.hashes
-    trained = rows_of(B, bytes(32))
+    trained = rows_of(B, None)
     assert training_leak(study.frames, hashes, trained) == []
 
 
@@ -284,34 +372,21 @@ def test_detectors_without_a_model_need_no_hashes(detector):
     assert read_training_phashes(detector) == (None, "")
 
 
-# Comparison of all hashes.
+@pytest.mark.skipif(not CAPSULE.is_dir(), reason=f"the real frames are not in {CAPSULE}")
+def test_training_frames_of_the_shipped_model_are_recognised_in_another_export():
+    files = sorted((CAPSULE / "see-ai").iterdir())[::230]
+    others = sorted((CAPSULE / "kvasir-capsule").iterdir())[::230]
+    trained = read_model(SHIPPED).training_phashes
 
+    def exported(path):
+        larger = np.zeros((320, 320, 3), np.uint8)
+        with Image.open(path) as image:
+            larger[30:254, 70:294] = np.asarray(image.convert("RGB"))[:, ::-1]
+        return larger
 
-def distances(a, b):
-    bits_a, bits_b = (np.unpackbits(hashes, axis=1).astype(int) for hashes in (a, b))
-    return (bits_a[:, None, :] != bits_b[None, :, :]).sum(axis=2)
-
-
-def related(rng, count, most_flips, clusters):
-    """Return hashes that scatter around few of them, so that many pairs are near the limit."""
-    bits = rng.integers(0, 2, (clusters, 256))[rng.integers(0, clusters, count)]
-    for row in bits:
-        row[rng.choice(256, rng.integers(0, most_flips + 1), replace=False)] ^= 1
-    return np.packbits(bits.astype(np.uint8), axis=1)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.integers(0, 30), st.integers(0, 30))
-def test_near_duplicates_agree_with_bits_counted_one_by_one(seed, limit, size_a, size_b):
-    rng = np.random.default_rng(seed)
-    a, b = (related(rng, size, 24, clusters=3) for size in (size_a, size_b))
-    match, matched = near_duplicates(a, b, limit=limit)
-    near = distances(a, b) <= limit
-    np.testing.assert_array_equal(matched, near.any(axis=0))
-    expected = np.where(near.any(axis=1), near.argmax(axis=1) if size_b else 0, -1)
-    np.testing.assert_array_equal(match, expected)
-
-
-def test_other_arrays_are_refused():
-    with pytest.raises(ValueError, match="rows of 32 bytes"):
-        near_duplicates(np.zeros((1, 16), np.uint8), np.zeros((1, 32), np.uint8))
+    for paths, share in ((files, 1.0), (others, 0.0)):
+        images = [exported(path) for path in paths]
+        field = find_field_of_view(images)
+        hashes = rows_of(*map(phash, images), field=[field_phash(each, field) for each in images])
+        match, _ = near_duplicates(hashes, trained)
+        assert (match >= 0).mean() == share

@@ -114,13 +114,15 @@ def test_a_table_of_another_screening_is_refused(tmp_path, table):
 def test_perceptual_hashes_of_many_row_groups_are_read_in_order(tmp_path):
     numbers = np.arange(5000)
     content = [None if n % 7 == 0 else int(n).to_bytes(32, "little") for n in numbers]
-    write_results(tmp_path / "a", phash=content)
-    write_results(tmp_path / "b", phash=[b"\1" * 32, None])
+    write_results(tmp_path / "a", phash=content, field_phash=content[::-1])
+    write_results(tmp_path / "b", phash=[b"\1" * 32, None], field_phash=[b"\2" * 32, None])
     hashes: Any = read_scores(tmp_path).hashes
-    values = hashes.phash[:5000, :2].astype(int) @ [1, 256]
-    np.testing.assert_array_equal(values, np.where(numbers % 7 == 0, 0, numbers))
-    assert hashes.has_phash[-2:].tolist() == [True, False]
-    assert (hashes.phash[-2] == 1).all()
+    for kind, order in enumerate((1, -1)):
+        values = hashes.phash[:5000, kind, :2].astype(int) @ [1, 256]
+        expected = np.where(numbers % 7 == 0, 0, numbers)[::order]
+        np.testing.assert_array_equal(values, expected)
+    assert hashes.featureless[-2:].tolist() == [False, True]
+    assert (hashes.phash[-2] == [[1], [2]]).all()
 
 
 # Tables.

@@ -36,7 +36,7 @@ kind = "logit"
 
 def test_what_was_written_is_read(tmp_path):
     path = tmp_path / "model.onnx"
-    phashes = np.random.default_rng(0).integers(0, 256, (9000, 32)).astype(np.uint8)
+    phashes = np.random.default_rng(0).integers(0, 256, (9000, 2, 32)).astype(np.uint8)
     write_model(path, two_input_model(), two_input_spec(), CARD, phashes)
     found = read_model(path)
     assert (found.spec, found.card) == (two_input_spec(), CARD)
@@ -48,7 +48,7 @@ def test_a_model_without_training_frames_has_no_perceptual_hashes(tmp_path):
     own, foreign = tmp_path / "own.onnx", tmp_path / "foreign.onnx"
     foreign_file(foreign, brightness_model(), TOML)
     for path in (own_file(own), foreign):
-        assert read_model(path).training_phashes.shape == (0, 32)
+        assert read_model(path).training_phashes.shape == (0, 2, 32)
 
 
 def test_it_is_an_onnx_file_and_the_same_after_onnx_has_saved_it(tmp_path):

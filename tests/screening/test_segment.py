@@ -16,7 +16,7 @@ from capsieve import FieldOfView, FileError, FrameError
 from capsieve.detector import demo_range
 from capsieve.frames import pixel_hash
 from capsieve.paper.detector import PaperDetector
-from capsieve.phash import phash
+from capsieve.phash import field_phash, phash
 from capsieve.screening import segment as segment_module
 from capsieve.screening.segment import (
     SegmentTask,
@@ -141,6 +141,7 @@ def test_a_frame_without_a_ball_has_no_place(screened):
 def test_decoded_frames_have_a_perceptual_hash_unless_they_show_nothing(screened):
     polyp, smooth, broken = screened(POLYP, SMOOTH, b"broken")
     assert polyp["phash"] == phash(POLYP)
+    assert polyp["field_phash"] == field_phash(POLYP, FIELD)
     assert smooth["phash"] is broken["phash"] is None
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.frame_table import Coded
+from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded
 from capsieve.learned.features import NAMES
-from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
+from capsieve.training.data import FrameSet
 from support.labelled_frames import labelled_frames
 
 
@@ -50,9 +50,9 @@ def made_frames(*, groups: int = 10, per_group: int = 40, folds: int = 5) -> Fra
         folders=tuple(map(Path, names)),
         path=np.full(total, None),
         pixel_hash=np.array([f"{number:032x}" for number in range(total)], object),
-        phash=np.random.default_rng(0).integers(0, 256, (total, 32), np.uint8),
-        has_phash=np.ones(total, np.bool_),
-        splits=Path("folds.csv"),
+        phash=np.random.default_rng(0).integers(0, 256, (total, 2, 32), np.uint8),
+        diameter=np.full(total, 200.0),
+        leak=np.full(total, "", object),
         labels_hash="ab" * 32,
     )
 

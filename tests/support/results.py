@@ -28,6 +28,7 @@ COLUMNS: dict[str, dict[str, pa.DataType]] = {
         "time_s": pa.float64(),
         "pixel_hash": pa.string(),
         "phash": pa.binary(32),
+        "field_phash": pa.binary(32),
         "status": pa.string(),
         "problem": pa.string(),
         "rows": pa.int32(),

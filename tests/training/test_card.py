@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from capsieve.errors import FileError, ParameterError
+from capsieve.frame_table import NORMAL, POLYP
 from capsieve.learned.features import NAMES
-from capsieve.training.card import CardTexts, choose_threshold, figures, read_card_texts
+from capsieve.training.card import CardTexts, choose_threshold, out_of_fold_metrics, read_card_texts
 from capsieve.training.card import _usual_values as usual_values
-from capsieve.training.data import NORMAL, POLYP
 from support.made_frames import made_frames
 
 FRAMES = made_frames()
@@ -19,7 +19,9 @@ def made_probability(seed=0):
 
 def found(probability, **options):
     options = {"specificity": 0.9, "bootstrap_samples": 100, "seed": 0} | options
-    return {(one.source, one.what): one for one in figures(FRAMES, probability, **options)}
+    return {
+        (one.source, one.what): one for one in out_of_fold_metrics(FRAMES, probability, **options)
+    }
 
 
 def crossed(probability, target=0.9):

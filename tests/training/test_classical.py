@@ -3,10 +3,10 @@ import onnx
 import pytest
 
 from capsieve.errors import FileError
+from capsieve.frame_table import NORMAL, POLYP
 from capsieve.learned.runtime import Runner
 from capsieve.training import classical
 from capsieve.training.classical import ClassicalFits
-from capsieve.training.data import NORMAL, POLYP
 from capsieve.training.folds import Platt, check_rows
 from support.made_frames import made_frames, made_values, silent
 

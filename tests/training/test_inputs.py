@@ -20,9 +20,8 @@ SIZE = 32
 
 
 @pytest.fixture(scope="module")
-def frames(study, tmp_path_factory):
-    planned = tmp_path_factory.mktemp("folds") / "folds.csv"
-    found = read_frames(study.results, study.labels, folds=4, planned=planned)
+def frames(study):
+    found = read_frames(study.results, study.labels, folds=4)
     return found.take(found.labelled.exam.code < 2)
 
 
@@ -45,7 +44,7 @@ def test_a_model_is_trained_on_what_it_gets_when_it_runs(frames, study, tmp_path
 
 def test_exams_are_decoded_once(frames, tmp_path, monkeypatch):
     first = read(frames, tmp_path)
-    monkeypatch.setattr(inputs, "_measure", None)
+    monkeypatch.setattr(inputs, "_measure", lambda *_: pytest.fail("a frame was read again"))
     again = read(frames, tmp_path)
     assert np.array_equal(first.values, again.values)
     assert first.key == again.key
@@ -59,24 +58,30 @@ def test_only_the_exam_that_is_missing_is_decoded(frames, tmp_path):
     assert set(told) == {"Frames of exam1"}
 
 
-@pytest.mark.parametrize("name", ["crops.npy", "measured.npz"])
-def test_a_damaged_file_is_made_again(frames, tmp_path, name):
-    first = read(frames, tmp_path)
-    image = first.crops[5]
-    path = next(tmp_path.glob(f"exam0-*/{name}"))
-    path.unlink()  # it may be in use
-    path.write_bytes(b"\x93NUMPY broken")
-    again = read(frames, tmp_path)
-    assert np.array_equal(first.values, again.values)
-    assert np.array_equal(image, again.crops[5])
+def test_inside_an_exam_only_damaged_and_missing_parts_are_read_again(
+    frames, tmp_path, monkeypatch
+):
+    first = read(frames, tmp_path / "first")
+    monkeypatch.setattr(inputs, "_PART", 6)
+    told = []
 
+    def again(**options):
+        told.clear()
+        return read(frames, tmp_path / "parts", progress=lambda *of: told.append(of), **options)
 
-def test_no_pickle_is_loaded(frames, tmp_path):
-    read(frames, tmp_path)
-    path = next(tmp_path.glob("exam0-*/crops.npy"))
-    path.unlink()
-    np.save(path, np.array([print], object))
-    assert inputs._stored(path.parent, 20, SIZE) is None
+    again()
+    parts = sorted(path.name for path in (tmp_path / "parts").glob("exam0-*/*"))
+    assert parts == [f"part-{number:05}.npy" for number in range(4)]
+    _, second, third, _ = sorted((tmp_path / "parts").glob("exam0-*/*"))
+    second.unlink()
+    content = bytearray(third.read_bytes())
+    content[len(content) // 2] ^= 1
+    third.unlink()  # it may be in use
+    third.write_bytes(content)
+    found = again()
+    assert told == [("Frames of exam0", done, 20) for done in (8, 14, 20)]
+    assert np.array_equal(first.values, found.values)
+    assert all(np.array_equal(first.crops[row], found.crops[row]) for row in range(len(frames)))
 
 
 def small_study(folder, size):
@@ -98,7 +103,7 @@ def small_study(folder, size):
 
 def test_frames_too_small_for_the_paper_have_a_crop_but_no_features(tmp_path):
     labels = small_study(tmp_path, 14)
-    found = read_frames(tmp_path / "results", labels, folds=2, planned=tmp_path / "folds.csv")
+    found = read_frames(tmp_path / "results", labels, folds=2)
     measured = read(found, tmp_path / "work")
     assert measured.cropped.all()
     assert np.isnan(measured.values).all()
@@ -106,7 +111,7 @@ def test_frames_too_small_for_the_paper_have_a_crop_but_no_features(tmp_path):
 
 def test_a_source_that_changed_since_screening_is_refused(tmp_path):
     labels = small_study(tmp_path, 96)
-    found = read_frames(tmp_path / "results", labels, folds=2, planned=tmp_path / "folds.csv")
+    found = read_frames(tmp_path / "results", labels, folds=2)
     shutil.copy(tmp_path / "exams/tiny0/3.png", tmp_path / "exams/tiny0/4.png")
     with pytest.raises(FileError, match="changed"):
         read(found, tmp_path / "work")

@@ -9,19 +9,36 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from capsieve.detectors import load_detector
-from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError
+from capsieve.errors import (
+    FileError,
+    LeakError,
+    MissingExtraError,
+    OccupiedError,
+    ParameterError,
+)
 from capsieve.evaluation.evaluate import evaluate
 from capsieve.learned.features import NAMES
 from capsieve.learned.model_file import read_model
 from capsieve.phash import phash
+from capsieve.screening.screen import screen
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.store.segments import locked
 from capsieve.training import run as module
+from capsieve.training.card import _quantiles as quantiles
+from capsieve.training.data import read_frames
 from capsieve.training.run import train
 from capsieve.training.settings import TrainSettings
-from support.training_study import FRAMES, PATIENTS, SHOWN, study_frame
+from support.training_study import (
+    FRAMES,
+    PATIENTS,
+    SHOWN,
+    study_frame,
+    write_study,
+    write_study_labels,
+)
 
 pytest.importorskip("sklearn", reason="training needs the extra train")
 pytest.importorskip("skl2onnx", reason="training needs the extra train")
@@ -58,9 +75,10 @@ def test_the_file_has_card_threshold_calibration_and_hashes(trained):
     (data,) = trained.card.data
     assert (data.frames, data.groups) == (PATIENTS * FRAMES, PATIENTS)
     assert data.labels["polyp"] == PATIENTS * SHOWN
-    assert trained.card.kept_apart == "patients"
-    assert found.training_phashes.shape == (PATIENTS * FRAMES, 32)
-    hashes = {each.tobytes() for each in found.training_phashes}
+    assert trained.card.grouped_by == "patients"
+    assert found.training_phashes.shape == (PATIENTS * FRAMES, 2, 32)
+    assert found.training_phashes.any(axis=2).all()
+    hashes = {each.tobytes() for each in found.training_phashes[:, 0]}
     assert phash(study_frame(0, polyp=True)) in hashes
 
 
@@ -68,7 +86,7 @@ def test_the_card_says_that_blocks_are_not_exams(trained, study, work, tmp_path)
     labels = tmp_path / "labels.csv"
     labels.write_text(study.labels.read_text().replace(",patient\n", ",block\n"))
     card = run(study._replace(labels=labels), tmp_path / "blocks.onnx", work=work).card
-    assert card.kept_apart == "blocks"
+    assert card.grouped_by == "blocks"
     assert BLOCKS_ARE_NOT_EXAMS in card.limits
     assert BLOCKS_ARE_NOT_EXAMS not in trained.card.limits
 
@@ -84,7 +102,8 @@ def test_the_model_recognises_polyps_of_new_patients(trained):
 def test_out_of_fold_scores_are_written_for_every_frame(trained):
     rows = scores_of(trained)
     assert len(rows) == PATIENTS * FRAMES
-    assert set(rows[0]) == {"exam", "head", "frame", "file", "time_s", "source", "score"}
+    assert set(rows[0]) == {"exam", "head", "frame", "file", "time_s", "source", "score", "leak"}
+    assert not any(row["leak"] for row in rows)
     assert all(0 < float(row["score"]) < 1 for row in rows)
     assert trained.scores.name == "model.scores.csv"
     assert trained.splits.name == "model.folds.csv"
@@ -117,9 +136,10 @@ def test_a_frame_is_scored_by_another_model_than_the_final_one(trained, study):
 
 
 def test_the_same_work_is_not_done_again(trained, study, work, tmp_path, monkeypatch):
+    (tmp_path / "again").mkdir()
     first = run(study, tmp_path / "model.onnx", work=work)
     monkeypatch.setattr(module, "_logits", lambda *_: pytest.fail("a fold was fitted again"))
-    again = run(study, tmp_path / "model.onnx", work=work)
+    again = run(study, tmp_path / "again" / "model.onnx", work=work)
     assert first.path.read_bytes() == trained.path.read_bytes()
     assert again.card == first.card
 
@@ -158,8 +178,8 @@ def test_a_killed_training_continues_to_the_same_bits(trained, study, tmp_path):
             if line.startswith("Fold 3"):
                 process.send_signal(signal.SIGKILL)
                 break
-    fits = sorted(path.name for path in (tmp_path / "model.onnx.work/fits").rglob("*.npz"))
-    assert fits[:2] == ["fold-1.npz", "fold-2.npz"]
+    fits = sorted(path.name for path in (tmp_path / "model.onnx.work/fits").rglob("fold-*"))
+    assert fits[:2] == ["fold-1.npy", "fold-2.npy"]
     assert not out.exists()
     told = []
     outcome = run(study, out, progress=lambda what, done, total: told.append(what))
@@ -173,10 +193,54 @@ def test_a_folder_in_use_is_refused(study, work, tmp_path):
         run(study, tmp_path / "model.onnx", work=work)
 
 
-def test_earlier_work_is_removed_on_demand(trained, study, work, tmp_path):
+def test_a_model_is_not_replaced_unless_that_is_wanted(trained, study, work, tmp_path):
+    (tmp_path / "model.onnx").write_bytes(trained.path.read_bytes())
     (work / "inputs" / "old").mkdir()
-    run(study, tmp_path / "model.onnx", work=work, overwrite=True)
+    with pytest.raises(OccupiedError, match=r"model\.onnx exists"):
+        run(study, tmp_path / "model.onnx", work=work)
+    run(study, tmp_path / "model.onnx", work=work, folds=3, overwrite=True)
     assert not (work / "inputs" / "old").exists()
+    assert (tmp_path / "model.onnx").read_bytes() != trained.path.read_bytes()
+
+
+def test_other_folds_of_the_user_are_kept(trained, study, work, tmp_path):
+    path = tmp_path / "model.folds.csv"
+    path.write_text(trained.splits.read_text())
+    with pytest.raises(OccupiedError, match="other folds"):
+        run(study, tmp_path / "model.onnx", work=work, folds=3)
+    assert path.read_text() == trained.splits.read_text()
+    assert run(study, tmp_path / "model.onnx", work=work).scores.exists()
+
+
+def test_scores_of_leaking_folds_carry_the_mark(study, work, tmp_path):
+    splits = tmp_path / "splits.csv"
+    lines = ["exam,file,part"]
+    for patient in range(PATIENTS):
+        lines += [
+            f"exam{patient},frame{number}.png,{1 + (patient + (patient == 1) * (number > 9)) % 4}"
+            for number in range(FRAMES)
+        ]
+    splits.write_text("\n".join(lines) + "\n")
+    options: dict[str, Any] = {"work": work, "splits": splits, "folds": None}
+    with pytest.raises(LeakError, match=r"leaky\.leaks\.csv"):
+        run(study, tmp_path / "leaky.onnx", **options)
+    outcome = run(study, tmp_path / "leaky.onnx", **options, allow_leaks=True)
+    rows = scores_of(outcome)
+    assert {row["exam"] for row in rows if row["leak"] == "patient"} == {"exam1"}
+    with pytest.raises(LeakError, match="20 scores"):
+        evaluate(outcome.scores, study.labels, bootstrap_samples=100)
+
+
+def test_one_image_of_another_size_does_not_widen_the_range_of_inputs(tmp_path):
+    exams = write_study(tmp_path / "exams")
+    pixels = study_frame(FRAMES, polyp=True)
+    Image.fromarray(pixels.repeat(4, 0).repeat(4, 1)).save(exams / "exam1" / "frame0.png")
+    screen(exams, tmp_path / "results", workers=1)
+    labels = write_study_labels(tmp_path / "labels.csv")
+    frames = read_frames(tmp_path / "results", labels, folds=4)
+    assert len(np.unique(frames.diameter)) == 2
+    low, high = quantiles(frames)["field"]
+    assert low == high == np.median(frames.diameter)
 
 
 @pytest.mark.parametrize(

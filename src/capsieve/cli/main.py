@@ -59,6 +59,7 @@ _COMMANDS = {
         "phantom": "Render synthetic exams with ground truth.",
     },
 }
+_LEAST_MEMORY = 1_500_000_000  # bytes of address space; most of it is never used
 _NAMES = [name for commands in _COMMANDS.values() for name in commands]
 
 
@@ -101,9 +102,27 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            _check_memory_limit()
             return super().invoke(ctx)
         except CapsieveError as error:
             raise _Failure(" ".join(str(error).split())) from error
+        except MemoryError as error:
+            raise _Failure(
+                "the memory that this process may use is full; raise its limit, or use fewer "
+                "workers or smaller files"
+            ) from error
+
+
+def _check_memory_limit() -> None:
+    """Refuse a limit that makes libraries crash, or wait for ever, when they are imported."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
+        raise _Failure(
+            f"the memory of this process is limited to {limit / 1e9:.1f} GB (ulimit -v), but "
+            f"capsieve needs {_LEAST_MEMORY / 1e9:.1f} GB of address space; raise the limit"
+        )
 
 
 @click.group(

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from capsieve.learned.model_file import ModelFile
     from capsieve.result_table import Table
 
-__all__ = ["command", "metrics_table"]
-
 SCHEMA = 2
 """Version of the JSON object; it grows when a name in it changes its meaning."""
 
@@ -43,12 +41,15 @@ def show(file: str, as_json: bool) -> None:
     from capsieve.errors import CapsieveError
     from capsieve.learned.detector import SHIPPED
     from capsieve.learned.model_file import read_model
-    from capsieve.learned.runtime import Runner
+    from capsieve.learned.runtime import runner
+    from capsieve.learned.trial import try_model
 
     model = read_model(SHIPPED if file == "learned" else Path(file))
     problem = ""
     try:
-        Runner(model.content, model.spec, name=str(model.path))
+        if model.path != SHIPPED:
+            try_model(model.path, model.sha256, model.spec)
+        runner(model.path, model.sha256, model.spec)
     except CapsieveError as error:
         problem = str(error)
     if not as_json:
@@ -115,9 +116,9 @@ def _spec_table(model: "ModelFile") -> "Table":
 def _card_tables(card: "ModelCard") -> "list[Table]":
     from capsieve.result_table import Column, Table
 
-    kept = "It is unknown which frames were kept apart."
-    if card.kept_apart:
-        kept = f"Never on both sides of a split: {card.kept_apart} ({card.group_count:,})."
+    grouping = "It is unknown by what the frames were grouped."
+    if card.grouped_by:
+        grouping = f"Never on both sides of a split: {card.grouped_by} ({card.group_count:,})."
     columns = (
         Column("name", "Data"),
         Column("licence", "Licence"),
@@ -135,7 +136,7 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
     reference = f"1 and 99 % quantiles of {card.range.reference}."
     hashes = {name: text or "unknown" for name, text in card.hashes.to_dict().items()}
     found = [
-        Table("data", "Training data", columns, tuple(rows), kept),
+        Table("data", "Training data", columns, tuple(rows), grouping),
         metrics_table(card),
         _pairs("settings", "Settings of the training", card.settings),
         _pairs("range", "Range of inputs", _ranges(card.quantiles), reference),
@@ -146,15 +147,15 @@ def _card_tables(card: "ModelCard") -> "list[Table]":
 
 
 def metrics_table(card: "ModelCard") -> "Table":
-    """Return the figures of a card."""
+    """Return the metrics of a card."""
     from capsieve.result_table import Column, Table
 
     return Table(
         "metrics",
-        f"Performance ({card.judged})",
+        f"Performance ({card.evaluation})",
         (
             Column("source", "Source"),
-            Column("what", "Figure"),
+            Column("what", "Metric"),
             Column("value", "Value", "number", 3),
             Column("low", "95 % from", "number", 3),
             Column("high", "to", "number", 3),

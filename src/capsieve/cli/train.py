@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from capsieve.training.folds import Progress
     from capsieve.training.run import TrainingOutcome
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve screen exams/ -o results

@@ -13,6 +13,7 @@ from capsieve._version import __version__
 from capsieve.atomic_write import check_replaceable, write_json
 from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError, file_errors
+from capsieve.evaluation.leaks import LEAKS_FILE
 from capsieve.evaluation.results import (
     LabelledResults,
     radius_warnings,
@@ -145,7 +146,8 @@ def calibrate(
     options = replace(options, **changes)
     if out is not None and any((*Path(out).glob(RECORD), *Path(out).glob(f"*/{RECORD}"))):
         raise FileError(f"{out} contains results of capsieve screen; give another folder")
-    read = read_results(results, labels, options)
+    leaks_file = None if out is None else Path(out) / LEAKS_FILE
+    read = read_results(results, labels, options, leaks_file=leaks_file)
     lists = read.rules and all(each.is_list for each in read.rules)
     rule = options.rule or ("share" if lists else "threshold")
     frames = read.frames

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError
+from capsieve.evaluation.leaks import LEAKS_FILE
 from capsieve.evaluation.localisation import localise
 from capsieve.evaluation.results import (
     LabelledResults,
@@ -98,7 +99,8 @@ def evaluate(
         A table or the folder of a known data set, see :func:`capsieve.read_labels`; or a data frame
         or dict of arrays.
     out
-        Folder for report.html, metrics.json, tables/ and figures/; by default nothing is written.
+        Folder for report.html, metrics.json, tables/ and figures/, and if there are leaks for
+        leaks.csv with their frames; by default nothing is written.
     options
         What to evaluate, how labels are read and frames divided, and the bootstrap. The report
         names leaks that are allowed.
@@ -144,9 +146,10 @@ def evaluate(
         from capsieve.report.evaluation import check_folder
 
         check_folder(out)
+    leaks_file = None if out is None else Path(out) / LEAKS_FILE
     reading, statistics, writing = STAGES
     progress(reading)
-    read = read_results(results, labels, options)
+    read = read_results(results, labels, options, leaks_file=leaks_file)
     others = None if baseline is None else read_scores(baseline, first_frame=options.first_frame)
     outlines = None if regions is None else read_outlines(regions, polyp_class=polyp_class)
     settings = {

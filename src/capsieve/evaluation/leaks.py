@@ -1,32 +1,32 @@
 """Leaks: what the parts of a split must not share, and frames that trained the model.
 
 A patient, a frame or nearly the same image in training and test makes a detector look better than
-it is. Every leak is named, and stops the evaluation unless it is allowed.
+it is. Every leak is named, and stops the evaluation unless it is allowed; a CSV lists all frames.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import csv
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.errors import CapsieveError, LeakError
+from capsieve.atomic_write import atomic_write, check_replaceable
+from capsieve.errors import CapsieveError, LeakError, file_errors
 from capsieve.frame_table import Coded, LabelledFrames
-from capsieve.phash import BITS, NEAR_DUPLICATE_BITS
+from capsieve.phash import (
+    BITS,
+    FIELD_NEAR_DUPLICATE_BITS,
+    NEAR_DUPLICATE_BITS,
+    PixelHashes,
+    near_duplicates,
+)
 from capsieve.plurals import number_of
 
-__all__ = [
-    "Leak",
-    "PixelHashes",
-    "check_leaks",
-    "find_leaks",
-    "near_duplicates",
-    "read_training_phashes",
-    "training_leak",
-]
+LEAKS_FILE = "leaks.csv"
+LEAK_COLUMNS = ("leak", "exam", "head", "frame", "file", "part", "shared")
 
 _EXAMPLES = 3
 _FORWARD = (
@@ -35,49 +35,97 @@ _FORWARD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Leak:
-    """Something that parts of a split share, or that is counted twice; `stops` or a warning.
+    """Something that parts of a split share, or that is counted twice.
 
-    `kind` is "patient", "group" (a block or exam of unknown patient), "frame" (listed in two
-    parts), "pixels" (equal images), "near-duplicate" or "training" (the model was trained on it);
-    and of warnings "polyp" (its frames are in two parts) or "twice" (an image in two exams, or a
-    featureless one in two parts).
+    Attributes
+    ----------
+    kind
+        "patient", "group" (a block or exam of unknown patient), "frame" (listed in two parts),
+        "pixels" (equal images), "near-duplicate", "training" (the model was trained on it) or
+        "scores" (a leak that was allowed when the scores were made); and of warnings "polyp" (its
+        frames are in two parts) or "twice" (an image in two exams, or a featureless one in two
+        parts).
+    text
+        Message with the number of shared things and the first examples.
+    count
+        Number of patients, groups, polyps, images or frames that are shared.
+    rows
+        The frames concerned.
+    shared
+        For each of these frames what it shares: a name, or the frame that has the same image.
+    stops
+        Whether it stops the evaluation; otherwise it is a warning.
     """
 
     kind: str
     text: str
     count: int
+    rows: NDArray[np.int64]
+    shared: Sequence[str]
     stops: bool = True
 
 
-class PixelHashes(NamedTuple):
-    """Hashes of the images of all frames.
-
-    `pixels` is a code per frame, equal for equal frame hashes, -1 if the frame was not decoded.
-    `phash` has rows of 32 bytes; frames that were not decoded and featureless ones have none.
-    """
-
-    pixels: NDArray[np.int64]
-    phash: NDArray[np.uint8]
-    has_phash: NDArray[np.bool_]
-
-
-def check_leaks(leaks: Iterable[Leak], *, allow: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def check_leaks(
+    leaks: Iterable[Leak], frames: LabelledFrames, *, allow: bool, file: Path | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the sentences of the leaks that were allowed, and those of warnings.
+
+    The frames of all leaks that stop an evaluation are written to `file`; without such leaks, an
+    earlier file is removed.
 
     Raises
     ------
     LeakError
         There are leaks, and they are not allowed; the message names all of them.
+    FileError
+        The file cannot be written, or was not written by capsieve.
     """
     leaks = tuple(leaks)
-    stopping = tuple(leak.text for leak in leaks if leak.stops)
+    stopping = tuple(leak for leak in leaks if leak.stops)
+    texts = tuple(leak.text for leak in stopping)
+    if file is not None:
+        _write_leaks(file, stopping, frames)
     if stopping and not allow:
-        trained = any(leak.kind == "training" for leak in leaks)
-        advice = "evaluate other frames" if trained else "make another split with capsieve splits"
-        raise LeakError(f"{' '.join(stopping)} {_FORWARD.format(advice)}")
-    return stopping, tuple(leak.text for leak in leaks if not leak.stops)
+        kinds = {leak.kind for leak in stopping}
+        advice = "make another split with capsieve splits"
+        if kinds & {"training", "scores"}:
+            advice = "evaluate other frames"
+        listed = "" if file is None else f"{file} lists all of these frames. "
+        raise LeakError(f"{' '.join(texts)} {listed}{_FORWARD.format(advice)}")
+    return texts, tuple(leak.text for leak in leaks if not leak.stops)
+
+
+def leak_kinds(leaks: Iterable[Leak], count: int) -> NDArray[np.object_]:
+    """Return for each of the frames the kinds of leaks that stop an evaluation, or ""."""
+    kinds: list[list[str]] = [[] for _ in range(count)]
+    for leak in leaks:
+        for row in np.unique(leak.rows).tolist() if leak.stops else ():
+            kinds[row].append(leak.kind)
+    return np.array([" ".join(each) for each in kinds], object)
+
+
+def _write_leaks(file: Path, leaks: Sequence[Leak], frames: LabelledFrames) -> None:
+    if not leaks:
+        with file_errors("remove", file):
+            if file.exists() and file.read_bytes().startswith(",".join(LEAK_COLUMNS).encode()):
+                file.unlink()
+        return
+    check_replaceable(file, columns=LEAK_COLUMNS)
+    with file_errors("create", file.parent):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        atomic_write(file) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as opened,
+    ):
+        writer = csv.writer(opened, lineterminator="\n")
+        writer.writerow(LEAK_COLUMNS)
+        for leak in leaks:
+            for row, shared in zip(leak.rows.tolist(), leak.shared, strict=True):
+                name = "" if frames.file is None else frames.file[row] or ""
+                key = frames.exam[row], frames.head[row], frames.frame[row]
+                writer.writerow([leak.kind, *key, name, frames.part[row] or "", shared])
 
 
 def find_leaks(
@@ -95,31 +143,43 @@ def find_leaks(
     used = frames.labelled
     part = np.where(used, frames.part.code, -1)
     twice = np.asarray(in_two_parts, np.int64)
-    found = [*_shared_names(frames, part), *_listed_twice(frames, twice[used[twice]])]
+    leaks = [*_shared_names(frames, part), *_listed_twice(frames, twice[used[twice]])]
     if hashes is not None:
         pixels = np.where(used, hashes.pixels, -1)
         across = _in_several(pixels, part)
-        found += _equal_pixels(frames, pixels, part, across, ~hashes.has_phash)
-        # Images with equal pixels have been named.
-        others = (part >= 0) & hashes.has_phash & ~np.isin(pixels, across)
-        found += _near_duplicates_across(frames, np.where(others, part, -1), hashes.phash)
-    return tuple(found)
+        leaks += _equal_pixels(frames, pixels, part, across, hashes.featureless)
+        others = (part >= 0) & ~np.isin(pixels, across)  # images with equal pixels have been named
+        leaks += _near_duplicates_across(frames, np.where(others, part, -1), hashes.phash)
+    return tuple(leaks)
 
 
 def training_leak(
     frames: LabelledFrames, hashes: PixelHashes, trained: NDArray[np.uint8]
 ) -> list[Leak]:
     """Return the labelled frames that a model was trained on, by the hashes of those."""
-    rows = np.flatnonzero(frames.labelled & hashes.has_phash)
-    match, _ = near_duplicates(hashes.phash[rows], trained)
-    known = rows[match >= 0]
-    if not len(known):
+    labelled = np.flatnonzero(frames.labelled)
+    match, _ = near_duplicates(hashes.phash[labelled], trained)
+    rows = labelled[match >= 0]
+    if not len(rows):
         return []
     text = (
-        f"The model was trained on {len(known):,} of the {int(frames.labelled.sum()):,} labelled "
-        f"frames (or near-duplicates of them): {_listed_frames(frames, known)}."
+        f"The model was trained on {len(rows):,} of the {len(labelled):,} labelled frames (or "
+        f"near-duplicates of them): {_listed_frames(frames, rows)}."
     )
-    return [Leak("training", text, len(known))]
+    return [Leak("training", text, len(rows), rows, [""] * len(rows))]
+
+
+def allowed_earlier(frames: LabelledFrames, marks: Sequence[str | None]) -> list[Leak]:
+    """Return the labelled frames whose scores carry the mark of a leak that was allowed."""
+    marked = np.array([bool(mark) for mark in marks], bool)
+    rows = np.flatnonzero(frames.labelled & marked)
+    if not len(rows):
+        return []
+    text = (
+        f"{number_of(len(rows), 'score')} {_is(len(rows))} marked as made with leaks that were "
+        f"allowed: {_listed_frames(frames, rows)}."
+    )
+    return [Leak("scores", text, len(rows), rows, [marks[row] or "" for row in rows.tolist()])]
 
 
 def read_training_phashes(
@@ -156,63 +216,6 @@ def read_training_phashes(
     )
 
 
-def near_duplicates(
-    a: NDArray[np.uint8], b: NDArray[np.uint8], *, limit: int = NEAR_DUPLICATE_BITS
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Compare every perceptual hash of `a` with every one of `b`.
-
-    50,000 against 50,000 take about a second.
-
-    Returns
-    -------
-    match
-        For each row of `a` the first row of `b` that differs in at most `limit` bits, or -1.
-    matched
-        For each row of `b` whether a row of `a` matches.
-    """
-    for hashes in (a, b):
-        if hashes.ndim != 2 or hashes.shape[1] != BITS // 8 or hashes.dtype != np.uint8:
-            raise ValueError(
-                f"hashes are rows of {BITS // 8} bytes, not {hashes.dtype} {hashes.shape}"
-            )
-    if not len(a) or not len(b):
-        return np.full(len(a), -1, np.int64), np.zeros(len(b), np.bool_)
-    words = [np.ascontiguousarray(hashes).view(np.uint64) for hashes in (a, b)]
-    return _compiled_comparison()(*words, np.uint64(limit))
-
-
-@cache
-def _compiled_comparison() -> Callable[..., Any]:
-    from capsieve.compiling import compiled  # here, because numba is slow to import
-
-    return compiled(_compare_all)
-
-
-def _compare_all(a, b, limit):
-    match = np.full(len(a), -1, np.int64)
-    matched = np.zeros(len(b), np.bool_)
-    one, two, four, top = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
-    pairs, nibbles = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-    octets, sums = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-    for i in range(len(a)):
-        for j in range(len(b)):
-            differing = np.uint64(0)
-            for k in (0, 2):  # the first two words are nearly always enough
-                for word in (a[i, k] ^ b[j, k], a[i, k + 1] ^ b[j, k + 1]):
-                    # LLVM recognises this as one instruction that counts bits (popcnt).
-                    bits = word - ((word >> one) & pairs)
-                    bits = (bits & nibbles) + ((bits >> two) & nibbles)
-                    bits = (bits + (bits >> four)) & octets
-                    differing += (bits * sums) >> top
-                if differing > limit:
-                    break
-            if differing <= limit:
-                matched[j] = True
-                if match[i] < 0:
-                    match[i] = j
-    return match, matched
-
-
 def _shared_names(frames: LabelledFrames, part: NDArray[np.integer]) -> list[Leak]:
     """Return patients, and groups of unknown patients, in more than one part; as warnings, polyps.
 
@@ -241,24 +244,27 @@ def _shared(
     *,
     stops: bool = True,
 ) -> list[Leak]:
-    shared = _in_several(names.code, part)
-    if not len(shared):
+    codes = _in_several(names.code, part)
+    if not len(codes):
         return []
     examples: list[str] = []
-    for code in shared[:_EXAMPLES].tolist():
+    for code in codes[:_EXAMPLES].tolist():
         parts = np.unique(part[(names.code == code) & (part >= 0)])
         listed = ", ".join(frames.part.names[place] for place in parts)
         examples.append(f"{names.names[code]} ({listed})")
-    count = len(shared)
-    what = f"{number_of(count, kind)} {_is(count)} in more than one part"
-    return [Leak(kind, f"{what}: {_listed(examples, count)}.", count, stops)]
+    count = len(codes)
+    text = f"{number_of(count, kind)} {_is(count)} in more than one part"
+    rows = np.flatnonzero(np.isin(names.code, codes) & (part >= 0))
+    shared = [names.names[code] for code in names.code[rows].tolist()]
+    return [Leak(kind, f"{text}: {_listed(examples, count)}.", count, rows, shared, stops)]
 
 
 def _listed_twice(frames: LabelledFrames, rows: NDArray[np.int64]) -> list[Leak]:
     if not len(rows):
         return []
-    what = f"{number_of(len(rows), 'frame')} {_is(len(rows))} listed in more than one part"
-    return [Leak("frame", f"{what}: {_listed_frames(frames, rows)}.", len(rows))]
+    text = f"{number_of(len(rows), 'frame')} {_is(len(rows))} listed in more than one part"
+    names = _listed_frames(frames, rows)
+    return [Leak("frame", f"{text}: {names}.", len(rows), rows, [""] * len(rows))]
 
 
 def _equal_pixels(
@@ -278,49 +284,58 @@ def _equal_pixels(
     alike = "in more than one part"
     once_more = "in more than one exam, and count each time"
     black = f"{alike}, but featureless, which is not a leak"
-    found: list[Leak] = []
+    leaks: list[Leak] = []
     for kind, codes, label, where in (
         ("pixels", np.setdiff1d(across, empty), part, alike),
         ("twice", np.setdiff1d(in_exams, empty), exam, once_more),
         ("twice", np.intersect1d(across, empty), part, black),
     ):
-        shown = []
-        for code in codes[:_EXAMPLES]:  # the first frame with each of the first two labels
-            rows = np.flatnonzero((pixels == code) & (label >= 0))
-            _, places = np.unique(label[rows], return_index=True)
-            shown.append(" and ".join(_name(frames, row) for row in rows[np.sort(places)[:2]]))
-        if shown:
-            what = f"{number_of(len(codes), 'image')} ({_listed(shown, len(codes))})"
-            text = f"{what} {_is(len(codes))} {where}."
-            found.append(Leak(kind, text, len(codes), stops=kind == "pixels"))
-    return found
+        if not len(codes):
+            continue
+        rows = np.flatnonzero(np.isin(pixels, codes) & (label >= 0))
+        rows = rows[np.argsort(pixels[rows], kind="stable")]
+        # With each image: its first frame, and the first one in another part or exam.
+        pairs: list[tuple[Any, Any]] = []
+        shared: list[str] = []
+        for same in np.split(rows, np.flatnonzero(np.diff(pixels[rows])) + 1):
+            other = same[label[same] != label[same[0]]][0]
+            pairs.append((same[0], other))
+            names = _name(frames, same[0]), _name(frames, other)
+            shared += [names[int(label[row] == label[same[0]])] for row in same]
+        shown = [" and ".join(_name(frames, row) for row in pair) for pair in pairs[:_EXAMPLES]]
+        images = f"{number_of(len(codes), 'image')} ({_listed(shown, len(codes))})"
+        text = f"{images} {_is(len(codes))} {where}."
+        leaks.append(Leak(kind, text, len(codes), rows, shared, stops=kind == "pixels"))
+    return leaks
 
 
 def _near_duplicates_across(
     frames: LabelledFrames, part: NDArray[np.integer], phash: NDArray[np.uint8]
 ) -> list[Leak]:
-    first, second = np.empty(0, np.int64), np.empty(0, np.int64)
-    concerned = np.zeros(len(part), bool)
-    for one in np.unique(part[part >= 0])[:-1]:  # each with all later ones
-        here, later = np.flatnonzero(part == one), np.flatnonzero(part > one)
+    partner = np.full(len(part), -1, np.int64)
+    pairs: dict[int, int] = {}
+    for code in np.unique(part[part >= 0])[:-1]:  # each with all later ones
+        here, later = np.flatnonzero(part == code), np.flatnonzero(part > code)
         match, matched = near_duplicates(phash[here], phash[later])
-        found = match >= 0
-        concerned[here[found]] = concerned[later[matched]] = True
-        first = np.concatenate([first, here[found]])
-        second = np.concatenate([second, later[match[found]]])
-    if not len(first):
+        first, second = here[match >= 0], later[matched]
+        pairs |= dict(zip(first.tolist(), later[match[match >= 0]].tolist(), strict=True))
+        partner[first] = later[match[match >= 0]]
+        back, _ = near_duplicates(phash[second], phash[first])
+        partner[second[back >= 0]] = first[back[back >= 0]]
+    rows = np.flatnonzero(partner >= 0)
+    if not len(rows):
         return []
-    rows, shown = np.unique(first, return_index=True)
     examples = [
-        " and ".join(_name(frames, row) for row in sorted((first[place], second[place])))
-        for place in shown[:_EXAMPLES]
+        " and ".join(_name(frames, row) for row in sorted((first, pairs[first])))
+        for first in sorted(pairs)[:_EXAMPLES]
     ]
-    count = int(concerned.sum())
     text = (
-        f"{count:,} frames are near-duplicates of frames of another part (at most "
-        f"{NEAR_DUPLICATE_BITS} of {BITS} bits differ): {_listed(examples, len(rows))}."
+        f"{len(rows):,} frames are near-duplicates of frames of another part (at most "
+        f"{NEAR_DUPLICATE_BITS} of {BITS} bits differ, or {FIELD_NEAR_DUPLICATE_BITS} inside the "
+        f"field of view in any orientation): {_listed(examples, len(pairs))}."
     )
-    return [Leak("near-duplicate", text, count)]
+    shared = [_name(frames, row) for row in partner[rows]]
+    return [Leak("near-duplicate", text, len(rows), rows, shared)]
 
 
 def _in_several(code: NDArray[np.integer], label: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
+from numpy.typing import NDArray
 
 from capsieve.detectors import rule_parameter
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.leaks import (
+    allowed_earlier,
     check_leaks,
     find_leaks,
+    leak_kinds,
     read_training_phashes,
     training_leak,
 )
@@ -29,6 +32,7 @@ from capsieve.labels import (
     LabelProblem,
     LabelSet,
     Matched,
+    Splits,
     match,
     read_labels,
     read_splits,
@@ -50,7 +54,7 @@ pc: Any = pyarrow.compute  # its functions are made at run time, which pyright d
 class LabelledResults:
     """Scored frames, labels, how they fit each other, and warnings.
 
-    `leaks` are those that were allowed.
+    `leaks` are those that were allowed, and `leak` names their kinds for each frame, or "".
     """
 
     scored: ScoredFrames
@@ -59,6 +63,7 @@ class LabelledResults:
     frames: LabelledFrames
     warnings: tuple[str, ...]
     leaks: tuple[str, ...]
+    leak: NDArray[np.object_]
     calibration_frames: int = 0
     """Number of evaluated frames on which the parameters or the threshold were chosen."""
 
@@ -88,7 +93,9 @@ def read_results(
     labels: Any,
     options: InputOptions = InputOptions(),  # noqa: B008 it is immutable
     *,
+    planned: Splits | None = None,
     check_model: bool = True,
+    leaks_file: Path | None = None,
 ) -> LabelledResults:
     """Read scores, match them with labels, divide them into parts, and check for leaks.
 
@@ -101,9 +108,13 @@ def read_results(
         Labels from :func:`capsieve.read_labels`; or a path, a data frame or a dict of arrays.
     options
         The format of the labels, the parts, and whether leaks are allowed.
+    planned
+        The parts, if they are not in a file.
     check_model
         Whether frames that trained the model are a leak, and results without a score an error.
         Training does not use the scores.
+    leaks_file
+        CSV for the frames of leaks.
 
     Raises
     ------
@@ -116,7 +127,7 @@ def read_results(
     """
     if not isinstance(labels, LabelSet):
         labels = read_labels(labels, label_format=options.label_format)
-    splits = None if options.splits is None else read_splits(options.splits)
+    splits = planned if options.splits is None else read_splits(options.splits)
     scored = read_scores(results, first_frame=options.first_frame)
     if options.first_frame and scored.folders:
         raise ParameterError(
@@ -140,7 +151,9 @@ def read_results(
         trained, unknown = read_training_phashes(scored.detector, scored.models)
         if trained is not None and scored.hashes is not None:
             leaks += training_leak(frames, scored.hashes, trained)
-    allowed, leak_warnings = check_leaks(leaks, allow=options.allow_leaks)
+        if scored.leak is not None:
+            leaks += allowed_earlier(frames, scored.leak.to_pylist())
+    allowed, leak_warnings = check_leaks(leaks, frames, allow=options.allow_leaks, file=leaks_file)
     chose = scored.choice if check_model else None
     seen, optimistic = calibration_frames(frames, scored, chose)
     warnings = (
@@ -154,7 +167,8 @@ def read_results(
         *([unknown] if unknown else []),
         *leak_warnings,
     )
-    return LabelledResults(scored, labels, matched, frames, warnings, allowed, seen)
+    kinds = leak_kinds(leaks, len(frames))
+    return LabelledResults(scored, labels, matched, frames, warnings, allowed, kinds, seen)
 
 
 def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
@@ -195,7 +209,7 @@ def calibration_frames(
     hashes, texts = scored.hashes, scored.pixel_hash
     if choice is None or hashes is None or texts is None:
         return 0, ()
-    used = (frames.polyp_frames | frames.normal_frames) & hashes.has_phash
+    used = (frames.polyp_frames | frames.normal_frames) & ~hashes.featureless
     if TEST in frames.part.names:
         used &= frames.part.code == frames.part.names.index(TEST)
     chose = pc.is_in(texts, pa.array(sorted(choice.hashes), pa.string()))

@@ -1,8 +1,9 @@
 """Scores of frames, before labels: results of ``capsieve screen``, or a table of any program.
 
 A table (SCORES.csv, a data frame, a dict of arrays) has the columns exam and frame, or file, and
-score; and if known head, time_s, source, row and col. Any finite number is a score, and higher
-means polyp; an empty cell is a frame that was not scored.
+score; and if known head, time_s, source, row, col and leak (a leak that was allowed when the frame
+was scored). Any finite number is a score, and higher means polyp; an empty cell is a frame that was
+not scored.
 """
 
 import os
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from capsieve.detectors import same_scores
 from capsieve.errors import FileError
-from capsieve.evaluation.leaks import PixelHashes
 from capsieve.frame_table import Coded, FlagRule, Floats, FrameColumns, Integers, Mask
 from capsieve.labels.columns import (
     column_names,
@@ -30,7 +30,7 @@ from capsieve.labels.columns import (
 )
 from capsieve.labels.label_set import LabelSet
 from capsieve.labels.tables import RawTable, as_table, read_table
-from capsieve.phash import BITS
+from capsieve.phash import BITS, PixelHashes
 from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
@@ -54,6 +54,8 @@ class ScoredFrames:
         Known part of the path of each frame's image, or null.
     source
         Device or data set per frame, or None.
+    leak
+        For each frame the kinds of leaks that were allowed when it was scored, or null; or None.
     pixel_hash, hashes
         Frame hashes (null if a frame was not decoded), and hashes of the images to find leaks; None
         if the images are unknown.
@@ -87,6 +89,7 @@ class ScoredFrames:
     folders: tuple[Path, ...] = ()
     numbered: bool = True
     models: tuple[str, ...] = ()
+    leak: pa.Array | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -184,6 +187,7 @@ def _range(exam: NDArray[Any], number: NDArray[Any], count: int) -> tuple[Intege
 
 # Results of capsieve screen.
 
+_PHASHES = ("phash", "field_phash")
 _LARGEST = {"head": 99, "frame": 10**12}
 _SHOWN = 5
 
@@ -192,9 +196,9 @@ def _read_exams(out: Path) -> ScoredFrames:
     """Read results of one detector with one set of parameters."""
     exams = [Exam(folder) for folder in exam_folders(out)]
     _check_exams(exams, out)
-    tables = [exam.columns(*COLUMNS, "pixel_hash", "phash") for exam in exams]
+    tables = [exam.columns(*COLUMNS, "pixel_hash", *_PHASHES) for exam in exams]
     table = pa.concat_tables(tables)
-    pixel_hash, phash = whole_column(table["pixel_hash"]), whole_column(table["phash"])
+    pixel_hash = whole_column(table["pixel_hash"])
     names = [exam.record["exam"] for exam in exams]
     record = exams[0].record
     return ScoredFrames(
@@ -203,7 +207,7 @@ def _read_exams(out: Path) -> ScoredFrames:
         path=pa.concat_arrays([_paths(*each) for each in zip(exams, tables, strict=True)]),
         source=None,
         pixel_hash=pixel_hash,
-        hashes=_hashes(pixel_hash, phash),
+        hashes=_hashes(pixel_hash, [whole_column(table[name]) for name in _PHASHES]),
         detector=record["detector"],
         parameters=record["parameters"],
         rules=tuple(exam.rule for exam in exams),
@@ -248,16 +252,17 @@ def _paths(exam: Exam, table: pa.Table) -> pa.Array:
     return compute.binary_join_element_wise(of_head, whole_column(table["file"]), "/")
 
 
-def _hashes(pixel_hash: pa.Array, phash: pa.Array) -> PixelHashes:
+def _hashes(pixel_hash: pa.Array, columns: Sequence[pa.Array]) -> PixelHashes:
     codes = pixel_hash.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
-    has_phash = phash.is_valid().to_numpy(zero_copy_only=False)
-    hashes = np.zeros((len(phash), BITS // 8), np.uint8)
-    known = phash.drop_null()
-    if len(known):
-        content = np.frombuffer(known.buffers()[1], np.uint8)  # no nulls: rows without gaps
-        first = known.offset * (BITS // 8)
-        hashes[has_phash] = content[first : first + known.nbytes].reshape(-1, BITS // 8)
-    return PixelHashes(codes, hashes, has_phash)
+    phash = np.zeros((len(pixel_hash), len(columns), BITS // 8), np.uint8)
+    for kind, column in enumerate(columns):
+        known = column.drop_null()
+        if len(known):
+            content = np.frombuffer(known.buffers()[1], np.uint8)  # no nulls: rows without gaps
+            first = known.offset * (BITS // 8)
+            rows = content[first : first + known.nbytes].reshape(-1, BITS // 8)
+            phash[column.is_valid().to_numpy(zero_copy_only=False), kind] = rows
+    return PixelHashes(codes, phash)
 
 
 def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
@@ -303,7 +308,7 @@ def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
 
 _COLUMNS = (
     *("exam", "head", "frame", "file", "score"),
-    *("time_s", "source", "row", "col", "radius"),
+    *("time_s", "source", "row", "col", "radius", "leak"),
 )
 
 
@@ -380,6 +385,7 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
         ),
         path=path.take(pa.array(order)),
         source=text("source").take(pa.array(order)) if "source" in names else None,
+        leak=text("leak").take(pa.array(order)) if "leak" in names else None,
         numbered=bool((given == frame).all()),
     )
 

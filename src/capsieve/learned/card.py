@@ -1,14 +1,13 @@
 """The card of a model: training data, performance on other frames, limits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Literal, Self
 
 from pydantic import model_validator
 
 from capsieve.detector import MEASURES, ReferenceRange
 from capsieve.strict_model import Strict
-
-__all__ = ["NOT_A_DEVICE", "DataSet", "Hashes", "ModelCard", "ModelMetric"]
 
 NOT_A_DEVICE = "Research software, not a medical device."
 
@@ -21,9 +20,9 @@ class DataSet(Strict, frozen=True):
     Attributes
     ----------
     name, licence, citation
-        Where they come from.
+        Name of the data set, its licence, and how to cite it.
     frames, groups, polyps
-        Their number; `polyps` counts polyps, or the runs of frames that replace them.
+        Numbers of frames, groups and polyps; if polyps are unknown, of runs of polyp frames.
     labels
         Number of frames by label.
     """
@@ -67,31 +66,37 @@ class Hashes(Strict, frozen=True):
     frames: str = ""
 
 
+def frames_hash(pixel_hashes: Iterable[str | None]) -> str:
+    """Return the SHA-256 of the sorted frame hashes of the frames that could be decoded."""
+    return sha256("\n".join(sorted(filter(None, pixel_hashes))).encode()).hexdigest()
+
+
 class ModelCard(Strict, frozen=True):
     """What a user should know about a model before trusting it.
 
     Attributes
     ----------
     name, kind, created, capsieve, seed
-        Name; "svm", "cnn", ...; day, version of capsieve and seed of the training.
+        Name of the model; its kind ("svm", "cnn", ...); day, version of capsieve and seed of the
+        training.
     data
         The training data.
-    kept_apart, group_count
-        The groups that were never divided by a split ("exams"), and their number.
-    judged
+    grouped_by, group_count
+        What no split divides ("exams"), and how many there are.
+    evaluation
         How the metrics were obtained, such as "out of fold, 5 folds".
     metrics
         Figures by source.
     settings
         Settings of the training.
     intended_use, limits
-        In sentences.
+        Sentences about what the model is for, and what it cannot do.
     prevalence
         The share of polyp frames for which the probabilities are calibrated; None if they are not.
     hashes
-        Of labels and frames.
+        SHA-256 of labels and frames.
     reference
-        Name of the exams that `quantiles` describe.
+        Name of the frames that `quantiles` describe.
     quantiles
         The 1 and 99 % quantiles of :data:`capsieve.detector.MEASURES` over the training frames.
     usual_values
@@ -107,9 +112,9 @@ class ModelCard(Strict, frozen=True):
     capsieve: str
     seed: int
     data: tuple[DataSet, ...] = ()
-    kept_apart: str = ""
+    grouped_by: str = ""
     group_count: int = 0
-    judged: str = "out of fold"
+    evaluation: str = "out of fold"
     metrics: tuple[ModelMetric, ...] = ()
     settings: Mapping[str, str | float | int | bool] = {}
     intended_use: str = ""
@@ -119,7 +124,7 @@ class ModelCard(Strict, frozen=True):
     reference: str = ""
     quantiles: Mapping[str, Range] = {}
     usual_values: Mapping[str, Range] = {}
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
 
     @model_validator(mode="after")
     def _check(self) -> Self:

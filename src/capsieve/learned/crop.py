@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from capsieve.frames import FieldOfView, Placement, ShapeName, checked_field_of_view
 from capsieve.paper.kernels import pixels as kernels
 
-__all__ = ["CROP_VERSION", "MARGIN", "crop", "crop_placement", "visible"]
-
 CROP_VERSION = 1
 """Raised with any change of a crop's pixels: stored crops of another version are not used."""
 

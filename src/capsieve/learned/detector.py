@@ -16,6 +16,7 @@ from capsieve.learned.evidence import map_on_frame, map_placement, peak
 from capsieve.learned.model_file import read_model
 from capsieve.learned.runtime import BATCH, Answer, Inputs, Runner, runner
 from capsieve.learned.spec import ModelSpec
+from capsieve.learned.trial import try_model
 from capsieve.results import Evidence, FrameResult, Property, Spot
 
 SHIPPED = Path(__file__).with_name("shipped.onnx")
@@ -39,9 +40,9 @@ class LearnedDetector:
         "learned" for the shipped model, otherwise the absolute path: a worker that loads it by
         name may run in another folder.
     path, sha256
-        The file and its hash.
+        Path of the model file, and the hash of its content.
     spec
-        How it is run.
+        How the model is run.
     reference
         The range of inputs that it was trained on; empty if it is unknown.
     usual_values
@@ -133,8 +134,8 @@ class LearnedDetector:
                 prepared.append(self._prepare(frame, field_of_view))
             except FrameError as error:
                 prepared.append(error)
-        ready = [each.inputs for each in prepared if not isinstance(each, FrameError)]
-        answers = iter(self._runner().run(ready))
+        inputs = [each.inputs for each in prepared if not isinstance(each, FrameError)]
+        answers = iter(self._runner().run(inputs))
         return [
             each if isinstance(each, FrameError) else self._result(each, next(answers))
             for each in prepared
@@ -211,7 +212,7 @@ def _properties(
     except FrameError:
         return ()
     return tuple(
-        Property(each.name, each.words, each.unit, value, *usual_values[each.name])
+        Property(each.name, each.description, each.unit, value, *usual_values[each.name])
         for each, value in zip(FEATURES, values, strict=True)
         if each.name in usual_values
     )
@@ -261,5 +262,7 @@ def _detector(name: str, path: Path, provider: str) -> LearnedDetector:
         usual_values={} if not card else card.usual_values,
         provider=provider,
     )
+    if name != _SHIPPED_NAME:
+        try_model(detector.path, detector.sha256, detector.spec)
     runner(detector.path, detector.sha256, detector.spec, provider)
     return detector

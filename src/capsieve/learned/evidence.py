@@ -10,8 +10,6 @@ from capsieve.frames import FieldOfView, Placement
 from capsieve.learned.crop import visible
 from capsieve.results import Spot
 
-__all__ = ["map_on_frame", "map_placement", "peak"]
-
 
 def map_placement(crop: Placement, rows: int, cols: int) -> Placement:
     """Return the place of a map's cells on the frame: the map covers the crop."""

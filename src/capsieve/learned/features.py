@@ -27,8 +27,6 @@ from capsieve.paper.working_frame import resample
 from capsieve.parameters import Parameters
 from capsieve.results import Feature, FrameResult
 
-__all__ = ["FEATURES", "NAMES", "VERSION", "FeatureDescription", "FrameFeatures", "frame_features"]
-
 VERSION = 2
 """Raised with any change of a value or of the order: a model states the version it uses."""
 
@@ -38,7 +36,7 @@ class FeatureDescription(NamedTuple):
 
     name: str
     unit: str
-    words: str
+    description: str
 
 
 _SCALES = {"small": (3.5, 15.0, 0.5), "middle": (7.0, 30.0, 1.0), "large": (10.0, 43.0, 1.43)}
@@ -94,10 +92,10 @@ _OTHERS = (
 FEATURES: tuple[FeatureDescription, ...] = (
     FeatureDescription("bump.texture", "levels", "Largest texture energy (the paper's T_max)."),
     *(
-        FeatureDescription(f"{group}.{what}-{scale}", unit, words.format(scale))
+        FeatureDescription(f"{group}.{what}-{scale}", unit, text.format(scale))
         for group, scales, entries in (("bump", _SCALES, _BUMP), ("dome", _DOME_SCALES, _DOME))
         for scale in scales
-        for what, unit, words in entries
+        for what, unit, text in entries
     ),
     *(FeatureDescription(*entry) for entry in _OTHERS),
 )
@@ -229,8 +227,8 @@ def _colours(pixels: NDArray[Any], grid: Placement, rows: int, cols: int) -> Pla
         grid.col_offset + 0.5 * grid.col_scale,
     )
     # Bicubic enlargement of a small source overshoots.
-    found = np.clip(resample(pixels, half).astype(np.float32), 0.0, 255.0)
-    return found if found.ndim == 3 else np.repeat(found[:, :, None], 3, axis=2)
+    image = np.clip(resample(pixels, half).astype(np.float32), 0.0, 255.0)
+    return image if image.ndim == 3 else np.repeat(image[:, :, None], 3, axis=2)
 
 
 def _bumps(planes: _Planes, rows: int, analyse: Callable[[Parameters], FrameResult]) -> list[float]:
@@ -286,13 +284,13 @@ def _domes(planes: _Planes) -> list[float]:
     surface = planes.light * np.float32(100.0)
     area = max(np.count_nonzero(planes.mask), 1)
     values: list[float] = []
-    for found in find_domes(surface, planes.mask, Constants(scales=tuple(_DOME_SCALES.values()))):
-        best = found.best
+    for domes in find_domes(surface, planes.mask, Constants(scales=tuple(_DOME_SCALES.values()))):
+        best = domes.best
         if best is None:
-            values += [0.0, 0.0, 0.0, 0.0, 0.0, found.peak]
+            values += [0.0, 0.0, 0.0, 0.0, 0.0, domes.peak]
         else:
             size, share = best.radius / surface.shape[1], best.pixels / area
-            values += [size, best.total, share, best.shape, best.curvedness, found.peak]
+            values += [size, best.total, share, best.shape, best.curvedness, domes.peak]
     return values
 
 

@@ -24,10 +24,9 @@ from capsieve.user_files import read_bytes, read_text
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["ModelFile", "read_content", "read_model", "write_model"]
-
 _SPEC, _CARD, _CHECKSUM = "capsieve.spec", "capsieve.card", "capsieve.sha256"
 _PHASHES = "capsieve.training_phashes"
+_PHASH = (2, BITS // 8)
 _LARGEST = 1_000_000_000  # bytes; the limit of Protocol Buffers is 2 GB
 _LARGEST_TOML = 1_000_000
 _STANDARD = ("", "ai.onnx", "ai.onnx.ml")
@@ -49,16 +48,17 @@ class ModelFile:
     Attributes
     ----------
     path
-        Absolute.
+        Absolute path of the file.
     content, sha256
-        Its bytes, and their hash.
+        Bytes of the file, and their hash.
     spec
-        How it is run.
+        How the model is run.
     card
-        None for a file that capsieve did not write.
+        What a user should know about the model; None for a file that capsieve did not write.
     training_phashes
-        Perceptual hashes of the training frames, N x 32 bytes, so that they are recognised in test
-        data; N is 0 if they are unknown.
+        Perceptual hashes of the training frames, N x 2 x 32 bytes as in
+        :class:`~capsieve.phash.PixelHashes`, so that they are recognised in test data; N is 0 if
+        they are unknown.
     """
 
     path: Path
@@ -125,7 +125,7 @@ def read_model(path: str | Path) -> ModelFile:
     model = _parsed(path, content)
     _check(path, model)
     properties = {each.key: each.value for each in model.metadata_props}
-    spec, card, phashes = None, None, np.empty((0, BITS // 8), np.uint8)
+    spec, card, phashes = None, None, np.empty((0, *_PHASH), np.uint8)
     if any(name.startswith("capsieve.") for name in properties):
         spec, card, phashes = _own(path, content, properties)
     else:
@@ -251,7 +251,7 @@ def _own(
         spec = ModelSpec.from_json(properties.get(_SPEC, ""))
         card = ModelCard.from_json(properties.get(_CARD, ""))
         phashes = np.frombuffer(b64decode(properties.get(_PHASHES, ""), validate=True), np.uint8)
-        return spec, card, phashes.reshape(-1, BITS // 8)
+        return spec, card, phashes.reshape(-1, *_PHASH)
     except (ParameterError, ValueError) as error:
         raise FileError(
             f"{path} was written by another version of capsieve ({error}); train the model again, "

@@ -17,17 +17,6 @@ from capsieve.errors import FileError, MissingExtraError, ParameterError, Worker
 from capsieve.learned.model_file import read_content
 from capsieve.learned.spec import ImageInput, ModelSpec, Output
 
-__all__ = [
-    "BATCH",
-    "CPU_BATCH",
-    "Answer",
-    "Inputs",
-    "Runner",
-    "model_input",
-    "polyp_probability",
-    "runner",
-]
-
 BATCH = 16
 """Frames per batch on a graphics card, and frames that a detector prepares at a time."""
 
@@ -176,14 +165,14 @@ class Runner:
             feed[name] = np.ascontiguousarray(array, _TYPES[self._inputs[name].type])
         wanted = [spec.output.name, spec.output.map] if spec.output.map else [spec.output.name]
         try:
-            found = [np.asarray(each) for each in self._session.run(wanted, feed)]
+            outputs = [np.asarray(each) for each in self._session.run(wanted, feed)]
         except Exception as error:  # the exceptions of onnxruntime have no other common class
             raise _RunError(_said(error)) from error
-        for name, array in zip(wanted, found, strict=True):
+        for name, array in zip(wanted, outputs, strict=True):
             if array.shape[:1] != (len(frames),):
                 count = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
                 raise _RunError(f"the output {name!r} has the shape {array.shape} for {count}")
-        return _answers(spec, *found)
+        return _answers(spec, *outputs)
 
 
 class _RunError(Exception):
@@ -372,10 +361,10 @@ def runner(path: Path, digest: str, spec: ModelSpec, provider: str = "cpu") -> R
         content = read_content(path)
     except FileError as error:
         raise WorkerError(f"{error}; every worker needs the model at the same path") from error
-    found = sha256(content).hexdigest()
-    if found != digest:
+    present = sha256(content).hexdigest()
+    if present != digest:
         raise WorkerError(
-            f"{path} is another model (SHA-256 {found[:12]}...) than the one that was loaded "
+            f"{path} is another model (SHA-256 {present[:12]}...) than the one that was loaded "
             f"({digest[:12]}...); use the same file on every machine, and do not change it during "
             "a run"
         )

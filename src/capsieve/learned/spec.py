@@ -10,8 +10,6 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from capsieve.strict_model import Strict
 
-__all__ = ["ImageInput", "ModelSpec", "Output", "ValuesInput"]
-
 
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list | tuple) else (value,)

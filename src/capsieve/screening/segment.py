@@ -17,7 +17,7 @@ from capsieve.detector import Detector
 from capsieve.errors import CapsieveError, FrameError
 from capsieve.frame_images import eight_bits, shrink
 from capsieve.frames import FieldOfView, pixel_hash
-from capsieve.phash import phash
+from capsieve.phash import field_phash, phash
 from capsieve.results import FrameResult
 from capsieve.sources.base import Place, Segment, SourceFrame, open_source
 from capsieve.store.schema import SEGMENT
@@ -113,7 +113,7 @@ def score_frames(
         row = _origin(frame) | {"status": "undecodable", "problem": frame.problem or None}
         pixels = frame.pixels
         if pixels is not None:
-            row |= _properties(pixels) | {"batch_error": batch_error or None}
+            row |= _properties(pixels, field_of_view) | {"batch_error": batch_error or None}
             result = next(scored)
             if isinstance(result, FrameError):
                 row["problem"] = " ".join(str(result).split())
@@ -175,10 +175,11 @@ def _origin(frame: SourceFrame) -> dict[str, Any]:
     return {"file": frame.file, "packet": frame.packet, "time_s": frame.time}
 
 
-def _properties(pixels: NDArray[Any]) -> dict[str, Any]:
+def _properties(pixels: NDArray[Any], field_of_view: FieldOfView | None) -> dict[str, Any]:
     return {
         "pixel_hash": pixel_hash(pixels),
         "phash": phash(pixels),
+        "field_phash": field_phash(pixels, field_of_view),
         "status": "decoded",
         "rows": pixels.shape[0],
         "cols": pixels.shape[1],

@@ -28,6 +28,7 @@ FRAMES = pa.schema(
         ("time_s", pa.float64()),  # null if unknown
         ("pixel_hash", pa.string()),  # see capsieve.frames.pixel_hash
         ("phash", pa.binary(32)),  # see capsieve.phash; null if the frame shows too little
+        ("field_phash", pa.binary(32)),  # the same inside the field of view
         ("duplicate_of", pa.int64()),  # the earlier near-identical frame of the head, or null
         ("status", pa.string()),  # decoded | undecodable | unscreened
         ("problem", pa.string()),  # damage, or why there is no score; null if there is none

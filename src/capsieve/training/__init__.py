@@ -2,5 +2,5 @@
 
 Modules in reading order: run (`train`), data (labelled frames with groups and folds), inputs (crops
 and features), folds (weights, fits per fold, calibration), classical (svm, forest), cnn, network
-and augment (the network), card (threshold, figures, card).
+and augment (the network), card (threshold, metrics, card), store (arrays that a training keeps).
 """

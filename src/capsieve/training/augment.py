@@ -10,8 +10,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["augment", "mix_styles"]
-
 Crop = NDArray[np.uint8]
 """S x S x 3, RGB."""
 
@@ -95,8 +93,8 @@ def _recoloured(
 
 def _lit(crop: Crop, change: float, centre: NDArray[np.float64]) -> Crop:
     """Multiply by 1 + change * distance^2 from a centre (row, column); distances in half sides."""
-    place = np.linspace(-1, 1, len(crop))
-    distance = (place[:, None] - centre[0]) ** 2 + (place - centre[1]) ** 2
+    along = np.linspace(-1, 1, len(crop))
+    distance = (along[:, None] - centre[0]) ** 2 + (along - centre[1]) ** 2
     factor = np.maximum(1 + change * distance, 0).astype(np.float32)
     return np.asarray(cv2.multiply(crop, cv2.merge([factor] * 3), dtype=cv2.CV_8U), np.uint8)
 
@@ -111,8 +109,8 @@ def _compressed(crop: Crop, quality: int) -> Crop:
 @lru_cache(maxsize=64)
 def _field_of_view(size: int, radius: float, circle: bool) -> NDArray[np.uint8]:
     """Return 255 inside a circle or a square with cut corners, otherwise 0."""
-    place = np.abs(np.arange(size) - (size - 1) / 2) * 2 / size
-    rows, cols = place[:, None], place
+    offset = np.abs(np.arange(size) - (size - 1) / 2) * 2 / size
+    rows, cols = offset[:, None], offset
     if circle:
         inside = rows**2 + cols**2 <= radius**2
     else:
@@ -147,12 +145,12 @@ def mix_styles(
     .. [1] K. Zhou, Y. Yang, Y. Qiao, T. Xiang, "Domain generalization with MixStyle", ICLR 2021,
        arXiv:2104.02008.
     """
-    each = (len(features), 1, 1, 1)
+    shape = (len(features), 1, 1, 1)
     mean = features.mean((2, 3), keepdims=True)
     spread = features.std((2, 3), keepdims=True) + np.float32(_LEAST_SPREAD)
     other = rng.permutation(len(features))
-    share = rng.beta(beta, beta, each)
-    own = np.where(rng.random(each) < chance, share, 1).astype(np.float32)
+    share = rng.beta(beta, beta, shape)
+    own = np.where(rng.random(shape) < chance, share, 1).astype(np.float32)
     new_mean = own * mean + (1 - own) * mean[other]
     new_spread = own * spread + (1 - own) * spread[other]
     return (features - mean) / spread * new_spread + new_mean

@@ -1,10 +1,9 @@
-"""Threshold, figures and card of a trained model: all follow from the out-of-fold scores."""
+"""Threshold, metrics and card of a trained model: all follow from the out-of-fold scores."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -12,30 +11,27 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.errors import FileError, ParameterError
-from capsieve.frame_table import LabelledFrames
-from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric
+from capsieve.frame_table import NORMAL, OTHER, POLYP, LabelledFrames
+from capsieve.learned.card import NOT_A_DEVICE, DataSet, Hashes, ModelCard, ModelMetric, frames_hash
 from capsieve.learned.features import NAMES
 from capsieve.plurals import plural
-from capsieve.screening.range_check import MEASURED, measures, usual_diameters
+from capsieve.screening.range_check import MEASURED, measures
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
 from capsieve.statistics.results import Metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
-from capsieve.store.exam import Exam
 from capsieve.strict_model import Strict
-from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
+from capsieve.training.data import FrameSet
 from capsieve.user_files import read_text
-
-__all__ = ["CardTexts", "choose_threshold", "figures", "make_card", "read_card_texts"]
 
 _PREVALENCE = 0.5  # calibration gives polyp frames and others the same weight
 _NOT_STATED = "not stated"
 _INTENDED_USE = (
     "Research: to select frames of capsule endoscopy that may show a polyp for a person to look at."
 )
-_SPECIFICITIES = (0.95,)  # for which figures are given besides the target
+_SPECIFICITIES = (0.95,)  # for which metrics are given besides the target
 _DESCRIBED = (
     "bump.texture",
     "colour.a-range",
@@ -66,7 +62,7 @@ class CardTexts(Strict, frozen=True):
     data
         Texts about the training data, by source.
     intended_use, limits
-        In sentences; limits are added to those of every model.
+        Sentences; the limits are added to those of every model.
     """
 
     name: str = ""
@@ -76,8 +72,8 @@ class CardTexts(Strict, frozen=True):
 
     def of(self, source: str) -> DataTexts:
         """Return the texts about a source."""
-        found = {texts.source: texts for texts in reversed(self.data)}
-        return found.get(source) or found.get("") or DataTexts()
+        by_source = {texts.source: texts for texts in reversed(self.data)}
+        return by_source.get(source) or by_source.get("") or DataTexts()
 
     def check(self, sources: Collection[str]) -> None:
         """Raise a ParameterError if a text is about a source without frames: a wrong name."""
@@ -112,7 +108,7 @@ def choose_threshold(
     return _threshold(_scored(frames, probability).take(frames.trained), specificity)
 
 
-def figures(
+def out_of_fold_metrics(
     frames: FrameSet,
     probability: NDArray[np.float64],
     *,
@@ -148,23 +144,23 @@ def figures(
         target: cross_fit(scored, partial(choose, target=target)).flagged
         for target in dict.fromkeys((specificity, *_SPECIFICITIES))
     }
-    found: list[ModelMetric] = []
+    metrics: list[ModelMetric] = []
     names = scored.source.names
     order = sorted(
         np.unique(frames.source).tolist(), key=lambda code: (code not in learned, names[code])
     )
     for code in order:
         here = frames.source == code
-        some = scored.take(here)
+        of_source = scored.take(here)
         if code in learned:
-            for roc in (frame_roc(some, options), polyp_roc(some, options)):
+            for roc in (frame_roc(of_source, options), polyp_roc(of_source, options)):
                 count = 0 if roc.curve is None else roc.curve.positives
-                found += _named(roc.metrics, names[code], _AREAS, "", count=count)
+                metrics += _named(roc.metrics, names[code], _AREAS, "", count=count)
         keys = _TRAINED_KEYS if code in learned else _OTHER_KEYS
         for target, flagged in flags.items():
-            rates = rate_metrics(some, flagged[here], options)
-            found += _named(rates, names[code], keys, f", for {100 * target:g} %")
-    return tuple(found)
+            rates = rate_metrics(of_source, flagged[here], options)
+            metrics += _named(rates, names[code], keys, f", for {100 * target:g} %")
+    return tuple(metrics)
 
 
 _AREAS = ("frames.auc", "polyps.auc")
@@ -230,7 +226,7 @@ def make_card(
     frames, values
         All frames, and their features.
     metrics
-        From :func:`figures`.
+        From :func:`out_of_fold_metrics`.
     texts
         What the user says.
     name, kind, seed, settings
@@ -256,16 +252,16 @@ def make_card(
         capsieve=__version__,
         seed=seed,
         data=tuple(_data_set(trained, source, texts.of(source)) for source in sources),
-        kept_apart=groups,
+        grouped_by=groups,
         group_count=len(np.unique(trained.labelled.group.code)),
-        judged=f"out of fold, {len(frames.labelled.part.names)} folds of whole {groups}; "
+        evaluation=f"out of fold, {len(frames.labelled.part.names)} folds of whole {groups}; "
         "threshold and calibration of each fold from the others",
         metrics=metrics,
         settings=dict(settings),
         intended_use=texts.intended_use,
         limits=(*limits, *texts.limits),
         prevalence=_PREVALENCE,
-        hashes=Hashes(labels=frames.labels_hash, frames=_frames_hash(trained)),
+        hashes=Hashes(labels=frames.labels_hash, frames=frames_hash(trained.pixel_hash)),
         reference=f"the training frames: {', '.join(sources)}",
         quantiles=_quantiles(trained),
         usual_values=_usual_values(values[frames.trained & (frames.truth == NORMAL)]),
@@ -273,49 +269,27 @@ def make_card(
 
 
 def _data_set(frames: FrameSet, source: str, texts: DataTexts) -> DataSet:
-    some = frames.take(frames.source == frames.labelled.source.names.index(source)).labelled
+    of_source = frames.take(frames.source == frames.labelled.source.names.index(source)).labelled
     words = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
     return DataSet(
         name=texts.name or source,
         licence=texts.licence,
         citation=texts.citation,
-        frames=len(some),
-        groups=len(np.unique(some.group.code)),
-        polyps=len(np.unique(some.polyp.code[some.polyp.code >= 0])),
-        labels={word: int((some.truth == code).sum()) for word, code in words.items()},
+        frames=len(of_source),
+        groups=len(np.unique(of_source.group.code)),
+        polyps=len(np.unique(of_source.polyp.code[of_source.polyp.code >= 0])),
+        labels={word: int((of_source.truth == code).sum()) for word, code in words.items()},
     )
-
-
-def _frames_hash(frames: FrameSet) -> str:
-    hashes = sorted(text for text in frames.pixel_hash.tolist() if text is not None)
-    return sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def _quantiles(frames: FrameSet) -> dict[str, tuple[float, float]]:
     """Return the range of inputs: the 1 and 99 % quantiles over the frames."""
-    columns: dict[str, list[NDArray[np.float64]]] = {name: [] for name in MEASURED}
-    diameters: list[float] = []
-    for code in np.unique(frames.labelled.exam.code).tolist():
-        exam = Exam(frames.folders[code])
-        table = exam.columns("head", "frame", *MEASURED)
-        some = frames.labelled.take(frames.labelled.exam.code == code)
-        keys = zip(some.head.tolist(), some.frame.tolist(), strict=True)
-        wanted = set(keys)
-        places = [
-            place
-            for place, key in enumerate(
-                zip(table["head"].to_pylist(), table["frame"].to_pylist(), strict=True)
-            )
-            if key in wanted
-        ]
-        for name in MEASURED:
-            column = np.asarray(table[name].to_numpy(), np.float64)[places]
-            columns[name].append(column[np.isfinite(column)])
-        diameters += usual_diameters(exam.record["fields_of_view"])
-    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    columns = {name: np.asarray(getattr(frames.labelled, name), np.float64) for name in MEASURED}
+    known = {name: column[np.isfinite(column)] for name, column in columns.items()}
+    diameters = frames.diameter[np.isfinite(frames.diameter)]
     return {
         name: (float(np.quantile(of, 0.01)), float(np.quantile(of, 0.99)))
-        for name, of in measures(joined, diameters).items()
+        for name, of in measures(known, diameters.tolist()).items()
         if len(of)
     }
 

@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
+from capsieve.frame_table import POLYP
 from capsieve.learned.features import NAMES, VERSION
 from capsieve.learned.runtime import Inputs as ModelInput
 from capsieve.learned.spec import ModelSpec, Output, ValuesInput
 from capsieve.processes import ignored_warnings
-from capsieve.training.data import POLYP, FrameSet
+from capsieve.training.data import FrameSet
 from capsieve.training.folds import Platt, Progress, Rows, balanced_weights
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-__all__ = ["ClassicalFits"]
 
 _SVM_FRAMES = 3000
 """Frames that a support vector machine learns from at most: nearly all become support vectors."""

@@ -4,14 +4,11 @@ The lower blocks keep their ImageNet weights. Their feature maps of all augmente
 computed once and shared by all fits; a fit then trains the upper blocks and the last layer.
 """
 
-import io
-import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,23 +18,23 @@ import torch  # pyright: ignore[reportMissingImports]
 from numpy.typing import NDArray
 from torch.nn import functional  # pyright: ignore[reportMissingImports]
 
-from capsieve.atomic_write import atomic_write, remove_leftovers
-from capsieve.errors import FileError, file_errors
+from capsieve.errors import FileError
+from capsieve.frame_table import NORMAL, OTHER, POLYP
 from capsieve.learned.runtime import Inputs as ModelInput
 from capsieve.learned.spec import ImageInput, ModelSpec, Output
 from capsieve.training.augment import augment, mix_styles
-from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
+from capsieve.training.data import FrameSet
 from capsieve.training.folds import OTHER_SHARE, Platt, Progress, Rows
 from capsieve.training.inputs import Inputs
 from capsieve.training.network import FEATURES, EfficientNetLite0, export, folded, pretrained
+from capsieve.training.store import Joined, Store
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["NetworkFits", "Recipe", "one_cycle"]
-
 _FORMAT = 1  # raised if augmentation or lower blocks give other numbers for the same recipe
 _LOWER_BATCH = 16
+_LOWER_PART = 512  # versions in a file; whole batches, because a map depends on its batch
 _CHECKED = 16  # frames on which the exported network is compared with the trained one
 _TOLERANCE = 0.05  # of the logit; half precision of the weights changes it by about 0.005
 
@@ -67,7 +64,7 @@ class Recipe:
     style, style_beta
         See :func:`~capsieve.training.augment.mix_styles`.
     threads
-        Of torch. One thread gives the same bits on every number of cores.
+        Threads of torch. One thread gives the same bits on every number of cores.
     """
 
     blocks: int = 5
@@ -98,11 +95,11 @@ class NetworkFits:
     size
         Rows and columns of the crops.
     seed
-        Of the first weights, the batches and the augmentation.
+        Seed of the first weights, the batches and the augmentation.
     folder
-        For the feature maps.
+        Parent of the folders of feature maps.
     recipe
-        How it is trained.
+        How the network is trained.
     """
 
     frames: FrameSet
@@ -181,12 +178,10 @@ class NetworkFits:
             parameter.data.copy_(mean)
         return network
 
-    def _versions(
-        self, lower: NDArray[np.float16], rows: Rows, rng: np.random.Generator
-    ) -> NDArray[np.float32]:
+    def _versions(self, lower: Joined, rows: Rows, rng: np.random.Generator) -> NDArray[np.float32]:
         """Return the feature maps of a random version of each frame."""
-        at = self._first[rows] + rng.integers(self._count[rows])
-        return np.stack([lower[place] for place in at]).astype(np.float32)
+        versions = self._first[rows] + rng.integers(self._count[rows])
+        return np.stack([lower[version] for version in versions]).astype(np.float32)
 
     @cached_property
     def _count(self) -> NDArray[np.int64]:
@@ -203,47 +198,46 @@ class NetworkFits:
     def _first(self) -> NDArray[np.int64]:
         return np.cumsum(self._count) - self._count
 
-    def _lower(self, progress: Progress) -> NDArray[np.float16]:
-        """Return the feature maps of all versions, computed at the first call."""
+    def _lower(self, progress: Progress) -> Joined:
+        """Return the feature maps of all versions; those that are not stored are computed."""
         network = folded(pretrained())
-        path = self.folder / f"lower-{self._key(network)}.npy"
-        if not path.exists():
-            with file_errors("write", self.folder):
-                self.folder.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(self.folder)
-            with atomic_write(path) as temporary:
-                self._write_lower(network, temporary, progress)
-        try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise FileError(f"{path} is damaged ({error}); delete it") from error
+        store = self._store(network)
+        rows = np.repeat(np.arange(len(self.frames)), self._count)
+        number = np.arange(len(rows)) - self._first[rows]
+        parts: list[NDArray[np.float16]] = []
+        for start in range(0, len(rows), _LOWER_PART):
+            end = min(start + _LOWER_PART, len(rows))
+            part = store.read(f"part-{start // _LOWER_PART:05}", np.float16)
+            if part is None or len(part) != end - start:
+                maps = []
+                for first in range(start, end, _LOWER_BATCH):
+                    batch = range(first, min(first + _LOWER_BATCH, end))
+                    maps.append(self._maps(network, rows[batch], number[batch]))
+                    progress("augmented frames", batch.stop, len(rows))
+                part = np.concatenate(maps)
+                store.write(f"part-{start // _LOWER_PART:05}", part)
+                stored = store.read(f"part-{start // _LOWER_PART:05}", np.float16, part.shape)
+                part = part if stored is None else stored  # not in memory
+            parts.append(part)
+        return Joined(parts)
 
-    def _key(self, network: EfficientNetLite0) -> str:
-        """Return a hash of everything that determines the feature maps."""
+    def _store(self, network: EfficientNetLite0) -> Store:
         content = {
             "format": [_FORMAT, self.recipe.blocks, self.seed],
             "packages": [torch.__version__, cv2.__version__],
             "inputs": self.inputs.key,
         }
-        digest = sha256(json.dumps(content).encode())
-        digest.update(self._count.tobytes())
-        for parameter in network.parameters():
-            digest.update(parameter.numpy().tobytes())
-        return digest.hexdigest()[:16]
+        weights = [parameter.numpy() for parameter in network.parameters()]
+        return Store(self.folder, "lower", content, self._count, *weights)
 
-    def _write_lower(self, network: EfficientNetLite0, path: Path, progress: Progress) -> None:
-        rows = np.repeat(np.arange(len(self.frames)), self._count)
-        number = np.arange(len(rows)) - self._first[rows]
-        with path.open("wb") as file, _one_cv2_thread():
-            for start in range(0, len(rows), _LOWER_BATCH):
-                some = range(start, min(start + _LOWER_BATCH, len(rows)))
-                versions = [self._version(int(rows[at]), int(number[at])) for at in some]
-                with torch.no_grad():
-                    maps = network.lower(_images(versions), self.recipe.blocks)
-                if start == 0:
-                    file.write(_header((len(rows), *maps.shape[1:])))
-                file.write(np.ascontiguousarray(maps.numpy().astype(np.float16)).tobytes())
-                progress("augmented frames", some.stop, len(rows))
+    def _maps(
+        self, network: EfficientNetLite0, rows: Rows, number: NDArray[np.int64]
+    ) -> NDArray[np.float16]:
+        """Return the feature maps of one version of each frame."""
+        with _one_cv2_thread(), torch.no_grad():
+            versions = map(self._version, rows.tolist(), number.tolist())
+            maps = network.lower(_images(list(versions)), self.recipe.blocks)
+        return np.ascontiguousarray(maps.numpy().astype(np.float16))
 
     def _version(self, row: int, number: int) -> NDArray[np.uint8]:
         rng = np.random.default_rng([self.seed, row, number])
@@ -253,15 +247,15 @@ class NetworkFits:
         """Raise if the exported graph gives other logits than the network."""
         import onnxruntime
 
-        some = rows[:: max(1, len(rows) // _CHECKED)][:_CHECKED]
-        images = _images([self.inputs.crops[row] for row in some.tolist()])
+        checked = rows[:: max(1, len(rows) // _CHECKED)][:_CHECKED]
+        images = _images([self.inputs.crops[row] for row in checked.tolist()])
         session = onnxruntime.InferenceSession(
             graph.SerializeToString(), providers=["CPUExecutionProvider"]
         )
-        (found,) = session.run(["logit"], {"image": np.ascontiguousarray(images.numpy())})
+        (logits,) = session.run(["logit"], {"image": np.ascontiguousarray(images.numpy())})
         with torch.no_grad():
             expected = network(images)[0].numpy()
-        worst = float(np.abs(np.asarray(found) - expected).max())
+        worst = float(np.abs(np.asarray(logits) - expected).max())
         if not worst <= _TOLERANCE * max(1.0, float(np.abs(expected).max())):
             raise FileError(f"the exported network differs from the trained one by {worst:.3g}")
 
@@ -270,14 +264,6 @@ def _images(crops: list[NDArray[np.uint8]]) -> Any:
     """Return N x 3 x S x S numbers, channels last in memory: the fastest order on a processor."""
     images = torch.from_numpy(np.stack(crops).transpose(0, 3, 1, 2).astype(np.float32))
     return images.contiguous(memory_format=torch.channels_last)
-
-
-def _header(shape: tuple[int, ...]) -> bytes:
-    """Return the start of a .npy file: its content is written in parts."""
-    start = io.BytesIO()
-    content = {"descr": "<f2", "fortran_order": False, "shape": tuple(map(int, shape))}
-    np.lib.format.write_array_header_1_0(start, content)
-    return start.getvalue()
 
 
 def _targets(frames: FrameSet, rows: Rows) -> NDArray[np.float32]:

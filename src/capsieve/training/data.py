@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError, ParameterError
 from capsieve.evaluation.results import LabelledResults, read_results
-from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded, LabelledFrames
-from capsieve.labels import LabelProblem, LabelSet, plan_splits, read_labels, write_splits
+from capsieve.frame_table import NORMAL, POLYP, Coded, LabelledFrames
+from capsieve.labels import LabelProblem, LabelSet, Splits, plan_splits, read_labels
 from capsieve.labels.splits import SplitOptions
 from capsieve.statistics.frames import split_findings
 from capsieve.statistics.operating_point import TEST, TRAIN
 from capsieve.statistics.options import InputOptions
-
-__all__ = ["NORMAL", "OTHER", "POLYP", "FrameSet", "read_frames"]
+from capsieve.store.exam import Exam
 
 _FEWEST = 10  # frames of a class; with fewer not even a threshold can be chosen
 _ONE_SOURCE = "all frames"
@@ -41,14 +40,18 @@ class FrameSet:
         The known part of the path of the image of each frame; None in videos.
     pixel_hash
         Hash of the pixels; None for frames that could not be decoded.
-    phash, has_phash
-        Perceptual hash, N x 32 bytes, and whether the frame has one.
-    splits
-        The file of the folds.
+    phash
+        Perceptual hashes, N x 2 x 32 bytes, see :class:`~capsieve.phash.PixelHashes`.
+    diameter
+        Diameter of the field of view of each frame in its pixels; NaN if there is none.
+    leak
+        For each frame the kinds of leaks that it is part of and that were allowed, or "".
+    planned
+        The folds, if they were made here.
     labels_hash
         SHA-256 of the labels.
     problems, warnings, leaks
-        What is not clear in the labels, warnings, and leaks that were allowed.
+        Problems of the labels, warnings, and sentences about leaks that were allowed.
     """
 
     labelled: LabelledFrames
@@ -56,9 +59,10 @@ class FrameSet:
     path: NDArray[np.object_]
     pixel_hash: NDArray[np.object_]
     phash: NDArray[np.uint8]
-    has_phash: NDArray[np.bool_]
-    splits: Path
+    diameter: NDArray[np.float64]
+    leak: NDArray[np.object_]
     labels_hash: str
+    planned: Splits | None = None
     problems: tuple[LabelProblem, ...] = ()
     warnings: tuple[str, ...] = ()
     leaks: tuple[str, ...] = ()
@@ -74,7 +78,8 @@ class FrameSet:
             path=self.path[rows],
             pixel_hash=self.pixel_hash[rows],
             phash=self.phash[rows],
-            has_phash=self.has_phash[rows],
+            diameter=self.diameter[rows],
+            leak=self.leak[rows],
         )
 
     @property
@@ -115,7 +120,7 @@ def read_frames(
     folds: int = 5,
     seed: int = 0,
     allow_leaks: bool = False,
-    planned: Path,
+    leaks_file: Path | None = None,
 ) -> FrameSet:
     """Match screened frames with labels and divide them into folds.
 
@@ -127,9 +132,9 @@ def read_frames(
         The labels, and their format if it is not recognised.
     splits
         Folds from ``capsieve splits --folds``. Without them `folds` folds of whole groups are made
-        with `seed`, and written to `planned`.
-    allow_leaks
-        Continue although folds share patients or images.
+        with `seed`.
+    allow_leaks, leaks_file
+        Continue although folds share patients or images; CSV for the frames of leaks.
 
     Raises
     ------
@@ -141,21 +146,28 @@ def read_frames(
         The split has no folds, or a fold leaves too little to learn from.
     """
     label_set = read_labels(labels, label_format=label_format)
-    planning: tuple[str, ...] = ()
+    plan = None
     if splits is None:
         plan = plan_splits(label_set, SplitOptions(folds=folds, seed=seed))
-        write_splits(plan.splits, planned)
-        planning = tuple(f"{text[:1].upper()}{text[1:]}." for text in plan.warnings)
-    file = splits or planned
-    options = InputOptions(splits=file, allow_leaks=allow_leaks)
-    read = read_results(results, label_set, options, check_model=False)
-    frames = _frame_set(read, label_set, file)
+    read = read_results(
+        results,
+        label_set,
+        InputOptions(splits=splits, allow_leaks=allow_leaks),
+        planned=None if plan is None else plan.splits,
+        check_model=False,
+        leaks_file=leaks_file,
+    )
+    frames = _frame_set(read, label_set, "the split" if splits is None else str(splits))
     _check_classes(frames, label_set.path)
     _check_folds(frames)
-    return replace(frames, warnings=tuple(dict.fromkeys((*planning, *frames.warnings))))
+    if plan is None:
+        return frames
+    about_folds = (f"{text[:1].upper()}{text[1:]}." for text in plan.warnings)
+    warnings = tuple(dict.fromkeys((*about_folds, *frames.warnings)))
+    return replace(frames, planned=plan.splits, warnings=warnings)
 
 
-def _frame_set(read: LabelledResults, labels: LabelSet, splits: Path) -> FrameSet:
+def _frame_set(read: LabelledResults, labels: LabelSet, splits: str) -> FrameSet:
     _check_parts(read.frames.part, splits)
     hashes, pixel_hash = read.scored.hashes, read.scored.pixel_hash
     if hashes is None or pixel_hash is None:
@@ -181,13 +193,26 @@ def _frame_set(read: LabelledResults, labels: LabelSet, splits: Path) -> FrameSe
         path=np.array(read.scored.path.to_pylist(), object)[rows],
         pixel_hash=pixels,
         phash=hashes.phash[rows],
-        has_phash=hashes.has_phash[rows],
-        splits=splits,
+        diameter=_diameters(frames, read.folders),
+        leak=read.leak[rows],
         labels_hash=_labels_hash(labels),
         problems=(*labels.problems, *read.matched.problems),
         warnings=(*warnings, *caution),
         leaks=read.leaks,
     )
+
+
+def _diameters(frames: LabelledFrames, folders: tuple[Path, ...]) -> NDArray[np.float64]:
+    """Return the diameter of the field of view that frames of this exam, head and size have."""
+    assert frames.rows is not None
+    assert frames.cols is not None
+    diameter = np.full(len(frames), np.nan)
+    for code in np.unique(frames.exam.code).tolist():
+        of_exam = frames.exam.code == code
+        for field in Exam(folders[code]).record["fields_of_view"]:
+            size = (frames.rows == field["rows"]) & (frames.cols == field["cols"])
+            diameter[of_exam & size & (frames.head == field["head"])] = 2 * field["radius"]
+    return diameter
 
 
 def _sources(frames: LabelledFrames) -> tuple[Coded, tuple[str, ...]]:
@@ -209,7 +234,7 @@ def _sources(frames: LabelledFrames) -> tuple[Coded, tuple[str, ...]]:
     return Coded((_ONE_SOURCE,), np.zeros(len(code), np.int32)), warnings
 
 
-def _check_parts(part: Coded, splits: Path) -> None:
+def _check_parts(part: Coded, splits: str) -> None:
     there = [part.names[code] for code in np.unique(part.code[part.code >= 0])]
     if len(there) < 2 or set(there) & {TRAIN, TEST}:
         raise ParameterError(
@@ -223,9 +248,9 @@ def _check_classes(frames: FrameSet, path: str) -> None:
     for code, word in ((POLYP, "polyp"), (NORMAL, "normal")):
         count = int((frames.truth[frames.trained] == code).sum())
         if count < _FEWEST:
-            found = "no frame" if not count else f"only {count} frames"
+            number = "no frame" if not count else f"only {count} frames"
             raise FileError(
-                f"{path} labels {found} as {word} in sources with polyp frames; a model learns "
+                f"{path} labels {number} as {word} in sources with polyp frames; a model learns "
                 f"from polyp and normal frames of the same source: label at least {_FEWEST}, "
                 "better hundreds, of several patients"
             )

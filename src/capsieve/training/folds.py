@@ -5,36 +5,20 @@ scores of the others, so that no frame influences its own probability.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from capsieve.atomic_write import atomic_write, remove_leftovers
-from capsieve.errors import FileError, ParameterError, file_errors
-from capsieve.training.data import NORMAL, OTHER, POLYP, FrameSet
+from capsieve.errors import FileError, ParameterError
+from capsieve.frame_table import NORMAL, OTHER, POLYP
+from capsieve.training.data import FrameSet
+from capsieve.training.store import Store
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-__all__ = [
-    "OTHER_SHARE",
-    "Calibrated",
-    "Fit",
-    "Platt",
-    "Rows",
-    "Progress",
-    "balanced_weights",
-    "calibrate",
-    "check_rows",
-    "cross_fit",
-    "fit_platt",
-    "learnable",
-]
 
 Rows = NDArray[np.int64]
 Progress = Callable[[str, int, int], None]
@@ -79,12 +63,12 @@ def check_rows(frames: FrameSet, rows: Rows) -> Rows:
             "labels", "no source has both polyp frames and frames without a polyp to learn from"
         )
     named = frames.labelled.polyp.code[rows[frames.truth[rows] == POLYP]]
-    found = {
+    counts = {
         "frames": len(rows),
         "polyps": len(np.unique(named[named >= 0])) + np.count_nonzero(named < 0),
         "groups": len(np.unique(frames.labelled.group.code[rows])),
     }
-    for what, count in found.items():
+    for what, count in counts.items():
         if count < _LEAST[what]:
             raise ParameterError(
                 "labels",
@@ -125,7 +109,7 @@ def cross_fit(
     fit: Fit,
     score: Callable[["ModelProto", Rows], NDArray[np.float64]],
     *,
-    folder: Path,
+    store: Store,
     progress: Progress,
 ) -> NDArray[np.float64]:
     """Return the logit of every frame from the fit that saw nothing of its fold.
@@ -138,8 +122,8 @@ def cross_fit(
         Frames that the model can take; the others get NaN.
     fit, score
         Returns a graph that learned from the given rows; returns the logits of rows.
-    folder
-        Keeps the logits of finished folds. Its name must depend on everything that determines them.
+    store
+        Keeps the logits of finished folds; everything that determines them is part of its key.
     progress
         Called with the progress.
 
@@ -148,43 +132,27 @@ def cross_fit(
     FileError
         A model gave no number for a frame, or the folder cannot be written.
     """
-    with file_errors("create", folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
     logits = np.full(len(frames), np.nan)
     for code, name in enumerate(frames.labelled.part.names):
         held = np.flatnonzero((frames.fold == code) & scorable)
-        path = folder / f"fold-{code + 1}.npz"
-        found = _stored(path, len(held))
-        if found is None:
-            doing = f"Fold {name} ({code + 1} of {len(frames.labelled.part.names)})"
+        of_fold = store.read(f"fold-{code + 1}", np.float64, held.shape)
+        if of_fold is None:
+            fold = f"Fold {name} ({code + 1} of {len(frames.labelled.part.names)})"
             # A group is in one fold, unless the user allowed leaks.
             new = (frames.fold != code) & ~np.isin(
                 frames.labelled.group.code, frames.labelled.group.code[held]
             )
             rows = check_rows(frames, np.flatnonzero(new & scorable))
-            found = score(fit(rows, _prefixed(progress, doing)), held)
-            if not np.isfinite(found).all():
+            of_fold = score(fit(rows, _prefixed(progress, fold)), held)
+            if not np.isfinite(of_fold).all():
                 raise FileError(f"the model of fold {name} gave no number for some frames")
-            with atomic_write(path, durable=True) as temporary:
-                np.savez(temporary, allow_pickle=False, logits=found)
-        logits[held] = found
+            store.write(f"fold-{code + 1}", of_fold, durable=True)
+        logits[held] = of_fold
     return logits
 
 
-def _prefixed(progress: Progress, doing: str) -> Progress:
-    return lambda what, done, total: progress(f"{doing}: {what}", done, total)
-
-
-def _stored(path: Path, count: int) -> NDArray[np.float64] | None:
-    """Return the logits of a finished fold; None if they are absent or damaged."""
-    try:
-        # Opened here: NumPy would not close a broken file.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            logits = np.asarray(stored["logits"], np.float64)
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None
-    return logits if logits.shape == (count,) and np.isfinite(logits).all() else None
+def _prefixed(progress: Progress, prefix: str) -> Progress:
+    return lambda step, done, total: progress(f"{prefix}: {step}", done, total)
 
 
 class Platt(NamedTuple):
@@ -250,16 +218,16 @@ def fit_platt(logits: ArrayLike, polyp: ArrayLike, weights: ArrayLike | None = N
     .. [2] H.-T. Lin, C.-J. Lin, R. C. Weng, "A note on Platt's probabilistic outputs for support
        vector machines", Machine Learning 68, 267-276, 2007.
     """
-    z, shown = np.asarray(logits, np.float64), np.asarray(polyp, np.bool_)
+    z, is_polyp = np.asarray(logits, np.float64), np.asarray(polyp, np.bool_)
     w = np.ones(len(z)) if weights is None else np.asarray(weights, np.float64)
-    z, shown, w = z[w > 0], shown[w > 0], w[w > 0]
-    positives, negatives = np.count_nonzero(shown), np.count_nonzero(~shown)
+    z, is_polyp, w = z[w > 0], is_polyp[w > 0], w[w > 0]
+    positives, negatives = np.count_nonzero(is_polyp), np.count_nonzero(~is_polyp)
     if not positives or not negatives:
         raise ParameterError("labels", "calibration needs frames with and without a polyp")
     if not np.isfinite(z).all():
         raise ParameterError("logits", "some are not numbers")
     w = w / w.sum()
-    targets = np.where(shown, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    targets = np.where(is_polyp, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     centre = float(w @ z)
     spread = float(np.sqrt(w @ (z - centre) ** 2)) or 1.0
     scaled = (z - centre) / spread
@@ -270,7 +238,7 @@ def fit_platt(logits: ArrayLike, polyp: ArrayLike, weights: ArrayLike | None = N
         slope = w * (expit(value) - targets)
         return float(entropy), np.array([slope @ scaled, slope.sum()])
 
-    found = minimize(
+    minimum = minimize(
         loss,
         np.array([1.0, 0.0]),
         jac=True,
@@ -278,5 +246,5 @@ def fit_platt(logits: ArrayLike, polyp: ArrayLike, weights: ArrayLike | None = N
         bounds=[(_LEAST_SLOPE, None), (None, None)],
         options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000},
     )
-    slope = float(found.x[0]) / spread
-    return Platt(slope, float(found.x[1]) - slope * centre)
+    slope = float(minimum.x[0]) / spread
+    return Platt(slope, float(minimum.x[1]) - slope * centre)

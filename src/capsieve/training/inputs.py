@@ -1,23 +1,20 @@
-"""Crops and features of the frames: one decoding pass, stored per exam.
+"""Crops and features of the frames: one decoding pass, stored in parts.
 
 Frames are read by the :class:`~capsieve.sources.reader.FrameReader`, so their pixels are verified.
 They are cropped and measured by the functions with which a model runs.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
-from zipfile import BadZipFile
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.atomic_write import atomic_write, remove_leftovers
-from capsieve.errors import FrameError, file_errors
+from capsieve.errors import FileError, FrameError
 from capsieve.frames import checked_pixels
 from capsieve.learned.crop import CROP_VERSION, crop
 from capsieve.learned.features import NAMES, VERSION, frame_features
@@ -25,14 +22,12 @@ from capsieve.screening.executors import Executor, choose_executor
 from capsieve.store.exam import Exam
 from capsieve.training.data import FrameSet
 from capsieve.training.folds import Progress
-
-__all__ = ["SIZE", "Inputs", "read_inputs"]
+from capsieve.training.store import Joined, Store
 
 SIZE = 160
 """Rows and columns of a crop."""
 
-_CHUNK = 128  # frames of a task
-_CROPS, _MEASURED = "crops.npy", "measured.npz"
+_PART = 128  # frames of a task and a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,25 +47,10 @@ class Inputs:
         Hash of everything that determines the arrays.
     """
 
-    crops: "Crops"
+    crops: Sequence[NDArray[np.uint8]]
     cropped: NDArray[np.bool_]
     values: NDArray[np.float32]
     key: str
-
-
-class Crops:
-    """Crops of all frames, in a file per exam."""
-
-    def __init__(self, parts: Sequence[NDArray[np.uint8]]) -> None:
-        self._parts = parts
-        self._first = np.cumsum([0, *map(len, parts)])
-
-    def __len__(self) -> int:
-        return int(self._first[-1])
-
-    def __getitem__(self, row: int) -> NDArray[np.uint8]:
-        part = int(np.searchsorted(self._first, row, side="right")) - 1
-        return np.array(self._parts[part][row - self._first[part]])
 
 
 def read_inputs(
@@ -81,12 +61,12 @@ def read_inputs(
     workers: int | None = None,
     progress: Progress,
 ) -> Inputs:
-    """Return crops and features; exams whose files are in `work` are not decoded again.
+    """Return crops and features; frames whose files are in `work` are not decoded again.
 
     Parameters
     ----------
     frames
-        Sorted by exam.
+        Sorted by exam, head and frame.
     work
         Folder for the files.
     size
@@ -101,128 +81,116 @@ def read_inputs(
     FileError
         A source is missing or has changed since it was screened, or `work` cannot be written.
     """
-    crops: list[NDArray[np.uint8]] = []
-    cropped: list[NDArray[np.bool_]] = []
-    values: list[NDArray[np.float32]] = []
+    parts: list[NDArray[Any]] = []
     keys: list[str] = []
     with choose_executor(workers=workers) as executor:
         for code in np.unique(frames.labelled.exam.code).tolist():
-            some = frames.take(frames.labelled.exam.code == code)
+            of_exam = frames.take(frames.labelled.exam.code == code)
             exam = Exam(frames.folders[code])
-            keys.append(_key(exam, some, size))
-            folder = work / f"{exam.folder.name}-{keys[-1][:16]}"
-            stored = _stored(folder, len(some), size)
-            if stored is None:
-                _decode(exam, some, folder, executor, size=size, progress=progress)
-                stored = _stored(folder, len(some), size)
-                assert stored is not None
-            crops.append(stored[0])
-            cropped.append(stored[1])
-            values.append(stored[2])
-    key = sha256("".join(keys).encode()).hexdigest()
-    return Inputs(Crops(crops), np.concatenate(cropped), np.concatenate(values), key)
+            store = _store(work, exam, of_exam, size)
+            keys.append(store.key)
+            parts += _parts(store, exam, of_exam, executor, size=size, progress=progress)
+    return Inputs(
+        crops=Joined([part["crop"] for part in parts]),
+        cropped=np.concatenate([part["cropped"] for part in parts]),
+        values=np.concatenate([part["values"] for part in parts]),
+        key=sha256("".join(keys).encode()).hexdigest(),
+    )
 
 
-def _key(exam: Exam, frames: FrameSet, size: int) -> str:
-    """Return a hash of everything that determines the content of the files."""
+def _row(size: int) -> np.dtype[Any]:
+    """Return the type of a stored row."""
+    crop_type = ("crop", np.uint8, (size, size, 3))
+    return np.dtype([crop_type, ("cropped", np.bool_), ("values", np.float32, (len(NAMES),))])
+
+
+def _store(work: Path, exam: Exam, frames: FrameSet, size: int) -> Store:
     content = {
         "crop": [CROP_VERSION, size],
         "features": [VERSION, *NAMES],
         "fields": exam.record["fields_of_view"],
         "frames": list(zip(frames.labelled.head.tolist(), frames.pixel_hash.tolist(), strict=True)),
     }
-    return sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _stored(
-    folder: Path, count: int, size: int
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.float32]] | None:
-    """Return the arrays of an exam; None if they are absent or damaged."""
-    try:
-        crops = np.load(folder / _CROPS, mmap_mode="r", allow_pickle=False)
-        # Opened here: NumPy would not close a broken file.
-        with (folder / _MEASURED).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            cropped, values = stored["cropped"], stored["values"]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None
-    shapes = crops.shape, cropped.shape, values.shape
-    if shapes != ((count, size, size, 3), (count,), (count, len(NAMES))):
-        return None
-    return crops, cropped, values
+    return Store(work, exam.folder.name, content)
 
 
 class _Task(NamedTuple):
-    """Some frames of one head of an exam, and their rows in the arrays."""
+    """A part: consecutive frames of one head of an exam."""
 
     folder: Path
     head: int
+    number: int
     frames: tuple[int, ...]
-    rows: tuple[int, ...]
+    decoded: tuple[bool, ...]
 
 
-_Measured = tuple[NDArray[np.uint8] | None, NDArray[np.float32] | None]
+def _parts(
+    store: Store,
+    exam: Exam,
+    frames: FrameSet,
+    executor: Executor,
+    *,
+    size: int,
+    progress: Progress,
+) -> list[NDArray[Any]]:
+    """Return the rows of an exam in parts; those that are not stored are read and stored."""
+    row = _row(size)
+    tasks = list(_tasks(exam.folder, frames))
 
+    def stored(task: _Task) -> NDArray[Any] | None:
+        return store.read(f"part-{task.number:05}", row, (len(task.frames),))
 
-def _decode(
-    exam: Exam, frames: FrameSet, folder: Path, executor: Executor, *, size: int, progress: Progress
-) -> None:
-    """Write the files of an exam."""
-    count, done, what = len(frames), 0, f"Frames of {exam.record['exam']}"
-    crops = np.zeros((count, size, size, 3), np.uint8)
-    cropped = np.zeros(count, np.bool_)
-    values = np.full((count, len(NAMES)), np.nan, np.float32)
-    progress(what, done, count)
-    for outcome in executor.run(partial(_measure, size), _tasks(exam, frames)):
+    parts = [stored(task) for task in tasks]
+    missing = [task for task, part in zip(tasks, parts, strict=True) if part is None]
+    total, description = len(frames), f"Frames of {exam.record['exam']}"
+    done = total - sum(len(task.frames) for task in missing)
+    if missing:
+        progress(description, done, total)
+    for outcome in executor.run(partial(_measure, size), missing):
         if outcome.error is not None:
             raise outcome.error
         assert outcome.result is not None
-        for row, (image, measured) in zip(outcome.task.rows, outcome.result, strict=True):
-            if image is not None:
-                crops[row], cropped[row] = image, True
-            if measured is not None:
-                values[row] = measured
-        done += len(outcome.task.rows)
-        progress(what, done, count)
-    with file_errors("write", folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
-    with atomic_write(folder / _MEASURED) as temporary:
-        np.savez(temporary, allow_pickle=False, cropped=cropped, values=values)
-    with atomic_write(folder / _CROPS, durable=True) as temporary:
-        np.save(temporary, crops, allow_pickle=False)
+        store.write(f"part-{outcome.task.number:05}", outcome.result)
+        part = parts[outcome.task.number] = stored(outcome.task)
+        if part is None:
+            raise FileError(f"a file in {store.folder} changed while it was written; start again")
+        done += len(outcome.task.frames)
+        progress(description, done, total)
+    return [part for part in parts if part is not None]
 
 
-def _tasks(exam: Exam, frames: FrameSet) -> Iterator[_Task]:
+def _tasks(folder: Path, frames: FrameSet) -> Iterator[_Task]:
+    known = frames.labelled
     decoded = np.array([text is not None for text in frames.pixel_hash], np.bool_)
-    for head in exam.heads:
-        rows = np.flatnonzero((frames.labelled.head == head) & decoded)
-        with exam.reader(head) as reader:
-            order = {
-                frame: place
-                for place, frame in enumerate(
-                    reader.in_stored_order(frames.labelled.frame[rows].tolist())
-                )
-            }
-        rows = rows[np.argsort([order[frame] for frame in frames.labelled.frame[rows].tolist()])]
-        for first in range(0, len(rows), _CHUNK):
-            some = rows[first : first + _CHUNK].tolist()
-            yield _Task(exam.folder, head, tuple(frames.labelled.frame[some].tolist()), tuple(some))
+    number = 0
+    for head in np.unique(known.head).tolist():
+        rows = np.flatnonzero(known.head == head)
+        for first in range(0, len(rows), _PART):
+            of_part = rows[first : first + _PART]
+            numbers = tuple(known.frame[of_part].tolist())
+            yield _Task(folder, head, number, numbers, tuple(decoded[of_part].tolist()))
+            number += 1
 
 
-def _measure(size: int, task: _Task) -> list[_Measured]:
-    """Return crop and features of each frame; None for what a frame is not suited for."""
+def _measure(size: int, task: _Task) -> NDArray[Any]:
+    """Return crop and features of each frame, as far as the frame is suited for them."""
     exam = Exam(task.folder)
-    found: list[_Measured] = []
+    measured = np.zeros(len(task.frames), _row(size))
+    measured["values"] = np.nan
+    position = {
+        frame: at
+        for at, (frame, decoded) in enumerate(zip(task.frames, task.decoded, strict=True))
+        if decoded
+    }
     with exam.reader(task.head) as reader:
-        for frame in task.frames:
-            image = values = None
+        for frame in reader.in_stored_order(list(position)):
+            row = measured[position[frame]]
             try:
                 pixels = checked_pixels(reader.pixels(frame))
                 field = exam.field_of_view(task.head, *pixels.shape[:2])
-                image = crop(pixels, field, size)
+                row["crop"], row["cropped"] = crop(pixels, field, size), True
                 # Only this needs the paper's minimum size of a frame.
-                values = frame_features(pixels, field, value_range=(0, 255)).values
+                row["values"] = frame_features(pixels, field, value_range=(0, 255)).values
             except FrameError:
                 pass
-            found.append((image, values))
-    return found
+    return measured

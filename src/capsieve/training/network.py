@@ -27,8 +27,6 @@ from capsieve.processes import ignored_warnings
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["FEATURES", "STRIDE", "EfficientNetLite0", "export", "folded", "pretrained"]
-
 FEATURES = 1280
 """Channels of the last feature map."""
 STRIDE = 32

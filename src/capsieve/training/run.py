@@ -1,13 +1,11 @@
 """``train``: from screened exams and labels to a model file with its card."""
 
 import csv
-import json
 import os
 import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +18,7 @@ from scipy.special import logit
 from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write, check_replaceable
 from capsieve.errors import FileError, MissingExtraError, OccupiedError, ParameterError, file_errors
-from capsieve.labels import SPLITS
+from capsieve.labels import SPLITS, Splits, read_splits, write_splits
 from capsieve.learned.card import ModelCard
 from capsieve.learned.model_file import write_model
 from capsieve.learned.runtime import Inputs as ModelInput
@@ -30,28 +28,28 @@ from capsieve.store.segments import locked
 from capsieve.training.card import (
     CardTexts,
     choose_threshold,
-    figures,
     make_card,
+    out_of_fold_metrics,
     read_card_texts,
 )
 from capsieve.training.data import FrameSet, read_frames
 from capsieve.training.folds import Platt, Progress, Rows, calibrate, check_rows, cross_fit
 from capsieve.training.inputs import SIZE, Inputs, read_inputs
 from capsieve.training.settings import HOW_TO_CHOOSE, TrainSettings
+from capsieve.training.store import Store
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
     from capsieve.training.cnn import Recipe
 
-__all__ = ["OUTCOME_SCHEMA", "TrainingOutcome", "train"]
-
 PathLike = str | os.PathLike[str]
 
 OUTCOME_SCHEMA = 2
 """Version of the JSON object; it grows when a name in it changes its meaning."""
 
-_SCORE_COLUMNS = ("exam", "head", "frame", "file", "time_s", "source", "score")
+_SCORE_COLUMNS = ("exam", "head", "frame", "file", "time_s", "source", "score", "leak")
+_OTHER_NAME = "choose another name with -o, or replace it with --overwrite"
 _FORMAT = 1  # raised if the same frames and settings give another fit
 _CLIPPED = 1e-7  # scores are kept this far from 0 and 1, as the runtime does before calibration
 _EXTRAS = {
@@ -142,8 +140,9 @@ def train(
     labels
         What the frames show.
     out
-        The model file, NAME.onnx. NAME.scores.csv is written next to it, and NAME.folds.csv if the
-        folds are made here.
+        The model file, NAME.onnx; it must not exist unless `settings.overwrite` is set.
+        NAME.scores.csv is written next to it, NAME.folds.csv if the folds are made here, and
+        NAME.leaks.csv if there are leaks.
     settings
         The options; without them, `model` must be given.
     progress
@@ -174,11 +173,13 @@ def train(
     settings = TrainSettings(**changes) if settings is None else replace(settings, **changes)
     path = Path(out)
     _check_packages(settings.model)
-    _check_path(path, planned=settings.splits is None)
+    _check_path(path, settings)
     texts = CardTexts() if settings.card is None else read_card_texts(settings.card)
     work = (settings.work or path.with_name(f"{path.name}.work")).absolute()
     with ExitStack() as stack:
-        _open_work(stack, work, overwrite=settings.overwrite)
+        _open_work(stack, work)
+        if settings.overwrite:
+            _remove_earlier(path, work, settings)
         frames = read_frames(
             Path(results),
             Path(labels),
@@ -187,15 +188,16 @@ def train(
             folds=settings.folds or 5,
             seed=settings.seed,
             allow_leaks=settings.allow_leaks,
-            planned=path.with_suffix(".folds.csv"),
+            leaks_file=path.with_suffix(".leaks.csv"),
         )
         texts.check(frames.labelled.source.names)
+        if frames.planned is not None:
+            _write_folds(frames.planned, path.with_suffix(".folds.csv"))
         listener = progress or _silent
         inputs = read_inputs(frames, work / "inputs", workers=settings.workers, progress=listener)
         fits = _fits(frames, inputs, settings, work, recipe)
-        key = _key(frames, inputs, fits, settings.seed)
-        folder = work / "fits" / f"{settings.model}-{key[:16]}"
-        return _train(frames, inputs, fits, path, folder, settings, texts, listener)
+        store = _store(work, frames, inputs, fits, settings)
+        return _train(frames, inputs, fits, path, store, settings, texts, listener)
 
 
 class _Fits(Protocol):
@@ -236,20 +238,20 @@ def _train(
     inputs: Inputs,
     fits: _Fits,
     path: Path,
-    folder: Path,
+    store: Store,
     settings: TrainSettings,
     texts: CardTexts,
     progress: Progress,
 ) -> TrainingOutcome:
     """Score every fold, evaluate the scores, fit all frames, and write everything."""
     score = partial(_logits, fits)
-    logits = cross_fit(frames, fits.scorable, fits.fit, score, folder=folder, progress=progress)
+    logits = cross_fit(frames, fits.scorable, fits.fit, score, store=store, progress=progress)
     probability, platt = calibrate(frames, logits)
     threshold = choose_threshold(frames, probability, settings.target)
     scores = path.with_suffix(".scores.csv")
     _write_scores(frames, probability, scores)
     progress("Evaluation", 0, 1)
-    metrics = figures(
+    metrics = out_of_fold_metrics(
         frames,
         probability,
         specificity=settings.target,
@@ -273,13 +275,14 @@ def _train(
         },
     )
     rows = check_rows(frames, np.flatnonzero(fits.scorable))
-    graph = _final(fits, rows, folder / "final.onnx", progress)
-    hashes = frames.phash[rows[frames.has_phash[rows]]]
+    graph = _final(fits, rows, store, progress)
+    hashes = frames.phash[rows]
+    hashes = hashes[hashes.any(axis=(1, 2))]
     write_model(path, graph, fits.spec(threshold, platt), card, hashes)
     return TrainingOutcome(
         path=path,
         scores=scores,
-        splits=frames.splits,
+        splits=settings.splits or path.with_suffix(".folds.csv"),
         threshold=threshold,
         card=card,
         problems=frames.problems,
@@ -295,47 +298,35 @@ def _logits(fits: _Fits, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]
     return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
 
 
-def _final(fits: _Fits, rows: Rows, path: Path, progress: Progress) -> "ModelProto":
+def _final(fits: _Fits, rows: Rows, store: Store, progress: Progress) -> "ModelProto":
     """Return the model that learned from all frames; a finished one is used again."""
     import onnx
 
-    if path.exists():
-        try:
-            return onnx.load_from_string(path.read_bytes())
-        except Exception:  # damaged; onnx may raise any exception
-            path.unlink()
+    content = store.read("final", np.uint8)
+    if content is not None:
+        return onnx.load_from_string(content.tobytes())
     graph = fits.fit(rows, lambda what, *done: progress(f"All frames: {what}", *done))
-    with atomic_write(path, durable=True) as temporary:
-        temporary.write_bytes(graph.SerializeToString(deterministic=True))
+    text = graph.SerializeToString(deterministic=True)
+    store.write("final", np.frombuffer(text, np.uint8), durable=True)
     return graph
 
 
-def _key(frames: FrameSet, inputs: Inputs, fits: _Fits, seed: int) -> str:
-    """Return a hash of everything that determines the fits."""
+def _store(
+    work: Path, frames: FrameSet, inputs: Inputs, fits: _Fits, settings: TrainSettings
+) -> Store:
+    """Return the store of the fits; its key contains everything that determines them."""
+    known = frames.labelled
     content = {
         "capsieve": [__version__, _FORMAT],
         "packages": {name: _version(name) for name in _PACKAGES},
-        "trainer": [fits.description, seed],
+        "trainer": [fits.description, settings.seed],
         "inputs": inputs.key,
         "findings": [sorted(of) for of in frames.findings],
-        "names": [
-            frames.labelled.source.names,
-            frames.labelled.polyp.names,
-            frames.labelled.part.names,
-        ],
+        "names": [known.source.names, known.polyp.names, known.part.names],
     }
-    digest = sha256(json.dumps(content, sort_keys=True).encode())
-    codes = (
-        frames.truth,
-        frames.labelled.polyp.code,
-        frames.labelled.group.code,
-        frames.source,
-        frames.labelled.finding.code,
-        frames.fold,
-    )
-    for array in (*codes, fits.scorable):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    codes = (known.polyp, known.group, known.source, known.finding, known.part)
+    arrays = (frames.truth, *(each.code for each in codes), fits.scorable)
+    return Store(work / "fits", settings.model, content, *arrays)
 
 
 def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path) -> None:
@@ -358,6 +349,7 @@ def _write_scores(frames: FrameSet, probability: NDArray[np.float64], path: Path
                     "" if np.isnan(time) else repr(float(time)),
                     known.source[row],
                     repr(float(probability[row])),
+                    frames.leak[row],
                 ]
             )
 
@@ -371,7 +363,16 @@ def _check_packages(model: str) -> None:
             )
 
 
-def _check_path(path: Path, *, planned: bool) -> None:
+def _outputs(path: Path, settings: TrainSettings) -> dict[Path, tuple[str, ...]]:
+    """Return the files of a training, with the columns of those that are tables."""
+    outputs: dict[Path, tuple[str, ...]] = {path: ()}
+    outputs[path.with_suffix(".scores.csv")] = _SCORE_COLUMNS
+    if settings.splits is None:
+        outputs[path.with_suffix(".folds.csv")] = tuple(SPLITS.names)
+    return outputs
+
+
+def _check_path(path: Path, settings: TrainSettings) -> None:
     """Refuse a path where no model can be written, before hours of work."""
     if path.is_dir():
         raise FileError(f"cannot write {path}: it is a folder; give a file, such as model.onnx")
@@ -379,10 +380,10 @@ def _check_path(path: Path, *, planned: bool) -> None:
         raise ParameterError("out", f"the file must end in .onnx, but {path.name!r} does not")
     if not path.absolute().parent.is_dir():
         raise FileError(f"cannot write {path}: there is no folder {path.absolute().parent}")
-    check_replaceable(path)
-    check_replaceable(path.with_suffix(".scores.csv"), columns=_SCORE_COLUMNS)
-    if planned:
-        check_replaceable(path.with_suffix(".folds.csv"), columns=SPLITS.names)
+    for output, columns in _outputs(path, settings).items():
+        check_replaceable(output, columns=columns)
+    if path.exists() and not settings.overwrite:
+        raise OccupiedError(f"{path} exists; {_OTHER_NAME}")
     beside = path.with_suffix(".toml")
     if beside.exists():
         raise FileError(
@@ -391,7 +392,7 @@ def _check_path(path: Path, *, planned: bool) -> None:
         )
 
 
-def _open_work(stack: ExitStack, work: Path, *, overwrite: bool) -> None:
+def _open_work(stack: ExitStack, work: Path) -> None:
     """Make the folder and keep other trainings out of it."""
     new = not work.exists()
     with file_errors("create", work):
@@ -405,11 +406,24 @@ def _open_work(stack: ExitStack, work: Path, *, overwrite: bool) -> None:
             f"another training works in {work}; wait until it ends, or give another folder with "
             "--work"
         ) from error
-    if overwrite:
-        for name in ("inputs", "feature-maps", "fits"):
-            with file_errors("remove", work / name):
-                if (work / name).exists():
-                    shutil.rmtree(work / name)
+
+
+def _remove_earlier(path: Path, work: Path, settings: TrainSettings) -> None:
+    """Remove an earlier model with its tables, and earlier work."""
+    for output in _outputs(path, settings):
+        with file_errors("remove", output):
+            output.unlink(missing_ok=True)
+    for name in ("inputs", "feature-maps", "fits"):
+        with file_errors("remove", work / name):
+            if (work / name).exists():
+                shutil.rmtree(work / name)
+
+
+def _write_folds(planned: Splits, path: Path) -> None:
+    """Write the folds that were made here; other folds in the file are kept, and an error."""
+    if path.exists() and not read_splits(path).table.equals(planned.table):
+        raise OccupiedError(f"{path} exists and has other folds; {_OTHER_NAME}")
+    write_splits(planned, path)
 
 
 def _remove_empty(folder: Path) -> None:

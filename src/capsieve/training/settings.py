@@ -6,8 +6,6 @@ from typing import Literal
 
 from capsieve.errors import ParameterError
 
-__all__ = ["HOW_TO_CHOOSE", "MODELS", "TrainSettings"]
-
 MODELS = ("cnn", "svm", "forest")
 
 HOW_TO_CHOOSE = (
@@ -33,11 +31,11 @@ class TrainSettings:
     folds
         Number of folds of whole patients, blocks or exams, if `splits` is None.
     seed
-        Of folds, fits and intervals. The same seed gives the same model.
+        Seed of folds, fits and intervals. The same seed gives the same model.
     specificity
-        In percent, that the threshold of the model must reach out of fold.
+        Specificity in percent that the threshold of the model must reach out of fold.
     bootstrap_samples
-        For the intervals.
+        Number of bootstrap samples for the intervals.
     allow_leaks
         Continue although folds share patients or images.
     card
@@ -47,7 +45,7 @@ class TrainSettings:
     workers
         Processes that decode frames; None for one per core.
     overwrite
-        Remove earlier work first.
+        Remove an earlier model, its tables and earlier work first.
     """
 
     model: Literal["cnn", "svm", "forest"] = field(
@@ -107,7 +105,9 @@ class TrainSettings:
     workers: int | None = field(
         default=None, metadata={"help": "Processes; by default one per core.", "min": 1}
     )
-    overwrite: bool = field(default=False, metadata={"help": "Remove earlier work first."})
+    overwrite: bool = field(
+        default=False, metadata={"help": "Remove an earlier model and earlier work first."}
+    )
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
