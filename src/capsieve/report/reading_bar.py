@@ -66,7 +66,8 @@ def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
 def _findings(
     findings: Sequence[Entry], head: int, times: FrameTimes, top: float
 ) -> Iterator[Markup]:
-    """Yield a numbered mark for each finding of a head."""
+    """Yield a numbered mark for each finding of a head; marks of near findings do not overlap."""
+    left = 0.0  # end of the box before
     for number, entry in enumerate(findings, start=1):
         best = said(entry, Finding).best
         place = times.position(head, best.frame)
@@ -74,7 +75,8 @@ def _findings(
             continue
         x = _across(place, times.scale)
         half = 6 + 4 * len(str(number))
-        centre = min(max(x, half), _WIDTH - half)
+        centre = min(max(x, left + half), _WIDTH - half)
+        left = centre + half + 1
         yield mark(
             str(number),
             tip=(x, top - 1),

@@ -264,7 +264,8 @@ def status(facts: ReadingFacts) -> Row:
     """Return what to know of a reading before anything else.
 
     `kind` ("unread", "draft", "broken" or "signed") selects the style of the page; `title`, `text`
-    and `problems` are empty if the signature is valid; `newer` is about a newer revision.
+    and `problems` are those of a draft or an invalid signature, and `newer` is about a newer
+    revision.
     """
     reading, opened = facts.reading, facts.reopened
     newer = ""
@@ -279,7 +280,7 @@ def status(facts: ReadingFacts) -> Row:
         kind, title = "broken", "The signature is not valid"
         text = "This report differs from what was signed. Do not use it until this is resolved."
     elif reading.state == "unread":
-        kind, title, text = "unread", "Not read", "There are no decisions on this exam."
+        kind = "unread"  # the stamp is enough
     elif reading.signature is None:
         kind, title, problems = "draft", "Draft", facts.misfits
         text = "This reading is not signed and can still change. Do not use it as a result."
