@@ -1,4 +1,4 @@
-"""What the report of a reading shows: which reading and revision, and what is known of it."""
+"""The content of the report of a reading: reading, revision, signatures and displayed frames."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class ReadingFacts:
     reopened
         The entry that reopened this revision, if there is a newer one.
     problems
-        What is invalid in each signature, by the number of its entry.
+        Of each signature, by the number of its entry; empty if it is valid.
     missing
         How many entries are missing from the log of all exams.
     unreadable
@@ -86,7 +86,7 @@ class ReadingFacts:
     agreement: "Agreement | str | None" = None
 
     def invalid(self, signature: Entry) -> tuple[str, ...]:
-        """Return what is invalid in a signature; one that was not checked is not valid."""
+        """Return the problems of a signature; one that was not checked is not valid."""
         return (self.problems or {}).get(signature.number, ("the signature could not be checked",))
 
     @property
@@ -116,7 +116,7 @@ def gather_reading(
     account: str = "",
     revision: int | None = None,
 ) -> ReadingFacts:
-    """Gather what is known of a reading of an exam; nothing is written.
+    """Gather the content of the report of a reading; nothing is written.
 
     In blind work it is the reading of the named reader, or else the consensus, or else that of the
     account. Nothing that the other reader wrote is part of it.
@@ -126,8 +126,8 @@ def gather_reading(
     folder
         OUT/EXAM.
     database
-        Open, or its file or address; by default the file in OUT. Without one nobody has read the
-        exam, and SQLAlchemy is not needed.
+        Open, or its file or address; by default the file in OUT. Without one the
+        exam is unread, and SQLAlchemy is not needed.
     reader
         Name of a blind reader.
     account

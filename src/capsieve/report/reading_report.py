@@ -99,7 +99,7 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         time_note=_time_note(times),
         bar=reading_bar(reading, ordered, times),
         findings=findings,
-        # One sentence instead of many if no finding has an image, for the same reason.
+        # Shown once if no finding has an image, for the same reason.
         no_images=problems[0] if problems and len(set(problems)) == 1 else "",
         landmarks=reading_text.landmark_rows(reading, times),
         transit=transit,

@@ -278,7 +278,7 @@ def status(facts: ReadingFacts) -> Row:
     kind, title, text, problems = "signed", "", "", ()
     if reading.signature is not None and (problems := facts.invalid(reading.signature)):
         kind, title = "broken", "The signature is not valid"
-        text = "This report differs from what was signed. Do not use it until this is resolved."
+        text = "This report differs from the signed one. Do not use it until this is resolved."
     elif reading.state == "unread":
         kind = "unread"  # the stamp is enough
     elif reading.signature is None:
@@ -319,7 +319,7 @@ def kappa_text(found: Agreement) -> str:
 
 
 def difference_rows(agreement: Agreement, times: FrameTimes) -> list[tuple[str, str, str, str]]:
-    """Return place, time and both decisions of everything on which two readings differ."""
+    """Return place, time and both decisions of every difference between two readings."""
     rows: list[tuple[str, str, str, str]] = []
     for one in agreement.differences:
         kind = one.subject.partition(":")[0].capitalize()
