@@ -2,8 +2,7 @@
 
 import { api } from "../api/client.ts";
 import type { ExamRow, Room } from "../api/types.ts";
-import { fill, h } from "../dom.ts";
-import { cleaner } from "../emitter.ts";
+import { cleaner, fill, h } from "../dom.ts";
 import { saveState } from "../exam/savestate.ts";
 import { withKeys } from "../keymap.ts";
 import { whoReads } from "../leaving.ts";
