@@ -32,6 +32,7 @@ const COLUMNS: readonly (readonly [Column | null, string])[] = [
   ["length", "Length"],
   [null, "Remarks"],
 ];
+const EVERY = 15_000; // milliseconds
 const STATE_SIGNS = { unread: "○", "in reading": "◐", signed: "●" };
 
 // Kept while the window is open: who comes back from an exam finds the list as they left it.
@@ -45,20 +46,17 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
   const save = saveState(saver);
   const element = document.createElement("main");
   element.className = "list";
-  const refresh = (): void => {
-    api.exams().then(
-      (found) => {
-        rows.value = found;
-        trouble.value = "";
-      },
-      (error: Error) => void (trouble.value = error.message),
-    );
+  const show = (found: readonly ExamRow[] | null): void => {
+    if (found !== null) rows.value = found;
+    trouble.value = "";
   };
-  const looked = (): void => {
-    if (!document.hidden) refresh();
+  const fail = (error: Error): void => void (trouble.value = error.message);
+  const refresh = (): void => void api.exams().then(show, fail);
+  const look = (): void => {
+    if (!document.hidden && rows.value !== null) api.examsIfChanged().then(show, fail);
   };
-  addEventListener("focus", looked);
-  document.addEventListener("visibilitychange", looked);
+  const timer = setInterval(look, EVERY);
+  document.addEventListener("visibilitychange", look);
   refresh();
   render(
     <>
@@ -102,8 +100,8 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
       return run !== undefined;
     },
     close() {
-      removeEventListener("focus", looked);
-      document.removeEventListener("visibilitychange", looked);
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
       save.close();
       render(null, element);
     },
