@@ -26,6 +26,7 @@ __all__ = [
     "flagging_words",
     "frame_flag",
     "is_probability",
+    "out_of_range",
     "preset_words",
     "property_words",
     "rule_parameters",
@@ -361,6 +362,13 @@ def flag_threshold(record: Record) -> float | None:
     """Return the lowest score of a flagged frame: the threshold, or the last score of a list."""
     flagging = record["flagging"]
     return flagging["value"] if flagging["rule"] == "threshold" else flagging["last_score"]
+
+
+def out_of_range(record: Record) -> list[str]:
+    """Return how an exam differs from the data that the detector was tuned on."""
+    # Screening writes one warning about all measures together, before all others.
+    outside = any(each["warning"] for each in record["range"]["measures"].values())
+    return record["warnings"][: int(outside)]
 
 
 def flagging_words(flagging: Flagging) -> str:
