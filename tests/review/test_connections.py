@@ -78,13 +78,9 @@ def test_an_authenticated_connection_is_kept_for_longer():
 
 
 def test_the_oldest_unauthenticated_connection_makes_room_and_readers_keep_theirs():
+    protocol = limited(head_seconds=60, most_unauthenticated=5)
     with (
-        served_app(
-            app, http=limited(head_seconds=60, most_unauthenticated=5), timeout_keep_alive=60
-        ) as (
-            server,
-            port,
-        ),
+        served_app(app, http=protocol, timeout_keep_alive=60) as (server, port),
         ExitStack() as stack,
     ):
         readers = [stack.enter_context(connected(port)) for _ in range(4)]

@@ -14,8 +14,6 @@ from capsieve.review.settings import LOOPBACK, ReviewSettings, require_review
 if TYPE_CHECKING:
     from capsieve.review.security import Access
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve review results

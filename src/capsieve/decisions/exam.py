@@ -1,4 +1,4 @@
-"""What decisions need to know of a screened exam: events, listed frames, identity, screening."""
+"""Events, listed frames, identity and screening of an exam, as decisions need them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,27 +16,10 @@ from capsieve.frame_table import to_read
 from capsieve.store.exam import Exam
 from capsieve.store.frame_columns import COLUMNS, frame_columns
 
-__all__ = [
-    "Event",
-    "flagged_events",
-    "hash_json",
-    "listed_frames",
-    "screening_of",
-    "signed_identity",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A candidate polyp.
-
-    Attributes
-    ----------
-    head, best
-        Head and best frame, which name it.
-    frames
-        Its flagged frames, in order.
-    """
+    """A candidate polyp: head and best frame, which name it, and its flagged frames in order."""
 
     head: int
     best: int
@@ -99,13 +82,7 @@ def _tables(
 
 
 def signed_identity(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a signature says that the exam was.
-
-    Parameters
-    ----------
-    record
-        The exam's record: sources, hashes of the tables, settings, versions.
-    """
+    """Return the identity of an exam that a signature covers, from its record."""
     names = ("head", "kind", "stream", "names", "sha256", "bytes")
     return {
         **{name: record[name] for name in ("exam", "tables", "identity", "versions")},

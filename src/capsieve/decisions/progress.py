@@ -15,8 +15,6 @@ from capsieve.decisions.model import Signature
 from capsieve.decisions.reading import Reading
 from capsieve.decisions.viewed import Bitmaps, together
 
-__all__ = ["BLOCK", "Progress", "make_progress", "offered_events", "opened_events"]
-
 BLOCK = 50
 """How many events are offered at a time."""
 

@@ -25,8 +25,6 @@ from capsieve.review.security import AccessControl, App, BodyLimit, RemoteUser
 from capsieve.review.small_pages import small_page
 from capsieve.review.state import Responses, State
 
-__all__ = ["create_api", "create_app"]
-
 _STATIC = Path(__file__).parent / "static"
 _NOT_BUILT = (
     "The page has not been built: run npm ci and npm run build in web/, or install a released "

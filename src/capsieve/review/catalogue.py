@@ -22,8 +22,6 @@ from capsieve.report.words import flagging_words, out_of_range
 from capsieve.store.record import RECORD, Record, read_record
 from capsieve.store.segments import unfinished
 
-__all__ = ["Catalogue", "ExamFacts"]
-
 _ADVICE = "screen the exam again, with --overwrite"
 
 

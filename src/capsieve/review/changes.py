@@ -20,8 +20,6 @@ from capsieve.review.security import cookie_secret
 from capsieve.review.sessions import Reader
 from capsieve.review.state import Here, State, Who
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["Reading"])
 
 _STEP = 0.5  # seconds between two looks

@@ -11,8 +11,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["LimitedProtocol"]
-
 
 class LimitedProtocol(H11Protocol):
     """HTTP with limits; a subclass may have others.

@@ -13,15 +13,6 @@ from capsieve.decisions.model import ConflictError, EntryError, ForbiddenError, 
 from capsieve.errors import CapsieveError, FileError, MissingExtraError
 from capsieve.report.text import plain
 
-__all__ = [
-    "STATUS",
-    "CancelledRequestError",
-    "NotFoundError",
-    "OtherReaderError",
-    "add_error_handlers",
-    "reading_results",
-]
-
 STATUS = {
     401: "Without the link, or a name and password; or a page of another reader.",
     403: "This reader may not do or see that.",

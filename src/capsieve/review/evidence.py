@@ -21,8 +21,6 @@ from capsieve.review.frame_service import FrameService
 from capsieve.screening.exam_detector import exam_detector
 from capsieve.store.exam import Exam
 
-__all__ = ["EvidenceService"]
-
 _KEPT = 12  # frames; the maps of a large frame take some megabytes
 _STEP = 0.2  # seconds between two looks at a process
 

@@ -17,8 +17,6 @@ from capsieve.review.state import (
     run_in,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["Evidence"])
 
 _PNG: Responses = {200: {"content": {"image/png": {}}}}

@@ -26,8 +26,6 @@ from capsieve.review.summaries import Summary
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
-__all__ = ["health", "router"]
-
 router = APIRouter(tags=["Exams"])
 health = APIRouter(include_in_schema=False)
 

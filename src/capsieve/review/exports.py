@@ -29,8 +29,6 @@ from capsieve.review.errors import reading_results
 from capsieve.review.sessions import Reader
 from capsieve.review.state import Chosen, Here, Responses, State, Who, run_in
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["Exports"])
 
 _TYPES = {"csv": "text/csv", "html": "text/html", "pdf": "application/pdf"}

@@ -20,8 +20,6 @@ from capsieve.review.state import (
 )
 from capsieve.review.timeline import timeline_bytes
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["Frames"])
 
 _MAX_NUMBERS = 64

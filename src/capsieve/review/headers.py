@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-__all__ = ["ResponseHeaders", "content_policy"]
-
 
 def content_policy(*, style: str = "self") -> str:
     """Return a content security policy: only what the app itself serves.

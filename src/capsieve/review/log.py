@@ -9,8 +9,6 @@ from pathlib import Path
 from capsieve.decisions.model import utc_now
 from capsieve.errors import file_errors
 
-__all__ = ["Log", "log_nothing", "log_to"]
-
 Log = Callable[..., None]
 """Takes the name of an event, and its facts by name."""
 

@@ -13,8 +13,6 @@ from capsieve.review.sessions import client_address
 from capsieve.review.small_pages import small_page
 from capsieve.review.state import Here, run_in
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 

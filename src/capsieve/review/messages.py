@@ -13,31 +13,6 @@ from capsieve.decisions.progress import Progress
 from capsieve.decisions.reading import Reading
 from capsieve.decisions.roles import Role, Workflow
 
-__all__ = [
-    "DISCLAIMER",
-    "Action",
-    "Ball",
-    "Done",
-    "Ellipse",
-    "Event",
-    "Evidence",
-    "Exam",
-    "ExamRow",
-    "FieldOfView",
-    "Head",
-    "Problem",
-    "ReaderState",
-    "ReadingState",
-    "ReadingView",
-    "Room",
-    "Score",
-    "Seen",
-    "SentFrames",
-    "Value",
-    "ViewedFrames",
-    "Waiting",
-]
-
 DISCLAIMER = "Research software, not a medical device."
 
 ReadingState = Literal["unread", "in reading", "signed"]

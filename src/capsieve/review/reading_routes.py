@@ -32,8 +32,6 @@ from capsieve.review.state import UNCHANGED, Chosen, Here, State, Who, unless_kn
 from capsieve.review.summaries import reader_states
 from capsieve.store.record import read_record
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["Reading"])
 
 _VIEW = TypeAdapter(messages.ReadingView)

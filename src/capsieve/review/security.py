@@ -30,19 +30,6 @@ from capsieve.review.sessions import Reader, Sessions
 from capsieve.review.small_pages import small_page
 from capsieve.review.users import Users
 
-__all__ = [
-    "Access",
-    "AccessControl",
-    "App",
-    "BodyLimit",
-    "Scope",
-    "Send",
-    "cookie",
-    "cookie_secret",
-    "is_trusted",
-    "refuse",
-]
-
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -28,17 +28,6 @@ from capsieve.review.settings import LOOPBACK, ReviewSettings
 from capsieve.review.state import State
 from capsieve.review.users import Users
 
-__all__ = [
-    "DEFAULT_PORT",
-    "EndingServer",
-    "QuietEnd",
-    "bound_socket",
-    "link_access",
-    "link_page",
-    "run_server",
-    "users_access",
-]
-
 DEFAULT_PORT = 8765
 _HOUR = 3600.0
 _LAST_ANSWERS = 2.0  # seconds that open answers have when the server ends

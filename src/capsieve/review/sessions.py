@@ -15,8 +15,6 @@ from limits.strategies import FixedWindowRateLimiter
 
 from capsieve.decisions.roles import Role
 
-__all__ = ["Attempts", "Reader", "Sessions", "client_address"]
-
 _MOST = 1000  # sessions at a time; the one that was unused longest makes room
 _PER_NAME = parse_many("3 per 30 seconds; 20 per 10 minutes")
 _PER_ADDRESS = parse_many("30 per 1 minute; 300 per 1 hour")

@@ -13,8 +13,6 @@ from typing import Any
 from capsieve.decisions.roles import Role, Workflow
 from capsieve.errors import MissingExtraError, ParameterError
 
-__all__ = ["LOOPBACK", "ReviewSettings", "require_review"]
-
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _PACKAGES = ("argon2", "fastapi", "limits", "pydantic", "sqlalchemy", "uvicorn")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fastapi.responses import HTMLResponse
     from jinja2 import Template
 
-__all__ = ["small_page"]
-
 
 def small_page(template: str, status: int = 200, **content: Any) -> "HTMLResponse":
     """Return a page.

@@ -34,22 +34,6 @@ from capsieve.review.summaries import Summaries
 from capsieve.store.exam import exam_folders, unfinished_exams
 from capsieve.store.record import RECORD
 
-__all__ = [
-    "UNCHANGED",
-    "Chosen",
-    "FrameNumber",
-    "HeadNumber",
-    "Here",
-    "Responses",
-    "State",
-    "Wanted",
-    "Who",
-    "known_head",
-    "open_state",
-    "run_in",
-    "unless_known",
-]
-
 Result = TypeVar("Result")
 
 

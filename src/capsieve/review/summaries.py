@@ -26,8 +26,6 @@ from capsieve.review.catalogue import ExamFacts
 from capsieve.review.messages import ReaderState, ReadingState
 from capsieve.review.sessions import Reader
 
-__all__ = ["Summaries", "Summary", "reader_states"]
-
 _MOST = 1000  # changes that are asked for at once
 
 

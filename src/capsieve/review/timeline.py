@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.store.exam import Exam
 
-__all__ = ["timeline_bytes"]
-
 pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
 
 _COLOURS = ("red", "green", "blue")

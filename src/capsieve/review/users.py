@@ -20,16 +20,6 @@ from capsieve.report.text import plain
 from capsieve.review.sessions import Reader
 from capsieve.user_files import read_text
 
-__all__ = [
-    "SHORTEST",
-    "Users",
-    "add_user",
-    "check_name",
-    "find_user",
-    "listed_users",
-    "remove_user",
-]
-
 SCHEMA = 2
 """Version of the file."""
 
