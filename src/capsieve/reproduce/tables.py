@@ -173,10 +173,10 @@ def _variants(study: Study) -> Table:
     )
     caption = (
         "R_P of each row is the smallest one with 90 % specificity on "
-        f"{study.options.patient_words}; the rates are those of all patients. The last three columns "
-        "show whether R_P = 37 decides anything: in the paper a frame with an R_max below 37 was "
-        "missed, and R_P = 40 has two thirds of the false positives of R_P = 37. R_max = 0 is not "
-        "counted as the smallest. As inferred: a hemisphere, filters cut at 3 sigma."
+        f"{study.options.patient_words}; the rates are those of all patients. The last three "
+        "columns show whether R_P = 37 decides anything: in the paper a frame with an R_max below "
+        "37 was missed, and R_P = 40 has two thirds of the false positives of R_P = 37. R_max = 0 "
+        "is not counted as the smallest. As inferred: a hemisphere, filters cut at 3 sigma."
     )
     return Table("readings", "What the readings change", columns, tuple(rows), caption)
 
