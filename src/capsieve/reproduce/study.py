@@ -61,7 +61,7 @@ StageListener = Callable[[str, float], None]
 """Takes a stage and its finished fraction."""
 
 _SHORT = 10  # one frame of so many
-_BYTES_PER_FRAME = 30_000  # of 512 x 512: the video takes 16,000, results and thumbnails 4,000
+_BYTES_PER_FRAME = 40_000  # of 512 x 512: the video takes 25,000, results and thumbnails 9,000
 _SPARE_BYTES = 100_000_000
 
 
