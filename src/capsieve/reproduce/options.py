@@ -72,3 +72,9 @@ class ReproduceOptions:
     def patient(self) -> str:
         """The patient that R_P is chosen on."""
         return self.train_patient or _PHANTOM_PATIENT
+
+    @property
+    def patient_words(self) -> str:
+        """The same for a sentence: "patient 4"."""
+        name = self.patient
+        return name if "patient" in name.casefold() else f"patient {name}"

@@ -82,7 +82,7 @@ def _content(study: Study, readings: list[Reading], made: dict[str, Table]) -> R
     return ReproducedStudy(
         is_phantom=study.is_phantom,
         is_short=options.short,
-        patient=options.patient,
+        patient=options.patient_words,
         counts=tuple(text.plural(number, noun) for number, noun in counts),
         tables=made,
         drawings=paper_figures(readings),
@@ -92,7 +92,7 @@ def _content(study: Study, readings: list[Reading], made: dict[str, Table]) -> R
         },
         facts=(
             ("Detector", "paper (the published algorithm), as printed and as inferred"),
-            ("Threshold", f"the smallest one with 90 % specificity on patient {options.patient}"),
+            ("Threshold", f"the smallest one with 90 % specificity on {options.patient_words}"),
             ("Normal frames of the robustness study", f"drawn at random, seed {options.seed}"),
             ("Exams", "rendered, seed " + str(options.seed) if study.is_phantom else "given"),
         ),
