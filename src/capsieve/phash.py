@@ -128,7 +128,7 @@ def _waves() -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]
     return waves, order, np.outer(norm, norm).ravel()[order]
 
 
-def near_duplicates(
+def match_near_duplicates(
     a: NDArray[np.uint8], b: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Compare the perceptual hashes of every frame of `a` with those of every frame of `b`.

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import click
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve report results/exam

@@ -23,16 +23,6 @@ from capsieve.decisions.workflow import BLIND_READERS, blind_readings
 from capsieve.errors import ParameterError
 from capsieve.statistics.intervals import normal_quantile
 
-__all__ = [
-    "Agreement",
-    "Difference",
-    "Kappa",
-    "cohen_kappa",
-    "compare",
-    "compare_blind",
-    "tabulate",
-]
-
 UNDECIDED = "undecided"
 
 

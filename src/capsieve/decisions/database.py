@@ -19,6 +19,7 @@ from typing import Any, cast
 from capsieve.decisions.model import ConflictError, EntryError, UnreachableError
 from capsieve.decisions.roles import WORKFLOWS, Workflow
 from capsieve.errors import FileError, MissingExtraError
+from capsieve.user_files import PathLike
 
 try:
     import sqlalchemy as sa
@@ -27,23 +28,6 @@ except ImportError:
     raise MissingExtraError(
         "the decisions of readers need the package sqlalchemy; pip install 'capsieve[review]'"
     ) from None
-
-__all__ = [
-    "ENTRIES",
-    "ABOUT",
-    "METADATA",
-    "SCHEMA",
-    "VIEWED",
-    "Database",
-    "change_workflow",
-    "exc",
-    "is_address",
-    "open_database",
-    "read_room_id",
-    "read_workflow",
-    "sa",
-    "workflow_in",
-]
 
 SCHEMA = 2
 """Version of the tables."""
@@ -185,7 +169,7 @@ def is_address(place: str) -> bool:
     return "://" in place
 
 
-def open_database(place: str | os.PathLike[str]) -> Database:
+def open_database(place: PathLike) -> Database:
     """Open a database of decisions; create it if there is none.
 
     Parameters
@@ -218,7 +202,7 @@ def open_database(place: str | os.PathLike[str]) -> Database:
     return database
 
 
-def _url(place: str | os.PathLike[str]) -> sa.URL:
+def _url(place: PathLike) -> sa.URL:
     text = os.fspath(place)
     if not is_address(text):
         return sa.URL.create("sqlite", database=text)

@@ -13,8 +13,6 @@ from capsieve.decisions.model import canonical, event_subject
 from capsieve.errors import file_errors
 from capsieve.store.exam import Exam
 
-__all__ = ["Event", "flagged_events", "hash_json", "screening_of", "signed_identity"]
-
 
 @dataclass(frozen=True, slots=True)
 class Event:

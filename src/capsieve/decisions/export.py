@@ -15,17 +15,6 @@ from capsieve.decisions.exam import Event
 from capsieve.decisions.model import Decision, Entry, Finding, canonical, parse_place, said
 from capsieve.decisions.reading import Reading, displaced, in_order, undone_actions
 
-__all__ = [
-    "DECISION_COLUMNS",
-    "LABEL_COLUMNS",
-    "Label",
-    "Labels",
-    "agreed_labels",
-    "decisions_csv",
-    "labels_csv",
-    "reading_labels",
-]
-
 DECISION_COLUMNS = (
     *("number", "action", "time", "exam", "revision", "reader", "role", "screening"),
     *("kind", "subject"),

@@ -23,22 +23,6 @@ from capsieve.decisions.roles import Workflow
 from capsieve.decisions.workflow import belongs, both_signed, check_action
 from capsieve.strict_model import Strict
 
-__all__ = [
-    "Writer",
-    "append",
-    "changes_after",
-    "entry_rows",
-    "exams_with_entries",
-    "heard_after",
-    "insert_entries",
-    "is_known",
-    "known_action",
-    "last_number",
-    "load_entries",
-    "missing_entries",
-    "next_number",
-]
-
 _MOST = 1000  # changes that are asked for at once
 
 

@@ -29,51 +29,6 @@ from capsieve.decisions.roles import roles_of_all
 from capsieve.errors import CapsieveError, FileError
 from capsieve.strict_model import Strict
 
-__all__ = [
-    "CLEANLINESS_GRADES",
-    "CLEANLINESS_SEGMENTS",
-    "COLUMNS",
-    "DECISIONS",
-    "LANDMARKS",
-    "PARIS",
-    "SEGMENTS",
-    "SIZES",
-    "Cleanliness",
-    "ConflictError",
-    "Content",
-    "Decision",
-    "Entry",
-    "EntryError",
-    "Finding",
-    "ForbiddenError",
-    "Landmark",
-    "Note",
-    "Parts",
-    "Removed",
-    "Reopen",
-    "Request",
-    "Row",
-    "Sign",
-    "Signature",
-    "Span",
-    "Spot",
-    "Undo",
-    "UnreachableError",
-    "Urgent",
-    "Viewed",
-    "canonical",
-    "check_key",
-    "check_name",
-    "entry_of",
-    "event_subject",
-    "finding_name",
-    "frame_subject",
-    "parse_place",
-    "said",
-    "stored_text",
-    "utc_now",
-]
-
 
 class EntryError(CapsieveError, ValueError):
     """An action that makes no sense."""

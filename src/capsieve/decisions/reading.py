@@ -21,23 +21,6 @@ from capsieve.decisions.model import (
     said,
 )
 
-__all__ = [
-    "AGREED",
-    "PERMANENT",
-    "Clean",
-    "Reading",
-    "State",
-    "displaced",
-    "elsewhere_words",
-    "fold",
-    "in_order",
-    "judge_cleanliness",
-    "standing",
-    "state_of",
-    "touched",
-    "undone_actions",
-]
-
 PERMANENT = ("sign", "reopen")
 """Kinds that are never undone: a signed exam is reopened instead."""
 

@@ -2,16 +2,6 @@
 
 from typing import Literal, get_args
 
-__all__ = [
-    "DATABASE",
-    "ROLES",
-    "WORKFLOWS",
-    "Role",
-    "Workflow",
-    "default_role",
-    "roles_of_all",
-]
-
 DATABASE = "decisions.sqlite"
 """The file in OUT that has the decisions, unless another database is given."""
 

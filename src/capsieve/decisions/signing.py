@@ -44,14 +44,6 @@ from capsieve.decisions.roles import Workflow
 from capsieve.decisions.viewed import Bitmaps, count_frames, unreadable, viewed_rows
 from capsieve.decisions.workflow import belongs, check_action, own_reading, pre_read, statement
 
-__all__ = [
-    "NOT_DISPLAYED",
-    "check_signatures",
-    "sign",
-    "to_validate",
-    "verify",
-]
-
 SIGNATURE = 2
 """Version of what is hashed."""
 

@@ -16,8 +16,6 @@ from capsieve.decisions.database import VIEWED, Database, sa, workflow_in
 from capsieve.decisions.model import EntryError, ForbiddenError, Row, Span, Viewed, stored_text
 from capsieve.decisions.roles import ROLES
 
-__all__ = ["Bitmaps", "add_viewed", "count_frames", "load_viewed", "unreadable", "viewed_rows"]
-
 Bits = NDArray[np.bool_]
 
 

@@ -39,19 +39,6 @@ from capsieve.decisions.reading import (
 )
 from capsieve.decisions.roles import ROLES, Workflow
 
-__all__ = [
-    "BLIND_READERS",
-    "agreed_entries",
-    "belongs",
-    "blind_readings",
-    "both_signed",
-    "check_action",
-    "own_reading",
-    "pre_read",
-    "statement",
-    "visible",
-]
-
 BLIND_READERS = 2
 """How many read an exam blind."""
 

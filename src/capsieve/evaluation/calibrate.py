@@ -1,6 +1,5 @@
 """Choose an operating point: the threshold, or the share to read, that reaches a target."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from capsieve.statistics.reading_effort import effort_metrics, reading_share
 from capsieve.statistics.results import Interval, Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
 from capsieve.store.record import RECORD
+from capsieve.user_files import PathLike
 
 CALIBRATION_SCHEMA = 2
 """Version of calibration.json."""
@@ -112,7 +112,7 @@ class Calibration:
 def calibrate(
     results: Scores,
     labels: Any,
-    out: str | os.PathLike[str] | None = None,
+    out: PathLike | None = None,
     *,
     options: CalibrationOptions = CalibrationOptions(),  # noqa: B008 it is immutable
     **changes: Any,

@@ -1,6 +1,5 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -64,9 +63,9 @@ from capsieve.statistics.reading_effort import (
 )
 from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint
 from capsieve.statistics.roc import frame_roc, polyp_roc
+from capsieve.user_files import PathLike
 
 STAGES = ("Reading results and labels", "Computing statistics", "Writing the report")
-PathLike = str | os.PathLike[str]
 
 _NO_PIXELS = (
     "A table of scores has no images: pre-selection, trivial baselines, near-duplicates, leaks by "

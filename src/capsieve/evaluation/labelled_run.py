@@ -47,11 +47,12 @@ from capsieve.screening.survey import Head, field_of_view_records, survey_exams
 from capsieve.sources.base import Place, Segment, SourceFrame, open_source
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-ExamPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ExamPaths = PathLike | Sequence[PathLike]
 
 _BLOCK = pa.schema(
     [("problem", pa.string()), ("scores", pa.list_(pa.float32())), ("pixel_hash", pa.string())]

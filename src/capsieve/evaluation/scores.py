@@ -35,8 +35,9 @@ from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
 from capsieve.store.record import RECORD
+from capsieve.user_files import PathLike
 
-Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
+Scores = PathLike | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
 
 

@@ -9,10 +9,6 @@ from numpy.typing import NDArray
 
 from capsieve.frames import ShapeName
 
-__all__ = [
-    "Outline", "Shape", "border_sides", "edge_offsets", "fit_shapes", "inscribed_circle", "refine",
-]  # fmt: skip
-
 Points = NDArray[np.float64]
 Circle = tuple[float, float, float]
 
@@ -23,7 +19,7 @@ _SAMPLES = 480  # points of an outline at which the edge is measured
 _STEP = 0.5  # pixels between samples across the edge
 
 
-class Outline(NamedTuple):
+class EdgePoints(NamedTuple):
     """Points on the edge of a shape, outward normals, and the number of the part of each."""
 
     points: Points
@@ -63,7 +59,7 @@ class Shape:
         """Distance of points (..., 2) to the nearest part, negative outside."""
         return self.clearance(points).min(axis=-1)
 
-    def outline(self, count: int) -> Outline:
+    def outline(self, count: int) -> EdgePoints:
         """Points on the edge at equal angles around the centre of the inscribed circle."""
         centre = np.array(inscribed_circle(self)[:2])
         angle = 2 * np.pi * (np.arange(count) + 0.5) / count
@@ -80,7 +76,7 @@ class Shape:
         on_circle = (parts == len(self.sides))[:, None]
         normals = self.sides[np.minimum(parts, len(self.sides) - 1), :2]
         normals = np.where(on_circle, (points - self.circle[:2]) / radius, normals)
-        return Outline(points, normals, parts)
+        return EdgePoints(points, normals, parts)
 
     def rescaled(self, rows: float, cols: float) -> "Shape":
         """The shape on a grid with `rows` times as many rows and `cols` times as many columns."""
@@ -186,7 +182,7 @@ def refine(shape: Shape, image: NDArray[np.float32], window: float, contrast: fl
 
 def edge_offsets(
     shape: Shape, image: NDArray[np.float32], window: float, contrast: float
-) -> tuple[Outline, NDArray[np.float64]]:
+) -> tuple[EdgePoints, NDArray[np.float64]]:
     """Measure the distance from the outline of a shape to the edge in an image.
 
     Parameters
@@ -230,7 +226,7 @@ def edge_offsets(
     # The nearest part is the point's own; near a second one there is no single edge.
     single = np.partition(shape.clearance(outline.points), 1, axis=1)[:, 1] >= window / 2
     points, normals, parts = outline
-    return Outline(points[single], normals[single], parts[single]), offset[single]
+    return EdgePoints(points[single], normals[single], parts[single]), offset[single]
 
 
 def _straight_sides(

@@ -23,7 +23,7 @@ from capsieve.labels.outlines import (
 from capsieve.labels.tables import RawTable, read_table
 from capsieve.names import natural_key
 from capsieve.sources.base import MAX_PIXELS
-from capsieve.user_files import open_file, read_text
+from capsieve.user_files import PathLike, open_file, read_text
 
 _LARGEST = 1e6  # of a coordinate
 _LONGEST_KEY = 80  # characters
@@ -35,7 +35,7 @@ _NO_BOXES = ("classes.txt", "train.txt", "val.txt", "valid.txt", "test.txt")
 _FRAME = re.compile(r"(\d{1,18})(?:-head-(\d))?")
 
 
-def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = None) -> Outlines:
+def read_outlines(path: PathLike, *, polyp_class: str | None = None) -> Outlines:
     """Read where polyps are on frames.
 
     Parameters

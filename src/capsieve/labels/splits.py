@@ -16,6 +16,7 @@ from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
 from capsieve.labels.splitting import assign_in_order, assign_stratified
 from capsieve.labels.tables import read_table, write_table
 from capsieve.result_table import Column, Table
+from capsieve.user_files import PathLike
 
 _SCHEMA = 1
 SPLITS = pa.schema(
@@ -146,7 +147,7 @@ def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitP
     )
 
 
-def write_splits(splits: Splits, path: str | os.PathLike[str]) -> None:
+def write_splits(splits: Splits, path: PathLike) -> None:
     """Write a split: Parquet if the path ends in .parquet, else CSV; complete or not at all.
 
     Raises
@@ -157,7 +158,7 @@ def write_splits(splits: Splits, path: str | os.PathLike[str]) -> None:
     write_table(splits.table, path, name="splits")
 
 
-def read_splits(path: str | os.PathLike[str]) -> Splits:
+def read_splits(path: PathLike) -> Splits:
     """Read a split that ``capsieve splits`` wrote or that was made by hand.
 
     It needs the column part, and exam and frame, or file.

@@ -19,7 +19,7 @@ from capsieve.errors import FileError, file_errors
 from capsieve.labels.columns import compute
 from capsieve.labels.label_set import LabelProblem, Problems
 from capsieve.store.schema import SCHEMA
-from capsieve.user_files import open_file
+from capsieve.user_files import PathLike, open_file
 
 _DELIMITERS = (",", ";", "\t")
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
@@ -96,7 +96,7 @@ class RawTable:
         )
 
 
-def read_table(path: str | os.PathLike[str]) -> RawTable:
+def read_table(path: PathLike) -> RawTable:
     """Read a CSV file (comma, semicolon or tab; UTF-8) or a Parquet file.
 
     Rows without any content are left out.
@@ -130,7 +130,7 @@ def as_table(values: Any, what: str) -> pa.Table:
     return table.select(kept).rename_columns([name.lower() for name in kept])
 
 
-def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> None:
+def write_table(table: pa.Table, path: PathLike, *, name: str) -> None:
     """Write a table: Parquet if the path ends in .parquet, else CSV; complete or not at all.
 
     In CSV, an apostrophe is written before a text that a spreadsheet would treat as a formula;

@@ -11,8 +11,6 @@ from capsieve.report.reading_moments import Moments
 from capsieve.report.timeline import colour_strip, mark
 from capsieve.report.timeline_scale import Scale, bins_of, ticks
 
-__all__ = ["colour_bar"]
-
 _WIDTH = 1000
 _MARKS = 30
 _STRIP = 26

@@ -9,8 +9,6 @@ from capsieve.decisions.roles import Workflow
 from capsieve.decisions.workflow import blind_readings, both_signed, own_reading
 from capsieve.errors import ParameterError
 
-__all__ = ["Chosen", "choose_reading"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

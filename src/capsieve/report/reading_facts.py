@@ -1,6 +1,5 @@
 """What the report of a reading shows, gathered from results and decisions."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from capsieve.decisions.workflow import belongs
 from capsieve.errors import FileError
 from capsieve.report.reading_choice import Chosen, choose_reading
 from capsieve.store.record import RECORD, Record, read_record
-
-__all__ = ["ReadingFacts", "SeenBy", "gather_reading"]
+from capsieve.user_files import PathLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class ReadingFacts:
 
 
 def gather_reading(
-    folder: str | os.PathLike[str],
+    folder: PathLike,
     *,
     database: str | Database | None = None,
     reader: str | None = None,

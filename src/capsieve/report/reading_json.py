@@ -11,8 +11,6 @@ from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.reading_report import ReadingPage
 from capsieve.report.reading_signatures import report_cautions, seal_problems
 
-__all__ = ["READING_SCHEMA", "reading_json"]
-
 READING_SCHEMA = 2
 """Version of the object; it grows when a name in it changes its meaning."""
 

@@ -15,8 +15,6 @@ from capsieve.report.text import clock, count
 from capsieve.report.timeline_scale import Scale, positions, scale_of
 from capsieve.store.exam import Exam
 
-__all__ = ["Moments", "in_exam_order", "read_moments", "when"]
-
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
     *("October", "November", "December"),

@@ -14,8 +14,6 @@ from capsieve.sources.reader import FrameReader
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
-__all__ = ["FramePicture", "frame_pictures", "pointer"]
-
 _SIDE = 520  # of the longer side, in pixels: 60 mm on paper at 220 dots per inch
 _RING = 0.07  # radius of the ring, as a share of the frame's longer side
 

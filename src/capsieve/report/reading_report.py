@@ -39,8 +39,6 @@ from capsieve.report.text import bytes_text, clock, plain
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
-__all__ = ["READING", "ReadingPage", "reading_report"]
-
 READING = "reading.html"
 """The file's name in the exam's folder, where no other is given."""
 

@@ -29,17 +29,6 @@ from capsieve.report.reading_moments import Moments, when
 from capsieve.report.reading_pictures import FramePicture, pointer
 from capsieve.report.text import plain
 
-__all__ = [
-    "DecisionCounts",
-    "FindingRow",
-    "cleanliness_rows",
-    "decision_counts",
-    "finding_rows",
-    "landmark_rows",
-    "note_rows",
-    "written",
-]
-
 _NOT_STATED = "not stated"
 
 

@@ -9,15 +9,6 @@ from capsieve.report.reading_rows import written
 from capsieve.report.reading_words import signature_words
 from capsieve.report.text import plain
 
-__all__ = [
-    "SealWords",
-    "SignatureRow",
-    "report_cautions",
-    "seal_problems",
-    "seal_words",
-    "signature_rows",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SignatureRow:

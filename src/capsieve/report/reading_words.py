@@ -11,15 +11,6 @@ from capsieve.report.reading_moments import Moments, when
 from capsieve.report.reading_rows import DecisionCounts
 from capsieve.report.text import clock, percent, plain, plural
 
-__all__ = [
-    "kappa_words",
-    "signature_words",
-    "state_word",
-    "summary_sentences",
-    "transit",
-    "whose_words",
-]
-
 
 def state_word(reading: Reading) -> str:
     """Return the state as a stamp says it."""

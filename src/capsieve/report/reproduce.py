@@ -9,8 +9,6 @@ from capsieve.report import figures, page, tables
 from capsieve.report.figures import Drawing
 from capsieve.result_table import Table
 
-__all__ = ["PAGE", "ReproducedStudy", "write_reproduction"]
-
 PAGE = "reproduction.html"
 
 _CHARTS = frozenset({3, 7, 8, 9})  # drawn as SVG; the others show frames

@@ -12,18 +12,6 @@ from numpy.typing import NDArray
 from capsieve.report.exam_tables import HeadFrames
 from capsieve.report.text import clock, count
 
-__all__ = [
-    "Bins",
-    "Scale",
-    "bins_of",
-    "frame_ticks",
-    "positions",
-    "scale_of",
-    "score_ticks",
-    "ticks",
-    "time_ticks",
-]
-
 _LARGEST_GAP = 0.9  # of the exam; with a longer jump the frames would have no width
 _LEAST_KNOWN = 0.5
 _BRIDGED_SECONDS = 3.0  # the slowest capsules take a frame every second or two

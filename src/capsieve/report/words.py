@@ -17,26 +17,6 @@ from capsieve.results import Evidence, Feature, FrameResult, Reason
 from capsieve.store.exam import Exam
 from capsieve.store.record import Flagging, Record
 
-__all__ = [
-    "FrameFlag",
-    "decision",
-    "detector_words",
-    "feature_words",
-    "flag_threshold",
-    "flagging_words",
-    "frame_flag",
-    "is_probability",
-    "preset_words",
-    "property_words",
-    "rule_parameters",
-    "score_decision",
-    "score_text",
-    "score_warning",
-    "score_why",
-    "step_words",
-    "why",
-]
-
 Result = TypeVar("Result", bound=FrameResult)
 
 _BY_SCORE = ("polyp", "radius-low", "score-low")  # reasons of frames that a list can contain

@@ -6,8 +6,6 @@ from typing import Any
 
 from capsieve.errors import ParameterError
 
-__all__ = ["Composition", "ReproduceOptions"]
-
 Composition = tuple[tuple[int, tuple[int, ...]], ...]
 """Per patient the number of normal frames, and the number of frames of each polyp."""
 

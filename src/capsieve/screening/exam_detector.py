@@ -10,8 +10,6 @@ from capsieve.errors import FileError
 from capsieve.parameters import Parameters
 from capsieve.store.exam import Exam
 
-__all__ = ["detector_name", "exam_detector"]
-
 _HASH = 12  # characters of a hash in messages
 
 

@@ -19,7 +19,7 @@ from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.schema import NEVER_NULL, SCHEMA, TABLES
 from capsieve.store.segments import recover_results, unfinished
 from capsieve.store.tables import intact
-from capsieve.user_files import open_file
+from capsieve.user_files import PathLike, open_file
 
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
@@ -48,7 +48,7 @@ class Exam:
         The folder has no valid record.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
         self.record: Record = read_record(self.folder)
 
@@ -200,7 +200,7 @@ def _check(schema: pa.Schema, path: Path, table: str, names: list[str]) -> None:
             raise FileError(f"{path}: {name} has the type {there}, not {wanted}; {_ADVICE}")
 
 
-def exam_folders(out: str | os.PathLike[str]) -> list[Path]:
+def exam_folders(out: PathLike) -> list[Path]:
     """Return the folders of finished exams in natural order, at least one.
 
     Results that a killed process did not put in place completely are completed.
@@ -238,7 +238,7 @@ def exam_folders(out: str | os.PathLike[str]) -> list[Path]:
     )
 
 
-def unfinished_exams(out: str | os.PathLike[str]) -> list[Path]:
+def unfinished_exams(out: PathLike) -> list[Path]:
     """Return the folders of exams with unfinished screening."""
     out = Path(out)
     return [folder for folder in (out, *_folders(out)) if unfinished(folder)]
