@@ -51,7 +51,7 @@ def files_found(paths: list[str], *wanted: str, exam: str | None = None) -> list
             "file": pa.array(wanted, pa.string()),
         }
     )
-    return find_frames(FrameKeys(frames), keys, what="labels.csv").row.tolist()
+    return find_frames(FrameKeys(frames), keys, read_from="labels.csv").row.tolist()
 
 
 # Keys
@@ -190,7 +190,7 @@ PATHS = st.lists(FOLDERS, min_size=1, max_size=4).map("/".join)
 def test_files_are_found_as_one_by_one(paths: list[str], wanted: list[str]) -> None:
     frames = frame_table({"exam": paths})
     keys = label_set([{"file": path} for path in wanted]).table
-    found = find_frames(FrameKeys(frames), keys, what="").row.tolist()
+    found = find_frames(FrameKeys(frames), keys, read_from="").row.tolist()
     claims: dict[int, list[tuple[int, bool]]] = {}
     for number, path in enumerate(wanted):
         rights: dict[int, int] = {}

@@ -433,5 +433,7 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> Integers:
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:
-    one, two = Path(first).name, Path(second).name
-    return (one, two) if one != two else (first, second if first != second else f"{second} (2)")
+    names = Path(first).name, Path(second).name
+    return (
+        names if names[0] != names[1] else (first, second if first != second else f"{second} (2)")
+    )

@@ -250,7 +250,7 @@ def _shared(
     examples: list[str] = []
     for code in codes[:_EXAMPLES].tolist():
         parts = np.unique(part[(names.code == code) & (part >= 0)])
-        listed = ", ".join(frames.part.names[place] for place in parts)
+        listed = ", ".join(frames.part.names[number] for number in parts)
         examples.append(f"{names.names[code]} ({listed})")
     count = len(codes)
     text = f"{number_of(count, kind)} {_is(count)} in more than one part"

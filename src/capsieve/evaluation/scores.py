@@ -166,15 +166,15 @@ def numbering_warnings(scored: ScoredFrames, labels: LabelSet) -> tuple[str, ...
     )
     if scores_from_1.all() and (label_low != 1).any():
         advice = "If so, give --first-frame 1 (first_frame=1)."
-        one, other = "scores", "labels"
+        from_1, from_0 = "scores", "labels"
     elif labels_from_1.all() and (label_high == high + 1).any():
         advice = "If so, subtract 1 from the column frame of the labels."
-        one, other = "labels", "scores"
+        from_1, from_0 = "labels", "scores"
     else:
         return ()
     return (
-        f"The {one} seem to number frames from 1, and the {other} from 0 ({shown}): each score is "
-        f"compared with the label of another frame. {advice}",
+        f"The {from_1} seem to number frames from 1, and the {from_0} from 0 ({shown}): each score "
+        f"is compared with the label of another frame. {advice}",
     )
 
 
@@ -271,7 +271,7 @@ def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
     name = str(exams[0].record["detector"].get("name"))
     was = (str(exam.record["run"].get("model", "")) for exam in exams)
     nearby = (str(folder / name) for folder in (*out.absolute().parents[:2], Path.cwd()))
-    return tuple(dict.fromkeys(place for place in (*was, *nearby) if place))
+    return tuple(dict.fromkeys(path for path in (*was, *nearby) if path))
 
 
 def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
@@ -298,8 +298,8 @@ def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
         ],
     }
     return tuple(
-        f"{what}: {', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}."
-        for what, names in named.items()
+        f"{message}: {', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}."
+        for message, names in named.items()
         if names
     )
 
@@ -324,9 +324,9 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     if not count:
         raise FileError(f"{name} has no rows")
 
-    def wrong(rows: Mask, what: str) -> None:
+    def wrong(rows: Mask, message: str) -> None:
         if rows.any():
-            raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
+            raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {message}")
 
     def cells(column: str, read: Callable[..., Any]) -> Any:
         try:
@@ -393,7 +393,7 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
 
 def _folders(file: pa.Array) -> pa.Array:
     """Return the folder that each file is in, as its exam."""
-    names = (None if one is None else PurePosixPath(one).parent.name for one in file.to_pylist())
+    names = (None if path is None else PurePosixPath(path).parent.name for path in file.to_pylist())
     return pa.array(["." if name == "" else name for name in names], pa.string())
 
 

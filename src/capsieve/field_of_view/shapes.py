@@ -166,13 +166,13 @@ def refine(shape: Shape, image: NDArray[np.float32], window: float, contrast: fl
     """Move the parts of a shape to the edge; the parameters are those of `edge_offsets`."""
     outline, offset = edge_offsets(shape, image, window, contrast)
     sides, circle = shape.sides.copy(), shape.circle
-    found = np.isfinite(offset)
-    edge = outline.points + np.where(found, offset, 0)[:, None] * outline.normals
+    measured = np.isfinite(offset)
+    edge = outline.points + np.where(measured, offset, 0)[:, None] * outline.normals
     for part in range(len(sides)):
-        mine = found & (outline.parts == part)
+        mine = measured & (outline.parts == part)
         if mine.sum() >= 6:
             sides[part, 2] += np.median(offset[mine])
-    mine = found & (outline.parts == len(sides))
+    mine = measured & (outline.parts == len(sides))
     if mine.sum() >= 12:
         circle = _fit_circle(edge[mine], circle)
     # Blur of half a pixel must not move a side out of the image.
@@ -217,12 +217,12 @@ def edge_offsets(
     # The outermost crossing: the image may be dark inside, but the surround is not bright.
     above = profile >= middle[:, None]
     last = len(steps) - 1 - above[:, ::-1].argmax(axis=1)
-    found = above.any(axis=1) & (last < len(steps) - 1) & (inside - outside > contrast)
+    has_edge = above.any(axis=1) & (last < len(steps) - 1) & (inside - outside > contrast)
     last = np.minimum(last, len(steps) - 2)
     line = np.arange(len(profile))
     high, low = profile[line, last], profile[line, last + 1]
     fraction = np.clip((high - middle) / np.maximum(high - low, 1e-6), 0, 1)
-    offset = np.where(found, steps[last] + _STEP * fraction, np.nan)
+    offset = np.where(has_edge, steps[last] + _STEP * fraction, np.nan)
     # The nearest part is the point's own; near a second one there is no single edge.
     single = np.partition(shape.clearance(outline.points), 1, axis=1)[:, 1] >= window / 2
     points, normals, parts = outline
@@ -235,14 +235,14 @@ def _straight_sides(
     """Top, bottom, left and right side: the best line, or the border if there is none."""
     sides = border.copy()
     for k, normal in enumerate(_AXIS_NORMALS):
-        place = points[normals @ normal > 0.92] @ normal
-        if len(place) < 5:
+        position = points[normals @ normal > 0.92] @ normal
+        if len(position) < 5:
             continue
-        near = np.abs(place[:, None] - place) < 0.6 * tolerance
-        # Of equally good places the outermost: dark content moves an edge inwards only.
-        best = near[:, (near.sum(axis=0) + 1e-6 * place).argmax()]
+        near = np.abs(position[:, None] - position) < 0.6 * tolerance
+        # Of equally good positions the outermost: dark content moves an edge inwards only.
+        best = near[:, (near.sum(axis=0) + 1e-6 * position).argmax()]
         if best.sum() >= max(5, 0.03 * len(points)):
-            sides[k, 2] = min(sides[k, 2], np.median(place[best]))
+            sides[k, 2] = min(sides[k, 2], np.median(position[best]))
     return sides
 
 

@@ -53,8 +53,8 @@ def text_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> pa.StringAr
             values = _float_texts(values)
         values = compute.utf8_trim_whitespace(values.cast(pa.string()))
     except pa.ArrowException as error:
-        what = f"the column {name!r} contains {column.type}, not texts or numbers"
-        raise FileError(what) from error
+        message = f"the column {name!r} contains {column.type}, not texts or numbers"
+        raise FileError(message) from error
     return compute.if_else(compute.equal(values, ""), None, values)
 
 
@@ -75,8 +75,8 @@ def number_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> Floats:
     try:
         values = whole_column(column).cast(pa.float64())
     except pa.ArrowException as error:
-        what = f"the column {name!r} contains {column.type} over 2^53, which is not exact"
-        raise FileError(f"{what}; give smaller numbers") from error
+        message = f"the column {name!r} contains {column.type} over 2^53, which is not exact"
+        raise FileError(f"{message}; give smaller numbers") from error
     return values.fill_null(math.nan).to_numpy(zero_copy_only=False)
 
 

@@ -98,7 +98,7 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
         Rows have a frame number and no exam, and there are several exams.
     """
     known, table = FrameKeys(frames), labels.table
-    matches = find_frames(known, table, what=labels.path, unique_names=labels.unique_names)
+    matches = find_frames(known, table, read_from=labels.path, unique_names=labels.unique_names)
     groups = group_rows(labels)
     names = {name: coded(table[name]) for name in ("polyp", "patient", "source", "finding")}
     exam = [("", coded(table["exam"]))] if labels.names_exams else []
@@ -229,7 +229,7 @@ def _parts(
         return _Parts(Coded((), code), Coded((), block), np.empty(0, np.int64), ())
     table = splits.table
     if not table.select(KEYS).equals(labels.table.select(KEYS)):
-        matches = find_frames(known, table, what=splits.path, unique_names=labels.unique_names)
+        matches = find_frames(known, table, read_from=splits.path, unique_names=labels.unique_names)
     part, group = coded(table["part"]), coded(table["group"])
     is_block = compute.equal(compute.fill_null(table["kind"], ""), "block").to_numpy()
     matched_rows = np.flatnonzero(matches.row >= 0)
@@ -259,37 +259,37 @@ class _Notes:
         self.table = table
         self.problems = Problems()
 
-    def rows(self, what: str, rows: Integers, *, used: bool) -> None:
+    def rows(self, message: str, rows: Integers, *, used: bool) -> None:
         """Count rows of the table."""
         names: list[str] = []
         for row in self.table.select(KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():
             shown = ["file"] if row["file"] is not None else ["head", "frame"]
             parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
             names.append(" ".join([row["exam"] or "", *parts]).strip())
-        self.problems.add(what, *names, rows=len(rows), used=used)
+        self.problems.add(message, *names, rows=len(rows), used=used)
 
-    def frames(self, what: str, chosen: Mask, *, used: bool = False) -> None:
+    def frames(self, message: str, chosen: Mask, *, used: bool = False) -> None:
         """Count frames."""
         rows = np.flatnonzero(chosen).tolist()
         names = [self.known.name(row) for row in rows[:EXAMPLES]]
-        self.problems.add(what, *names, rows=len(rows), used=used)
+        self.problems.add(message, *names, rows=len(rows), used=used)
 
-    def exams(self, what: str, noun: str, exams: Iterable[str]) -> None:
+    def exams(self, message: str, noun: str, exams: Iterable[str]) -> None:
         """Count rows or frames by their exams."""
         counts = Counter(exams)
         names = [f"{exam}: {count} {noun}{'s' * (count != 1)}" for exam, count in counts.items()]
         if len(names) > EXAMPLES:
             names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
-        self.problems.add(what, *names, rows=counts.total())
+        self.problems.add(message, *names, rows=counts.total())
 
     def keys(self, matches: Matches) -> None:
         """Count rows that name no frame, or name it in an unusual way."""
-        for why, what in KEY_PROBLEMS.items():
+        for why, message in KEY_PROBLEMS.items():
             rows = np.flatnonzero(matches.why == why)
             if why == Why.NO_EXAM:
-                self.exams(what, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
+                self.exams(message, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
             else:
-                self.rows(what, rows, used=why < Why.NO_EXAM)
+                self.rows(message, rows, used=why < Why.NO_EXAM)
 
 
 def _frame_problems(
@@ -298,11 +298,11 @@ def _frame_problems(
     """Return the problems of rows, of frames with several rows, and of frames without a label."""
     notes, contradicted = _Notes(known, table), united.contradicted
     notes.keys(matches)
-    what = "the frame has two labels or patients that contradict each other"
-    notes.frames(what, contradicted)
+    message = "the frame has two labels or patients that contradict each other"
+    notes.frames(message, contradicted)
     details = united.differs["polyp"] | united.differs["group"] | united.differs["finding"]
-    what = "the frame has one label, but polyps, groups or findings that differ and are left out"
-    notes.frames(what, details & ~contradicted, used=True)
+    message = "the frame has one label, but polyps, groups or findings that differ and are left out"
+    notes.frames(message, details & ~contradicted, used=True)
     notes.rows("the row labels the same frame as another row", united.repeated, used=True)
     unlabelled_exams = np.ones(len(known.exams), np.bool_)
     unlabelled_exams[known.exam[united.named]] = False

@@ -97,7 +97,7 @@ class _Rows:
     def note(
         self,
         rows: Sequence[int],
-        what: str,
+        message: str,
         describe: Callable[[int], str] | None = None,
         *,
         used: bool = False,
@@ -106,14 +106,14 @@ class _Rows:
         texts = map(describe or self.frame_name, rows[:EXAMPLES])
         named = zip(self.name_rows(rows[:EXAMPLES]), texts, strict=True)
         examples = [f"{where}: {text}" for where, text in named]
-        self.problems.add(what, *examples, rows=len(rows), used=used)
+        self.problems.add(message, *examples, rows=len(rows), used=used)
 
     def drop(
-        self, wrong: Collection[int], what: str, describe: Callable[[int], str] | None = None
+        self, wrong: Collection[int], message: str, describe: Callable[[int], str] | None = None
     ) -> None:
         """Stop using rows; those that are not in use already are not counted again."""
         wrong = set(wrong)
-        self.note([row for row in self.used if row in wrong], what, describe)
+        self.note([row for row in self.used if row in wrong], message, describe)
         self.used = [row for row in self.used if row not in wrong]
 
     def repeated_frames(self) -> list[list[int]]:
@@ -144,16 +144,16 @@ def _check_cells(rows: _Rows) -> None:
             texts = cells[name]
             values, wrong = whole_numbers(rows.text[name], largest=largest)
             cells[name] = [None if value < 0 else value for value in values.tolist()]
-            what = f"the {name} is not a whole number from 0"
-            rows.drop(wrong.nonzero()[0].tolist(), what, lambda row: f"{name} {texts[row]!r}")  # noqa: B023
+            message = f"the {name} is not a whole number from 0"
+            rows.drop(wrong.nonzero()[0].tolist(), message, lambda row: f"{name} {texts[row]!r}")  # noqa: B023
     nameless = [row for row in rows.used if cells["file"][row] is cells["frame"][row] is None]
     rows.drop(nameless, "the row names neither a file nor a frame")
     texts = cells["label"]
     rows.drop([row for row in rows.used if texts[row] is None], "the label is empty")
     label = cells["label"] = [text and text.lower() for text in texts]
     unknown = [row for row in rows.used if label[row] not in WORDS]
-    what = f"the label is not one of {', '.join(WORDS)}"
-    rows.drop(unknown, what, lambda row: f"label {texts[row]!r}")
+    message = f"the label is not one of {', '.join(WORDS)}"
+    rows.drop(unknown, message, lambda row: f"label {texts[row]!r}")
 
 
 def _check_labels(rows: _Rows) -> None:
@@ -218,10 +218,10 @@ def _check_patients(rows: _Rows) -> None:
     )
 
 
-def _refuse_patients(rows: _Rows, what: str, *pair: int) -> None:
+def _refuse_patients(rows: _Rows, name: str, *pair: int) -> None:
     named = zip(pair, rows.name_rows(pair), strict=True)
     first, second = (f"{_short(rows.cells['patient'][row])} ({where})" for row, where in named)
-    raise FileError(f"{what} has the patients {first} and {second}: {_TWO_PATIENTS}")
+    raise FileError(f"{name} has the patients {first} and {second}: {_TWO_PATIENTS}")
 
 
 def _short(name: str) -> str:
@@ -259,17 +259,17 @@ def _unite(rows: _Rows) -> list[str]:
                 column[first] = None
         for row in others:
             if contents[row] == contents[first]:
-                what = "the row is there more than once; it counts once"
+                message = "the row is there more than once; it counts once"
             elif "polyp" in differ:
-                what = "the frame shows more than one polyp; it counts for none of them"
+                message = "the frame shows more than one polyp; it counts for none of them"
             else:
-                what = "the frame is labelled more than once; " + (
+                message = "the frame is labelled more than once; " + (
                     "details that differ are left out" if differ else "its rows are joined"
                 )
-            notes.setdefault(what, []).append(row)
+            notes.setdefault(message, []).append(row)
         united.update(others)
-    for what, noted in notes.items():
-        rows.note(sorted(noted), what, used=True)
+    for message, noted in notes.items():
+        rows.note(sorted(noted), message, used=True)
     rows.used = [row for row in rows.used if row not in united]
     after = {(cells["polyp"][row], cells["exam"][row]) for row in rows.used}
     return sorted({polyp for polyp, _ in before - after if polyp is not None})

@@ -180,10 +180,10 @@ def read_splits(path: PathLike) -> Splits:
     if raw.problems:
         raise FileError(f"cannot read the split {path}: {raw.problems[0].examples[0]}")
 
-    def refuse(wrong: Mask, what: str) -> None:
+    def refuse(wrong: Mask, message: str) -> None:
         if wrong.any():
             (where,) = raw.name_rows([int(wrong.argmax())])
-            raise FileError(f"{path}, {where}: {what}")
+            raise FileError(f"{path}, {where}: {message}")
 
     columns: dict[str, pa.Array] = {}
     for entry in SPLITS:

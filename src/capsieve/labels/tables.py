@@ -71,8 +71,8 @@ class RawTable:
             if first != last:
                 where = f"lines {first} to {last} (is a quotation mark not closed?)"
             noun = "cell" if len(cells) == 1 else "cells"
-            what = "the row has too few or too many cells"
-            problems.add(what, f"{where}: {len(cells)} {noun} instead of {len(self.columns)}")
+            message = "the row has too few or too many cells"
+            problems.add(message, f"{where}: {len(cells)} {noun} instead of {len(self.columns)}")
         return tuple(problems)
 
     def padded(self) -> "RawTable":
@@ -116,13 +116,13 @@ def read_table(path: PathLike) -> RawTable:
     return raw
 
 
-def as_table(values: Any, what: str) -> pa.Table:
+def as_table(values: Any, role: str) -> pa.Table:
     """Return a data frame or a dict of arrays as a table."""
     try:
         table = pa.table(values).replace_schema_metadata(None)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise FileError(
-            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
+            f"cannot use {type(values).__name__} as {role} ({error}); give a path, a data frame or "
             "a dict of arrays of equal length"
         ) from error
     # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
@@ -221,8 +221,10 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
                     parts.append(_texts(rows, names))
                     rows = []
     except csv.Error as error:
-        what = f"a cell has more than {_LONGEST_CELL:,} characters; is a quotation mark not closed?"
-        raise FileError(f"cannot read {path}: {what}") from error
+        message = (
+            f"a cell has more than {_LONGEST_CELL:,} characters; is a quotation mark not closed?"
+        )
+        raise FileError(f"cannot read {path}: {message}") from error
     table = pa.concat_tables([*parts, _texts(rows, names)])
     return RawTable(table, os.fspath(path), lines, ragged)
 

@@ -224,8 +224,8 @@ def scan_packets(path: str, index: int) -> Survey:
             packets.key[refreshes] = True
         description = _describe(container, stream, packets, order)
         if count := int(discarded.sum()):
-            what = f"its edit list hides {count} frame{'s' * (count != 1)}, not screened"
-            warning = "; ".join(filter(None, (warning, what)))
+            hides = f"its edit list hides {count} frame{'s' * (count != 1)}, not screened"
+            warning = "; ".join(filter(None, (warning, hides)))
         if warning:
             description["warning"] = warning
         faults = (*problems, *losses)
