@@ -55,11 +55,16 @@ bench: .venv/.dev ## measure speed, as a table of ratios
 	$(PY) -m benchmarks
 
 web: .venv/.web ## build the review page, with the node that the lock file brings
+	$(NPM) run schema
 	$(NPM) test
 	$(NPM) run build
 
-web-check: .venv/.web ## test the review page, and compare the built one with its sources
+web-check: .venv/.web ## test the review page, and compare what is generated with its sources
 	$(NPM) test
+	@mkdir -p build
+	SCHEMA=../build/schema.ts && export SCHEMA && $(NPM) run schema
+	@diff build/schema.ts web/src/api/schema.ts >/dev/null || { \
+		echo "web/src/api/schema.ts is not what the server has: run make web" >&2; exit 1; }
 	$(NPM) run build -- --outDir ../build/page --emptyOutDir
 	@diff -r build/page src/capsieve/review/static >/dev/null || { \
 		echo "src/capsieve/review/static is not what web/src gives: run make web" >&2; exit 1; }

@@ -1,4 +1,6 @@
-// A value that others watch.
+// A value that others watch: a signal, so that components which read it follow it.
+
+import { signal } from "@preact/signals";
 
 export interface Watched<T> {
   get(): T;
@@ -8,18 +10,18 @@ export interface Watched<T> {
 }
 
 export function watched<T>(first: T): Watched<T> {
-  let value = first;
+  const value = signal(first);
   const watchers = new Set<(value: T) => void>();
   return {
-    get: () => value,
+    get: () => value.value,
     set(next: T): void {
-      if (Object.is(next, value)) return;
-      value = next;
-      for (const watcher of [...watchers]) watcher(value);
+      if (Object.is(next, value.peek())) return;
+      value.value = next;
+      for (const watcher of [...watchers]) watcher(next);
     },
     watch(seen: (value: T) => void): () => void {
       watchers.add(seen);
-      seen(value);
+      seen(value.peek());
       return () => void watchers.delete(seen);
     },
   };

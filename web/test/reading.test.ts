@@ -11,7 +11,8 @@ import { GROUPS, keyName } from "../src/keymap.ts";
 
 const EMPTY: Reading = {
   exam: "e", revision: 1, state: "unread", decisions: {}, findings: [], landmarks: {},
-  cleanliness: { segments: {}, sum: null, words: null }, notes: [], urgent: false, signature: null,
+  cleanliness: { segments: {}, sum: null, words: null }, notes: [], urgent: false, urgent_text: "", signature: null,
+  signatures: [], elsewhere: [],
   undoable: null, redoable: null, seen: { displayed: 0, viewed: 0, of: 10 }, problems: [], misfits: [],
   readers: [], statement: "", to_validate: [], last: 0,
 };

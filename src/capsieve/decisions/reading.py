@@ -4,6 +4,7 @@ Only the log is stored. The reading is computed from it each time, so it cannot 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -74,7 +75,7 @@ class Reading(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     revision: int = 1
-    state: str = Field(default="unread", description="unread, in reading, or signed.")
+    state: Literal["unread", "in reading", "signed"] = "unread"
     decisions: dict[str, Entry] = Field(default={}, description="By event or frame.")
     findings: tuple[Entry, ...] = ()
     landmarks: dict[str, Entry] = Field(default={}, description="By name.")

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
 from capsieve.decisions.log import Writer, append, is_known, load_entries
@@ -21,7 +22,14 @@ from capsieve.review.catalogue import ExamFacts
 from capsieve.review.frames_there import check_contents
 from capsieve.review.refusals import OtherReaderError
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Chosen, Here, Who, reading_results
+from capsieve.review.routes.given import (
+    UNCHANGED,
+    Chosen,
+    Here,
+    Who,
+    reading_results,
+    unless_known,
+)
 from capsieve.review.sessions import Reader
 from capsieve.store.record import read_record
 
@@ -29,16 +37,19 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["Reading"])
 
+_VIEW = TypeAdapter(messages.ReadingView)
 
-@router.get("/exams/{exam}/reading")
+
+@router.get("/exams/{exam}/reading", response_model=messages.ReadingView, responses=UNCHANGED)
 def get_reading(
+    request: Request,
     facts: Chosen,
     room: Here,
     who: Who,
     reader: Annotated[
         str | None, Query(max_length=255, description="Whose blind reading; one's own by default.")
     ] = None,
-) -> messages.ReadingView:
+) -> Response:
     """What the entries add up to: one's own reading, or if both have signed another's."""
     log = load_entries(room.database, facts.exam)
     whose = who if reader is None or room.workflow != "blind" else Reader(reader, "reader")
@@ -67,7 +78,7 @@ def get_reading(
         *elsewhere_words(reading, events),
         *unreadable(bitmaps),
     )
-    return messages.ReadingView(
+    view = messages.ReadingView(
         **{name: getattr(reading, name) for name in type(reading).model_fields}
         | {"findings": tuple(findings), "problems": problems},
         exam=facts.exam,
@@ -87,6 +98,7 @@ def get_reading(
             }.values()
         ),
     )
+    return unless_known(request, _VIEW, view)
 
 
 @router.get("/exams/{exam}/entries")
