@@ -164,7 +164,7 @@ def evaluate(
         from capsieve.evaluation.gallery_images import gallery_images
         from capsieve.report.evaluation import write_evaluation
 
-        shown = galleries and bool(read.folders)
+        shown = galleries and bool(read.scored.folders)
         flagged = evaluation.points[0].flagged
         with gallery_images(read, flagged) if shown else nullcontext() as images:
             write_evaluation(evaluation, out, images=images)
@@ -217,7 +217,7 @@ def _evaluation(
         )
     located = None
     if outlines is not None:
-        balls = read.folders if step_of(read) else ()  # of the paper's detector
+        balls = read.scored.folders if step_of(read) else ()  # of the paper's detector
         paths = read.scored.path
         located = localise(outlines, frames, paths, flagged=flagged, options=options, folders=balls)
         metrics += located.metrics
@@ -228,8 +228,8 @@ def _evaluation(
         labels=read.labels.path,
         options=options,
         settings=settings,
-        detector=read.detector,
-        parameters=read.parameters,
+        detector=read.scored.detector,
+        parameters=read.scored.parameters,
         frames=frames,
         points=points,
         metrics=tuple(metrics),
@@ -243,7 +243,7 @@ def _evaluation(
             *point_warnings,
             *radius_warnings(read, threshold),
             *fold_warnings,
-            *([] if read.folders else [_NO_PIXELS]),
+            *([] if read.scored.folders else [_NO_PIXELS]),
         ),
         leaks=read.leaks,
         roc_frames=roc_frames.curve,
@@ -270,7 +270,7 @@ def _reversed_warnings(metrics: Sequence[Metric]) -> list[str]:
 
 def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
     """Return the parameters of the detector, with the R_P that the evaluation flags by."""
-    parameters = dict(read.parameters)
+    parameters = dict(read.scored.parameters)
     threshold = _threshold(used)
     if step_of(read) and threshold is not None:
         parameters["radius_threshold"] = threshold
@@ -283,7 +283,7 @@ def _threshold(point: OperatingPoint) -> float | None:
 
 def step_of(read: LabelledResults) -> float | None:
     """Return the step of a detector's thresholds: R_P of the paper's detector is a whole number."""
-    return 1.0 if rule_parameter(read.detector) else None
+    return 1.0 if rule_parameter(read.scored.detector) else None
 
 
 def operating_points(
@@ -306,7 +306,7 @@ def operating_points(
         )
     screened = None if given is not None else _screened_point(read)
     points = [given, chosen, screened, crossed, fitted]
-    lists = any(rule.is_list for rule in read.rules)
+    lists = any(rule.is_list for rule in read.scored.rules)
     if screened is not None and lists and _lists_by_class(frames):
         warnings.append(
             "The exams were screened with reading lists, but the screened folders are not exams "
@@ -335,11 +335,11 @@ def _given_point(frames: LabelledFrames, options: EvaluationOptions) -> Operatin
 
 def _screened_point(read: LabelledResults) -> OperatingPoint | None:
     """Return the column flagged as an operating point; None for scores of other programs."""
-    if not read.rules:
+    if not read.scored.rules:
         return None
     rule, text = None, "As screened; the exams have different rules."
-    if len(set(read.rules)) == 1:
-        rule, text = read.rules[0], "As screened."
+    if len(set(read.scored.rules)) == 1:
+        rule, text = read.scored.rules[0], "As screened."
     optimistic = bool(read.calibration_frames)
     return OperatingPoint("screened", rule, read.frames.flagged, text, optimistic)
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.scores import frame_keys
 from capsieve.frame_table import NORMAL, POLYP, Floats, Integers, LabelledFrames, Mask
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
+from capsieve.labels.columns import compute
 from capsieve.plurals import number_of
 from capsieve.result_table import Column, Table
 from capsieve.statistics.intervals import proportion
@@ -137,7 +137,7 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
     parts: list[tuple[Any, ...]] = []
     for code, folder in enumerate(folders):
         table = Exam(folder).columns(*_FEATURES, table="features")
-        table = table.filter((pc.field("rejected") == "") & (pc.field("radius") > 0))
+        table = table.filter((compute.field("rejected") == "") & (compute.field("radius") > 0))
         own = np.flatnonzero(chosen & (frames.exam.code == code))
         known = _key(frames.head[own], frames.frame[own])  # sorted, as the frames are
         wanted = _key(table["head"].to_numpy(), table["frame"].to_numpy())

@@ -19,7 +19,7 @@ from capsieve.frame_table import (
     LabelColumns,
     Mask,
 )
-from capsieve.labels.columns import coded, compute
+from capsieve.labels.columns import code_range, coded, compute
 from capsieve.labels.groups import KINDS, group_rows
 from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Matches, Why, find_frames
 from capsieve.labels.label_set import EXAMPLES, LabelProblem, LabelSet, Problems
@@ -168,7 +168,7 @@ def _per_frame(row: Integers, columns: dict[str, NDArray[Any]], frames: int) -> 
     differs: dict[str, Mask] = {}
     for name, code in columns.items():
         given = used[code[used] >= 0]
-        low, high = _range(row[given], code[given], frames)
+        low, high = code_range(row[given], code[given], frames)
         differs[name] = low < high
         value[name] = np.where(low < high, -1, high).astype(np.int32)
     named = np.zeros(frames, np.bool_)
@@ -176,14 +176,6 @@ def _per_frame(row: Integers, columns: dict[str, NDArray[Any]], frames: int) -> 
     contradicted = differs["truth"] | differs["patient"]
     again = np.delete(used, np.unique(row[used], return_index=True)[1])
     return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
-
-
-def _range(unit: Integers, code: NDArray[Any], count: int) -> tuple[Integers, Integers]:
-    """Return the lowest and the highest code of each place; the highest is -1 without any."""
-    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, unit, code)
-    np.maximum.at(high, unit, code)
-    return low, high
 
 
 def _first_known(*columns: tuple[str, Coded]) -> Coded:
@@ -204,7 +196,7 @@ def _filled(exam: Integers, code: NDArray[np.int32], named: Mask) -> NDArray[np.
 
     A folder with frames of many patients is screened as if it were an exam.
     """
-    low, high = _range(exam[named], code[named], int(exam.max(initial=-1)) + 1)
+    low, high = code_range(exam[named], code[named], int(exam.max(initial=-1)) + 1)
     return np.where(named, code, np.where(low == high, high, -1)[exam]).astype(np.int32)
 
 
