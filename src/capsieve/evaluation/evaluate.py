@@ -184,7 +184,6 @@ def _evaluation(
     )
     points, point_warnings = operating_points(read, options, crossed_point)
     flagged = points[0].flagged
-    threshold = _threshold(points[0])
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
     metrics: list[Metric] = []
@@ -241,7 +240,7 @@ def _evaluation(
             *(f"Baseline: {warning}" for warning in of_baseline),
             *source_warnings(frames),
             *point_warnings,
-            *radius_warnings(read, threshold),
+            *radius_warnings(read, points[0].threshold),
             *fold_warnings,
             *([] if read.scored.folders else [_NO_PIXELS]),
         ),
@@ -271,14 +270,9 @@ def _reversed_warnings(metrics: Sequence[Metric]) -> list[str]:
 def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
     """Return the parameters of the detector, with the R_P that the evaluation flags by."""
     parameters = dict(read.scored.parameters)
-    threshold = _threshold(used)
-    if step_of(read) and threshold is not None:
-        parameters["radius_threshold"] = threshold
+    if step_of(read) and used.threshold is not None:
+        parameters["radius_threshold"] = used.threshold
     return parameters
-
-
-def _threshold(point: OperatingPoint) -> float | None:
-    return None if point.rule is None or point.rule.is_list else point.rule.value
 
 
 def step_of(read: LabelledResults) -> float | None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from capsieve.labels.keys import KEYS
 from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
 from capsieve.labels.splitting import assign_in_order, assign_stratified
 from capsieve.labels.tables import read_table, write_table
+from capsieve.option_fields import option
 from capsieve.result_table import Column, Table
 from capsieve.user_files import PathLike
 
@@ -50,27 +51,19 @@ class Splits:
 class SplitOptions:
     """Options of a split; the metadata "help" makes a field an option of the command line."""
 
-    folds: int | None = field(
-        default=None, metadata={"help": "Folds of equal size.", "metavar": "K", "min": 2}
+    folds: int | None = option(None, "Folds of equal size.", metavar="K", min=2)
+    test: float | None = option(
+        None,
+        f"Two parts, train and test; {_DEFAULT_TEST:g} unless --folds is given.",
+        metavar="PERCENT",
+        min=1,
+        max=99,
     )
-    test: float | None = field(
-        default=None,
-        metadata={
-            "help": f"Two parts, train and test; {_DEFAULT_TEST:g} unless --folds is given.",
-            "metavar": "PERCENT",
-            "min": 1,
-            "max": 99,
-        },
+    block_size: int = option(BLOCK_SIZE, "Frames per block, about. A polyp is never cut.", min=1)
+    in_order: bool = option(
+        False, "Neighbouring groups go into the same part, without stratification."
     )
-    block_size: int = field(
-        default=BLOCK_SIZE,
-        metadata={"help": "Frames per block, about. A polyp is never cut.", "min": 1},
-    )
-    in_order: bool = field(
-        default=False,
-        metadata={"help": "Neighbouring groups go into the same part, without stratification."},
-    )
-    seed: int = field(default=0, metadata={"help": "Decides between equal groups.", "min": 0})
+    seed: int = option(0, "Decides between equal groups.", min=0)
 
     def __post_init__(self) -> None:
         if self.folds is not None and self.test is not None:
