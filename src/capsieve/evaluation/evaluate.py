@@ -198,7 +198,7 @@ def _evaluation(
     metrics += baseline_metrics(labelled, options)
     metrics += source_metrics(frames, flagged, options)
     tables = [
-        frame_counts_table(frames, read.matched.rows, read.matched.contradicted),
+        frame_counts_table(frames, read.matched.rows),
         points_table(frames, points),
         crossed_table,
         sequences_table(frames, flagged),
