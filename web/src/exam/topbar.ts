@@ -48,7 +48,7 @@ export function topBar(
     themeButton(),
   );
   const show = (): void => {
-    const reading = session.reading.get();
+    const reading = session.reading.value;
     const signed = reading.state === "signed";
     const by = reading.signature;
     const version = reading.revision > 1 ? `, revision ${reading.revision}` : "";
@@ -64,9 +64,9 @@ export function topBar(
     const problems = reading.problems.length ? "Something in this reading is amiss: see Exam (3)." : "";
     const others = reading.readers.filter((reader) => reader !== room.reader);
     const colleagues = room.workflow === "single" && others.length > 0 ? `${others.join(" and ")} decided in this exam, too.` : "";
-    notice.textContent = notice.title = session.barrier.get() ?? (problems || colleagues);
+    notice.textContent = notice.title = session.barrier.value ?? (problems || colleagues);
     urgent.setAttribute("aria-pressed", String(reading.urgent));
   };
-  const stops = [session.reading.watch(show), session.others.watch(show), session.barrier.watch(show)];
+  const stops = [session.reading.subscribe(show), session.others.subscribe(show), session.barrier.subscribe(show)];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }
