@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from capsieve.errors import ParameterError
-from capsieve.option_fields import option
+from capsieve.option_fields import documented, option
 from capsieve.statistics.options import BootstrapOptions, InputOptions
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PERCENT = {"metavar": "PERCENT", "min": 1, "max": 100}  # less is probably a share of 1
 
 
+@documented
 @dataclass(frozen=True, kw_only=True)
 class CalibrationOptions(BootstrapOptions, InputOptions):
     """Options of :func:`capsieve.calibrate`; at most one of the first two is given."""
@@ -84,6 +85,7 @@ class LabelledRunSettings:
     overwrite: bool = option(False, "Remove scores of an earlier run first.")
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessSettings(LabelledRunSettings):
     """Options of a robustness study."""
@@ -107,6 +109,7 @@ class RobustnessSettings(LabelledRunSettings):
     )
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings(LabelledRunSettings):
     """Options of a parameter search."""

@@ -15,7 +15,7 @@ from capsieve.labels.keys import KEYS
 from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
 from capsieve.labels.splitting import assign_in_order, assign_stratified
 from capsieve.labels.tables import read_table, write_table
-from capsieve.option_fields import option
+from capsieve.option_fields import documented, option
 from capsieve.result_table import Column, Table
 from capsieve.user_files import PathLike
 
@@ -47,6 +47,7 @@ class Splits:
     problems: tuple[LabelProblem, ...] = ()  # frames that are there twice; they are kept
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
     """Options of a split; the metadata "help" makes a field an option of the command line."""

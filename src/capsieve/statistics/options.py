@@ -6,7 +6,7 @@ from pathlib import Path
 
 from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule
-from capsieve.option_fields import option
+from capsieve.option_fields import documented, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +64,7 @@ class BootstrapOptions:
                 raise ParameterError(name, f"must be {least} or more, not {value}")
 
 
+@documented
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions(BootstrapOptions, InputOptions):
     """Options of :func:`capsieve.evaluate`."""
