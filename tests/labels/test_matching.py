@@ -316,6 +316,16 @@ def test_rows_of_one_frame_with_different_keys_complete_each_other() -> None:
     assert [rows.rows[0], rows.first[0], rows.repeated[0]] == [3, 2, 1]
 
 
+def test_the_exam_of_a_frame_may_be_in_its_second_row() -> None:
+    found = matched(
+        {"exam": ["exam/a.png"]},
+        {"file": "exam/a.png", "label": "normal"},
+        {"exam": "exam", "frame": 0, "label": "normal"},
+    )
+    assert names(found.labels.unit) == ["exam"]
+    assert names(found.labels.group) == ["exam exam"]
+
+
 def test_of_two_polyps_on_one_frame_none_is_chosen() -> None:
     found = matched(
         {"exam": ["a.png"]},

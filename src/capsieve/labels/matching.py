@@ -167,6 +167,10 @@ def _one_row_per_frame(
     starts = np.flatnonzero(np.diff(row[of_several])) + 1
     several = [rows.tolist() for rows in np.split(of_several, starts)]
     cells = {name: labels.table[name].to_pylist() for name in LABELS.names}
+    for column in (cells[name] for name in KEYS):  # rows name their frame in different ways
+        for same in several:
+            given = [column[row] for row in same if column[row] is not None]
+            column[same[0]] = given[0] if given else None
     rows = Rows(
         cells | {"reader": [None] * len(row)},
         lambda numbers: _row_names(labels.table, np.array(numbers, np.int64)),
