@@ -7,7 +7,6 @@ import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
 import { nextUndecided } from "../model/rank.ts";
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
-import { nextTheme } from "../theme.ts";
 import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
 import { openChord } from "./chords.ts";
 import type { Deciding } from "./deciding.ts";
@@ -170,7 +169,6 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     tabThreshold: () => tabs.open("Threshold"),
     timelineIn: () => timeline.zoomBy(0.5),
     timelineOut: () => timeline.zoomBy(2),
-    theme: () => toast(`Colours of the page: ${nextTheme()}`),
     help: showHelp,
     leave: () => {
       if (session.finding.value !== null) session.finding.value = null;
