@@ -84,7 +84,7 @@ class Parameters:
         'best-fit ball: "printed", "feature" (u in the feature only) or "hemisphere"',
         "printed",
     )
-    stencil: float = _symbol("-", "half-width of L_sigma, in sigmas", 1.0, 1, 3)
+    stencil: float = _symbol("-", "half-width of the Gaussian filters, in sigmas", 1.0, 1, 3)
     texture_iterations: int = _symbol(
         "n_iter", "iterations of the cartoon + texture split", 5, 0, 100
     )

@@ -21,7 +21,7 @@ ROLES: dict[Workflow, tuple[Role, ...]] = {
 
 
 def default_role(workflow: Workflow) -> Role:
-    """Return the role of a reader who did not choose one."""
+    """Return the role of a reader if none is given."""
     return ROLES[workflow][0]
 
 

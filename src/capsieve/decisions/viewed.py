@@ -21,16 +21,9 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bitmaps:
-    """Which frames of a head one reader was shown.
+    """The frames of a head that were displayed to a reader, and those viewed, a value per frame.
 
-    Attributes
-    ----------
-    reader, role, head
-        Whose, of which head.
-    displayed, viewed
-        One value per frame.
-    problem
-        Why the stored bitmaps cannot be read; then all values are False.
+    `problem` is the reason if the stored bitmaps cannot be read; then they are empty.
     """
 
     reader: str

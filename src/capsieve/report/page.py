@@ -130,10 +130,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    functions = getmembers(text, isfunction)
-    environment.filters |= {
-        name: each for name, each in functions if each.__module__ == text.__name__
-    }
+    environment.filters |= dict(getmembers(text, isfunction))
     environment.filters["table"] = tables.html
     return environment
 

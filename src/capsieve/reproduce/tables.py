@@ -213,7 +213,7 @@ def _parameters(readings: Sequence[Reading]) -> Table:
     rows.insert(1, ("N_y", "height of the working frame in pixels", "256", *["of the frame"] * 2))
     columns = (
         Column("parameter", "Parameter"),
-        Column("meaning", "Meaning"),
+        Column("meaning", "Meaning", "words"),
         Column("paper", "Paper", "number"),
         *(Column(key, each.name, "number") for key, each in zip(_KEYS, readings, strict=True)),
     )
