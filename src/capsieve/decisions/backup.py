@@ -20,10 +20,10 @@ from capsieve.decisions.database import (
     VIEWED,
     Database,
     exc,
-    is_address,
     open_database,
     sa,
 )
+from capsieve.decisions.roles import is_address
 from capsieve.errors import FileError, OccupiedError, file_errors
 from capsieve.user_files import PathLike
 

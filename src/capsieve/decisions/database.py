@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from capsieve.decisions.model import ConflictError, EntryError, UnreachableError
-from capsieve.decisions.roles import WORKFLOWS, Workflow
+from capsieve.decisions.roles import WORKFLOWS, Workflow, is_address
 from capsieve.errors import FileError, MissingExtraError
-from capsieve.user_files import PathLike
 
 try:
     import sqlalchemy as sa
@@ -164,12 +163,7 @@ class Database:
         self.engine.dispose()
 
 
-def is_address(place: str) -> bool:
-    """Return whether a place is an address of a server, and not a file."""
-    return "://" in place
-
-
-def open_database(place: PathLike) -> Database:
+def open_database(place: str | os.PathLike[str]) -> Database:
     """Open a database of decisions; create it if there is none.
 
     Parameters
@@ -202,7 +196,7 @@ def open_database(place: PathLike) -> Database:
     return database
 
 
-def _url(place: PathLike) -> sa.URL:
+def _url(place: str | os.PathLike[str]) -> sa.URL:
     text = os.fspath(place)
     if not is_address(text):
         return sa.URL.create("sqlite", database=text)
