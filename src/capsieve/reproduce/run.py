@@ -1,6 +1,5 @@
 """Reproduce the paper's study: render or read exams, screen, score, evaluate, write one page."""
 
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +16,7 @@ from capsieve.reproduce.readings import Reading, read_readings
 from capsieve.reproduce.study import StageListener, Study, make_study
 from capsieve.reproduce.tables import paper_tables, rate_studies
 from capsieve.result_table import Table
-
-__all__ = ["Reproduction", "reproduce"]
+from capsieve.user_files import PathLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +28,7 @@ class Reproduction:
 
 
 def reproduce(
-    out: str | os.PathLike[str],
+    out: PathLike,
     *,
     options: ReproduceOptions = ReproduceOptions(),  # noqa: B008 it is immutable
     progress: StageListener = lambda stage, fraction: None,

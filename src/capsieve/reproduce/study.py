@@ -30,18 +30,6 @@ from capsieve.screening.screen import screen
 from capsieve.screening.settings import Listener, Progress, ScreenSettings
 from capsieve.statistics.operating_point import TRAIN, with_training_patients
 
-__all__ = [
-    "CHANGE",
-    "READINGS",
-    "STAGES",
-    "Study",
-    "StageListener",
-    "make_study",
-    "phantom_plan",
-    "setting_name",
-    "variants",
-]
-
 READINGS = {"printed": "As printed", "inferred": "As inferred"}
 """The presets of the parameters, and their names on the page."""
 

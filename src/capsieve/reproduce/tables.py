@@ -24,8 +24,6 @@ from capsieve.statistics.operating_point import with_training_patients as with_p
 from capsieve.statistics.rates import RATES, Rate, rates
 from capsieve.statistics.results import Interval, Metric
 
-__all__ = ["paper_tables", "rate_studies"]
-
 _TARGET = 0.9
 _PAPER_SYMBOLS = {"width": "N_x", "mask_radius": "R_mask"}
 _KEYS = ("printed", "inferred")  # of columns, in the order of the readings
