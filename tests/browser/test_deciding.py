@@ -102,7 +102,7 @@ def test_undoing_an_accepted_event_takes_its_finding_along(anna):
 
 
 def test_accepted_rejected_and_accepted_again_is_one_finding(anna, events):
-    anna.page.get_by_role("checkbox", name="go on after a verdict").uncheck()
+    anna.page.get_by_role("checkbox", name="Next event after reject or unsure").uncheck()
     for key, wanted in zip("ara", ("accept", "reject", "accept"), strict=True):
         anna.press(key)
         anna.see(f".card:first-child .badge.{wanted}")
@@ -126,7 +126,7 @@ def test_a_removed_finding_comes_back_with_accept(anna, events):
 
 
 def test_an_answer_from_before_does_not_take_an_action_back(anna, events):
-    anna.page.get_by_role("checkbox", name="go on after a verdict").uncheck()
+    anna.page.get_by_role("checkbox", name="Next event after reject or unsure").uncheck()
     held = []
     anna.page.route("**/reading", lambda route: held.append((route, route.fetch())))
     anna.press("a")

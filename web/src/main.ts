@@ -6,6 +6,7 @@ import type { Room } from "./api/types.ts";
 import { announce } from "./announce.ts";
 import { dialogOpen } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
+import { examAddress, readAddress } from "./exam/address.ts";
 import { examPage, type ExamPage } from "./exam/page.ts";
 import { showHelp } from "./help.ts";
 import { listPage, type ListPage } from "./list/page.ts";
@@ -77,14 +78,14 @@ async function start(): Promise<void> {
     list?.close();
     exam = null;
     list = null;
-    const match = /^#\/exam\/([^/]+)/.exec(location.hash);
-    if (!match) {
-      list = listPage(room, saver, left, (name) => void (location.hash = `#/exam/${encodeURIComponent(name)}`));
+    const address = readAddress(location.hash);
+    if (address === null) {
+      list = listPage(room, saver, left, (name) => void (location.hash = examAddress(name)));
       document.title = "Exams · capsieve";
       fill(place, list.element);
       return;
     }
-    const name = decodeURIComponent(match[1] as string);
+    const name = address.exam;
     fill(place, h("main", { class: "sorry" }, h("p", { class: "soft" }, `Opening ${name} …`)));
     try {
       const page = await examPage(name, room, saver, toList);
@@ -103,11 +104,6 @@ async function start(): Promise<void> {
     const used = exam ? exam.key(event) : listKey(event, list);
     if (!used && exam === null && list === null && event.key === "Escape" && !dialogOpen()) toList();
     if (used) event.preventDefault();
-  });
-  // A button that was clicked must not swallow the next Space: playback wants it.
-  addEventListener("click", (event) => {
-    const button = (event.target as HTMLElement).closest("button");
-    if (button && event.detail > 0 && !dialogOpen()) button.blur();
   });
   let lost = false;
   const stop = follow({

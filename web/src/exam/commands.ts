@@ -4,10 +4,9 @@ import type { Landmark, Segment, Verdict } from "../api/types.ts";
 import { toast } from "../dialog.ts";
 import { showHelp } from "../help.ts";
 import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
-import { nextUndecided } from "../model/rank.ts";
+
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
-import { nextTheme } from "../theme.ts";
 import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
 import { openChord } from "./chords.ts";
 import type { Deciding } from "./deciding.ts";
@@ -15,7 +14,7 @@ import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
 import type { Overlays } from "./panel/why.ts";
 import type { Screen } from "./screen.ts";
-import { allDecided, ownEvents, toValidate, type Session } from "./session.ts";
+import { allDecided, toValidate, type Session } from "./session.ts";
 import { openReopening, openSigning, signBarrier } from "./signing.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { Signal } from "@preact/signals";
@@ -37,8 +36,8 @@ export interface Desk {
 
 const MODES: Mode[] = ["all", "flagged", "to read"];
 
-/** By the ids of the keymap. `repeat`: the key is held down. */
-export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => void> {
+/** By the ids of the keymap. */
+export function makeCommands(desk: Desk): Record<string, () => void> {
   const { session, screen, deciding, tabs, timeline, adjustment, overlays } = desk;
   const { player } = screen;
 
@@ -47,16 +46,13 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     player.by(by);
   };
   const event = (by: number) => (): void => {
-    const count = session.events.length;
-    if (count === 0) return toast("The detector flagged nothing in this exam.");
-    screen.choose(Math.min(Math.max(session.selected + by, 0), count - 1));
+    const list = session.list.value;
+    if (list.length === 0) return toast("The detector flagged nothing in this exam.");
+    const at = Math.min(Math.max(list.indexOf(session.selected) + by, 0), list.length - 1);
+    screen.choose(list[at] as number);
   };
-  const verdict = (which: Verdict) => (repeat: boolean): void => {
-    if (!repeat) deciding.onEvent(which);
-  };
-  const frame = (which: Verdict) => (repeat: boolean): void => {
-    if (!repeat) deciding.onFrame(which);
-  };
+  const verdict = (which: Verdict) => (): void => deciding.onEvent(which);
+  const frame = (which: Verdict) => (): void => deciding.onFrame(which);
   const withFinding = (run: (id: string) => void) => (): void => {
     const id = session.finding.value;
     if (id === null) return toast("Choose a finding first: accept an event (A) or mark a polyp (M).");
@@ -93,15 +89,19 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
       const here = screen.here();
       const other = waiting.find(({ head, frame }) => head !== here.head || frame !== here.frame) ?? waiting[0];
       if (other) return screen.jump(other.head, other.frame);
-      const next = nextUndecided(session.events, session.reading.value, session.selected, ownEvents(session));
-      if (next < 0) toast(allDecided(session));
-      else screen.choose(next);
+      const [next] = session.following(session.selected, 1);
+      if (next) screen.choose(session.events.indexOf(next));
+      else toast(allDecided(session));
     },
     playEvent: () => {
-      const chosen = session.events[session.selected];
-      if (!chosen) return toast("Choose an event first.");
-      screen.jump(chosen.head, chosen.first_frame);
-      player.play(1);
+      if (session.selected < 0) toast("Choose an event first.");
+      else screen.playEvent(session.selected);
+    },
+    back: () => {
+      const place = screen.before.value;
+      if (place === null) return toast("The page has not moved by itself.");
+      screen.before.value = null;
+      screen.jump(place.head, place.frame);
     },
 
     accept: verdict("accept"),
@@ -110,9 +110,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     acceptFrame: frame("accept"),
     rejectFrame: frame("reject"),
     unsureFrame: frame("unsure"),
-    missed: (repeat) => {
-      if (!repeat) deciding.missed();
-    },
+    missed: () => deciding.missed(),
     size: withFinding((id) =>
       openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: screen.here() }) }))),
     ),
@@ -131,9 +129,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
         words: SEGMENT_WORDS[segment],
         run: () => openChord(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
       }))),
-    urgent: (repeat) => {
-      if (!repeat) deciding.urgent();
-    },
+    urgent: () => deciding.urgent(),
     undo: () => void deciding.undo(),
     redo: () => void deciding.redo(),
     differences: () => {
@@ -155,7 +151,10 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     softer: adjust((now) => harder(now, -0.1)),
     zoomIn: () => desk.zoomBy(1.4),
     zoomOut: () => desk.zoomBy(0),
-    shapes: () => (overlays.value = { ...overlays.value, shapes: !overlays.value.shapes }),
+    shapes: () => {
+      const { place, shapes, map } = overlays.value;
+      overlays.value = { map, shapes: place && !shapes, place: !place || !shapes };
+    },
     map: () => {
       const maps = [null, ...desk.maps()];
       const next = maps[(maps.indexOf(overlays.value.map) + 1) % maps.length] ?? null;
@@ -167,10 +166,8 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     tabWhy: () => tabs.open("Why"),
     tabFindings: () => tabs.open("Findings"),
     tabExam: () => tabs.open("Exam"),
-    tabThreshold: () => tabs.open("Threshold"),
     timelineIn: () => timeline.zoomBy(0.5),
     timelineOut: () => timeline.zoomBy(2),
-    theme: () => toast(`Colours of the page: ${nextTheme()}`),
     help: showHelp,
     leave: () => {
       if (session.finding.value !== null) session.finding.value = null;

@@ -4,7 +4,7 @@ import { api } from "../api/client.ts";
 import type { Agreement, Difference, Verdict } from "../api/types.ts";
 import { openDialog } from "../dialog.ts";
 import { button, h } from "../dom.ts";
-import { verdictOn } from "../model/rank.ts";
+import { decisionOn } from "../model/events.ts";
 import { eventSubject } from "../model/subjects.ts";
 import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
 import type { Screen } from "./screen.ts";
@@ -70,7 +70,7 @@ type Names = readonly [string, string];
 function undecidedByBoth(session: Session): Difference[] {
   const readings = session.others.value.map(({ reading }) => reading);
   return session.events
-    .filter((event) => readings.length > 0 && readings.every((reading) => verdictOn(reading, event) === null))
+    .filter((event) => readings.length > 0 && readings.every((reading) => decisionOn(reading, event) === null))
     .map((event) => ({
       subject: eventSubject(event),
       a: "undecided",

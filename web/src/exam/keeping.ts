@@ -20,9 +20,9 @@ export function keepLedger(session: Session, screen: Screen): Keeper {
   let held = false;
 
   const look = (): void => {
-    const shown = screen.player.shown.value;
+    const shown = screen.player.drawn.value;
     if (shown === null || document.hidden) viewed.hide();
-    else viewed.show(shown.spots);
+    else viewed.show(shown.spots.filter(({ visible }) => visible));
   };
   const send = (): void => {
     if (held) return;
@@ -32,7 +32,7 @@ export function keepLedger(session: Session, screen: Screen): Keeper {
     if (session.reading.value.state === "signed" || session.barrier.value === SCREENED_ANEW) return;
     for (const batch of batches) session.send("viewed", { key: newKey(), ...batch });
   };
-  const stop = screen.player.shown.subscribe(look);
+  const stop = screen.player.drawn.subscribe(look);
   const timer = setInterval(send, EVERY);
   const hidden = (): void => {
     look();

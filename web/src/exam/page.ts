@@ -3,10 +3,11 @@
 import type { Room } from "../api/types.ts";
 import { dialogOpen, toast } from "../dialog.ts";
 import { cleaner, h } from "../dom.ts";
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { commandOf, keyName } from "../keymap.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
+import { placeAddress, readAddress } from "./address.ts";
 import { filterElement, makeAdjustment } from "./adjust.ts";
 import { chordKey, closeChord } from "./chords.ts";
 import { makeCommands } from "./commands.ts";
@@ -18,7 +19,6 @@ import { keepLedger } from "./keeping.ts";
 import { aboutPanel } from "./panel/about.ts";
 import { findingsPanel } from "./panel/findings.ts";
 import { makeTabs } from "./panel/tabs.ts";
-import { thresholdPanel } from "./panel/threshold.ts";
 import { whyPanel, type Overlays } from "./panel/why.ts";
 import { pictureControls } from "./picture.ts";
 import { saveState } from "./savestate.ts";
@@ -40,11 +40,15 @@ export interface ExamPage {
   close(): void;
 }
 
+/** How long a place is at rest before the address names it. */
+const REST = 300;
+
 export async function examPage(name: string, room: Room, saver: Saver, leave: () => void): Promise<ExamPage> {
+  const asked = readAddress(location.hash)?.place ?? null;
   const session = await openSession(name, room, saver);
   const clean = cleaner();
   const adjustment = makeAdjustment();
-  const overlays = signal<Overlays>({ shapes: settings().overlay, map: null });
+  const overlays = signal<Overlays>({ place: true, shapes: settings().overlay, map: null });
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
@@ -59,27 +63,25 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const why = whyPanel(session, screen, explainer, overlays);
   const findings = findingsPanel(session, screen, deciding);
   const about = aboutPanel(session, screen, deciding);
-  const threshold = thresholdPanel(session, (value) => timeline.setThreshold(value));
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
     { name: "Exam", key: "3", element: about.element },
-    { name: "Threshold", key: "4", element: threshold.element },
   ]);
-  const verdicts = verdictBar(session, screen, deciding, transport.where);
+  const verdicts = verdictBar(session, screen, deciding, transport.where, () => commands["back"]?.());
   const save = saveState(saver);
-  for (const part of [stage, timeline, strip, transport, why, findings, about, threshold, verdicts, save]) {
+  for (const part of [stage, timeline, strip, transport, why, findings, about, verdicts, save]) {
     clean.add(() => part.close());
   }
   clean.add(() => explainer.close());
-  clean.add(() => screen.player.close());
+  clean.add(() => screen.close());
   clean.add(watchScreening(session));
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
   const bar = topBar(session, deciding, [late], {
     save: save.element,
-    sign: () => commands["sign"]?.(false),
-    differences: () => commands["differences"]?.(false),
+    sign: () => commands["sign"]?.(),
+    differences: () => commands["differences"]?.(),
   });
   clean.add(() => bar.close());
   const element = h(
@@ -106,13 +108,10 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
 
   const watchesEvidence = (): boolean => tabs.current() === "Why" || overlays.value.shapes || overlays.value.map !== null;
   const explain = (): void => {
-    explainer.ask(screen.player.playing.value === 0 && screen.player.shown.value && watchesEvidence() ? screen.here() : null);
+    explainer.ask(screen.player.playing.value === 0 && screen.player.drawn.value && watchesEvidence() ? screen.here() : null);
   };
-  tabs.onopen = () => {
-    explain();
-    if (tabs.current() !== "Threshold") timeline.setThreshold(session.exam.threshold);
-  };
-  clean.add(screen.player.shown.subscribe(explain));
+  tabs.onopen = explain;
+  clean.add(screen.player.drawn.subscribe(explain));
   clean.add(screen.player.playing.subscribe(explain));
   clean.add(screen.head.subscribe(explain));
   clean.add(
@@ -134,8 +133,27 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   clean.add(leaveFindings(session, screen));
   clean.add(session.reading.subscribe(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(sayFrames(session, screen));
-  if (session.reading.value.state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
-  else if (session.events.length > 0) queueMicrotask(() => commands["nextOpen"]?.(false));
+  clean.add(focusPicture(element, stage.element));
+  clean.add(
+    effect(() => {
+      const { head, frame } = screen.here();
+      const place = { head, frame, mode: screen.mode.value, zoom: stage.zoom.value, both: screen.both.value || session.exam.heads.length < 2 };
+      if (!screen.settled.value || screen.player.playing.value !== 0) return;
+      const timer = setTimeout(() => history.replaceState(null, "", placeAddress(name, place)), REST);
+      return () => clearTimeout(timer);
+    }),
+  );
+  queueMicrotask(() => {
+    const head = session.exam.heads.find((one) => one.head === asked?.head);
+    if (asked && head && asked.frame < head.frames) {
+      if (!asked.both) screen.setBoth(false);
+      if (asked.mode !== "all") screen.setMode(asked.mode);
+      stage.zoom.value = asked.zoom;
+      screen.jump(asked.head, asked.frame);
+    } else if (session.events.length === 0) return;
+    else if (session.reading.value.state === "unread" && room.role !== "consensus") screen.choose(session.list.value[0] ?? 0);
+    else commands["nextOpen"]?.();
+  });
 
   return {
     element,
@@ -144,17 +162,16 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
       if (dialogOpen()) return false;
       const target = event.target as HTMLElement;
       const key = keyName(event);
-      if (typing(target)) {
-        if (key === "Esc") target.blur();
-        return key === "Esc";
-      }
       if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return false;
+      if (takesKey(target, key)) return false;
+      if (target.matches(TEXT) && key === "Esc") {
+        target.blur();
+        return true;
+      }
       if (chordKey(event.key === "Escape" ? "Esc" : event.key)) return true;
-      if (target.matches("button, a, summary") && (key === "Space" || key === "Enter")) return false;
-      if (target.matches("input[type=range]") && /^(←|→|↑|↓|Home|End)$/.test(key)) return false;
-      const id = commandOf(event);
-      if (id === undefined) return false;
-      commands[id]?.(event.repeat);
+      const command = commandOf(event);
+      if (command === undefined) return false;
+      if (!event.repeat || command.repeats) commands[command.id]?.();
       return true;
     },
     refresh: () => void session.refresh().catch((error: Error) => toast(error.message, true)),
@@ -165,7 +182,30 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   };
 }
 
-function typing(target: HTMLElement): boolean {
-  return target.matches("textarea, select, input:not([type=range]):not([type=checkbox])");
+const TEXT = "textarea, input:not([type=range]):not([type=checkbox])";
+
+/** Whether a control that has the focus takes a key itself. Letters never reach a list. */
+function takesKey(target: HTMLElement, key: string): boolean {
+  if (target.matches(TEXT)) return key !== "Esc";
+  if (target.matches("button, summary, input[type=checkbox]")) return key === "Space" || (key === "Enter" && !target.matches("input"));
+  if (target.matches("a")) return key === "Enter";
+  return target.matches("input[type=range]") && /^(←|→|↑|↓|Home|End)$/.test(key);
 }
 
+/** After a click with the pointer the focus returns to the picture; a control reached by Tab keeps it. */
+function focusPicture(page: HTMLElement, picture: HTMLElement): () => void {
+  picture.tabIndex = -1;
+  let pointer = false;
+  const pressed = (): void => void (pointer = true);
+  const typed = (): void => void (pointer = false);
+  // Before the handlers of the click: a dialog that one of them opens returns the focus to the picture.
+  const clicked = (event: Event): void => {
+    if (pointer && !(event.target as HTMLElement).matches(TEXT)) picture.focus({ preventScroll: true });
+  };
+  page.addEventListener("pointerdown", pressed, true);
+  page.addEventListener("keydown", typed, true);
+  page.addEventListener("click", clicked, true);
+  page.addEventListener("change", clicked, true);
+  // Removed together with the page.
+  return () => void (pointer = false);
+}

@@ -1,6 +1,7 @@
 // What the server did not take: told until it was read, and kept over a reload.
 
 import { openDialog } from "../dialog.ts";
+import { examAddress, readAddress } from "./address.ts";
 import { button, h } from "../dom.ts";
 import type { Content } from "../api/types.ts";
 import { actionWords } from "../model/telling.ts";
@@ -52,7 +53,7 @@ export function showRefused(saver: Saver): void {
 
 /** Take an exam from the server once more. The window stays, and with it notes that were begun. */
 function openAnew(exam: string): void {
-  const address = `#/exam/${encodeURIComponent(exam)}`;
-  if (location.hash === address) dispatchEvent(new Event("hashchange"));
+  const address = examAddress(exam);
+  if (readAddress(location.hash)?.exam === exam) dispatchEvent(new Event("hashchange"));
   else location.hash = address;
 }

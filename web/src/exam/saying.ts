@@ -8,7 +8,7 @@ import { eventOf, type Session } from "./session.ts";
 
 export function sayFrames(session: Session, screen: Screen): () => void {
   const say = (): void => {
-    if (screen.player.shown.value === null || screen.player.playing.value !== 0) return;
+    if (screen.player.drawn.value === null || screen.player.playing.value !== 0) return;
     const { head, frame } = screen.here();
     const parts = [`Frame ${frame}`];
     if (session.exam.heads.length > 1) parts.push(`head ${head}`);
@@ -20,6 +20,6 @@ export function sayFrames(session: Session, screen: Screen): () => void {
     }
     announcePlace(parts.join(", "));
   };
-  const stops = [screen.player.shown.subscribe(say), screen.player.playing.subscribe(say)];
+  const stops = [screen.player.drawn.subscribe(say), screen.player.playing.subscribe(say)];
   return () => stops.forEach((stop) => stop());
 }

@@ -4,9 +4,9 @@ import { api } from "../api/client.ts";
 import type { Columns } from "../api/columns.ts";
 import type { Action, Content, Exam, Opened, Reading, Room, SieveEvent, Spot } from "../api/types.ts";
 import { toast } from "../dialog.ts";
-import { signal, type Signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { numbersOf, secondsOf } from "../model/positions.ts";
-import { differ } from "../model/rank.ts";
+import { decisionOn, differ, eventsByFrame, inTurn } from "../model/events.ts";
 import { withAction } from "../model/reading.ts";
 import type { Parcel } from "../saving/outbox.ts";
 import { newKey, type Saver } from "../saving/saver.ts";
@@ -22,6 +22,8 @@ export interface Session {
   room: Room;
   exam: Exam;
   events: SieveEvent[];
+  /** The place of the event of each frame, for each head; -1: no event. */
+  eventsByFrame: ReadonlyMap<number, Int32Array>;
   columns: Map<number, Columns>;
   /** Seconds from the first frame of the exam, or frame numbers if it has no times. */
   positions: Map<number, Float64Array>;
@@ -30,8 +32,12 @@ export interface Session {
   saver: Saver;
   /** What was said, the actions on their way included. */
   reading: Signal<Reading>;
-  /** The place in the ranking that moving between events starts from; -1: none. Decides nothing. */
+  /** The places of the events in the order of the list. */
+  list: ReadonlySignal<readonly number[]>;
+  /** The place that moving between events starts from; -1: none. Decides nothing. */
   selected: number;
+  /** The next open events after a place, in the order of the list and round its end. */
+  following(place: number, most: number): SieveEvent[];
   /** The name of the open finding: one of the drawn frame, see findings.ts. */
   finding: Signal<string | null>;
   /** Blind work, once both have signed: what the two readers said. Empty before. */
@@ -71,17 +77,24 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
 
   const blind = await blindWork(name, room);
   const reading = signal(together());
+  const list = computed(() => events.map((_, place) => place));
   const session: Session = {
     room,
     exam,
     events,
+    eventsByFrame: new Map([...columns].map(([head, table]) => [head, eventsByFrame(head, table, events)])),
     columns,
     positions,
     hasTimes,
     viewed: makeViewed(await earlier(name, exam), () => performance.now()),
     saver,
     reading,
+    list,
     selected: -1,
+    following(place, most) {
+      const open = inTurn(list.value, place).map((one) => events[one] as SieveEvent);
+      return open.filter((event) => isOpen(session, event) && decisionOn(reading.value, event) === null).slice(0, most);
+    },
     finding: signal<string | null>(null),
     others: signal(blind.others),
     barrier: signal(blind.barrier),
@@ -189,15 +202,12 @@ export const allDecided = ({ room, events }: Session): string =>
   events.length === 0
     ? "The detector flagged nothing in this exam."
     : room.role === "consensus"
-      ? "Every event on which the readers differ has a verdict."
-      : "Every event has a verdict.";
+      ? "Every event on which the readers differ has a decision."
+      : "Every event has a decision.";
 
 /** The event that a frame belongs to. */
-export function eventOf(session: Session, head: number, frame: number): SieveEvent | null {
-  const number = session.columns.get(head)?.event[frame] ?? -1;
-  if (number < 0) return null;
-  return session.events.find((one) => one.event === number) ?? null;
-}
+export const eventOf = ({ events, eventsByFrame }: Session, head: number, frame: number): SieveEvent | null =>
+  events[eventsByFrame.get(head)?.[frame] ?? -1] ?? null;
 
 /** The flagged frames of an event. */
 export function framesOf(session: Session, event: SieveEvent): number[] {

@@ -5,7 +5,7 @@ import { api } from "../api/client.ts";
 import { dialogOpen, openDialog, toast } from "../dialog.ts";
 import { button, h } from "../dom.ts";
 import { judge, SEGMENT_WORDS, SEGMENTS } from "../model/clear.ts";
-import { undecided } from "../model/rank.ts";
+import { undecided } from "../model/events.ts";
 import { entryWords } from "../model/telling.ts";
 import type { SignContent } from "../api/types.ts";
 import { count, plural, share } from "../model/words.ts";
@@ -62,7 +62,7 @@ let opening = false; // a key pressed twice opens one dialog
 export async function openSigning(session: Session, keeper: Keeper): Promise<void> {
   if (opening) return;
   opening = true;
-  const here = location.hash;
+  const [here] = location.hash.split("?");
   try {
     if (!(await settled(session, keeper))) return;
     await session.refresh();
@@ -71,7 +71,7 @@ export async function openSigning(session: Session, keeper: Keeper): Promise<voi
   } finally {
     opening = false;
   }
-  if (location.hash !== here || dialogOpen() || session.reading.value.state === "signed") return;
+  if (location.hash.split("?")[0] !== here || dialogOpen() || session.reading.value.state === "signed") return;
   askToSign(session, keeper);
 }
 

@@ -3,7 +3,7 @@
 import { api } from "../api/client.ts";
 import type { SieveEvent } from "../api/types.ts";
 import { cleaner, h } from "../dom.ts";
-import { undecided, verdictOn } from "../model/rank.ts";
+import { undecided, decisionOn } from "../model/events.ts";
 import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
 import { keep, settings } from "../settings.ts";
 import type { Screen } from "./screen.ts";
@@ -29,7 +29,7 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     { class: "strip", "aria-label": "Events" },
     h("header", {}, h("h2", {}, "Events"), summary),
     cards.length > 0 ? list : h("p", { class: "soft empty" }, "The detector flagged nothing in this exam."),
-    h("label", { class: "small soft goon", title: "After reject or unsure the next open event is shown" }, goOn, " go on after a verdict"),
+    h("label", { class: "small soft goon", title: "After reject or unsure the page shows the next open event" }, goOn, " Next event after reject or unsure"),
   );
 
   // Pictures come when their card is near the screen, several in one request.
@@ -81,13 +81,13 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     const own = ownEvents(session);
     const consensus = session.room.role === "consensus" && session.others.value.length > 0;
     session.events.forEach((event, place) => {
-      const verdict = verdictOn(reading, event);
+      const verdict = decisionOn(reading, event);
       const badge = cards[place]?.querySelector(".badge") as HTMLElement;
       const agreed = consensus && !own.includes(event);
       badge.className = `badge ${verdict ?? (agreed ? "agreed" : "open")}`;
       badge.textContent = verdict === null ? "" : VERDICTS[verdict].sign;
       const words = verdict === null ? "no verdict" : VERDICTS[verdict].words;
-      const others = session.others.value.map((other) => ({ reader: other.reader, said: verdictOn(other.reading, event) }));
+      const others = session.others.value.map((other) => ({ reader: other.reader, said: decisionOn(other.reading, event) }));
       const told = others.map(({ reader, said }) => `, ${reader} ${said ? VERDICTS[said].words : "undecided"}`).join("");
       const head = session.exam.heads.length > 1 ? `, head ${event.head}` : "";
       cards[place]?.setAttribute("aria-label", `Event ${place + 1}${head}, score ${value(event.score)}, ${words}${told}`);
@@ -108,7 +108,7 @@ export function makeStrip(session: Session, screen: Screen): Strip {
   clean.add(session.reading.subscribe(tell));
   clean.add(session.others.subscribe(tell));
   // What the validator displays is validated: the number goes down without an entry.
-  if (session.room.role === "validator") clean.add(screen.player.shown.subscribe(tell));
+  if (session.room.role === "validator") clean.add(screen.player.drawn.subscribe(tell));
   clean.add(
     screen.event.subscribe((shown) => {
       const inside = list.contains(document.activeElement);

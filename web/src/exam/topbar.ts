@@ -4,7 +4,6 @@ import { button, fill, h } from "../dom.ts";
 import { showHelp } from "../help.ts";
 import { withKeys } from "../keymap.ts";
 import { whoReads } from "../leaving.ts";
-import { themeButton } from "../theme.ts";
 import type { Deciding } from "./deciding.ts";
 import { signBarrier } from "./signing.ts";
 import type { Session } from "./session.ts";
@@ -45,7 +44,6 @@ export function topBar(
     room.workflow === "blind" ? button("Differences", ends.differences, { title: withKeys("Where the readers differ", "differences") }) : null,
     sign,
     h("button", { type: "button", class: "quiet icon", title: withKeys("Keys", "help"), "aria-label": "Keys", onclick: showHelp }, "?"),
-    themeButton(),
   );
   const show = (): void => {
     const reading = session.reading.value;

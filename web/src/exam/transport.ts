@@ -108,7 +108,7 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
   clean.add(screen.head.subscribe(showHeads));
   clean.add(screen.both.subscribe(showHeads));
   const showWhere = (): void => {
-    const shown = player.shown.value;
+    const shown = player.drawn.value;
     if (shown === null) return;
     const { head, frame } = screen.here();
     const time = session.hasTimes ? clock(session.positions.get(head)?.[frame] ?? NaN) : "";
@@ -119,7 +119,7 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
     const name = session.exam.heads.length > 1 ? h("b", {}, `head ${head}  `) : null;
     fill(where, name, h("b", {}, time), ` frame ${count(frame)} `, h("span", { class: "soft" }, left));
   };
-  clean.add(player.shown.subscribe(showWhere));
+  clean.add(player.drawn.subscribe(showWhere));
   clean.add(screen.head.subscribe(showWhere));
   return { element, where, heads, close: () => clean.clean() };
 }

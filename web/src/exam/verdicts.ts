@@ -1,5 +1,6 @@
 // The row under the frame: where we are, and the verdict on the event that is shown.
 
+import { effect, untracked } from "@preact/signals";
 import type { SieveEvent, Verdict } from "../api/types.ts";
 import { button, fill, h } from "../dom.ts";
 import { withKeys } from "../keymap.ts";
@@ -20,11 +21,13 @@ export function verdictBar(
   screen: Screen,
   deciding: Deciding,
   where: HTMLElement,
+  goBack: () => void,
 ): { element: HTMLElement; close(): void } {
   const place = h("div", { class: "choice", role: "group", "aria-label": "Verdict on the event" });
   const which = h("span", { class: "soft" });
   const others = h("span", { class: "others" });
-  const element = h("div", { class: "verdicts" }, where, h("span", { class: "gap" }), which, others, place);
+  const back = button("Back to where I was", goBack, { class: "link", title: withKeys("Before the page moved to the next event", "back") });
+  const element = h("div", { class: "verdicts" }, where, h("span", { class: "gap" }), back, which, others, place);
 
   const show = (): void => {
     const event = session.events[screen.event.value];
@@ -33,16 +36,20 @@ export function verdictBar(
     const signed = reading.state === "signed";
     const by = said && said.reader !== session.room.reader ? `, by ${said.reader}` : "";
     const two = session.exam.heads.length > 1;
-    const elsewhere = event ? -1 : screen.elsewhere();
+    const elsewhere = event ? -1 : screen.elsewhere.value;
     const words = event
       ? `Event ${screen.event.value + 1} of ${count(session.events.length)}${two ? `, head ${event.head}` : ""}${by}`
       : elsewhere >= 0
         ? `Event ${elsewhere + 1} is on the other head (H)`
         : two
-          ? `No event on head ${screen.head.value}`
-          : "No event here";
+          ? `No event on head ${screen.head.value}: M marks a polyp`
+          : "No event here: M marks a polyp";
     const on = two ? `this frame of head ${screen.head.value}` : "this frame";
-    which.textContent = words;
+    const pictured = screen.here().visible;
+    which.textContent = pictured || screen.player.drawn.value === null ? words : "No picture: nothing can be decided";
+    element.classList.toggle("moved", screen.moved.value);
+    if (screen.moved.value) which.textContent += " · look first";
+    back.hidden = screen.before.value === null;
     others.textContent = saidBy(session, event);
     others.hidden = others.textContent === "";
     fill(
@@ -53,10 +60,10 @@ export function verdictBar(
           title,
           class: verdict,
           pressed: said?.content.decision === verdict,
-          disabled: signed || event === undefined || !isOpen(session, event),
+          disabled: signed || event === undefined || !pictured || !isOpen(session, event),
         }),
       ),
-      button("Missed polyp", () => deciding.missed(), { key: "M", title: withKeys(`Mark a polyp that the detector missed, on ${on}`, "missed"), disabled: signed }),
+      button("Missed polyp", () => deciding.missed(), { key: "M", title: withKeys(`Mark a polyp that the detector missed, on ${on}`, "missed"), disabled: signed || !pictured }),
     );
   };
   // Every frame may have an event of the other head: looked at when one rests, for it costs a redraw.
@@ -64,11 +71,15 @@ export function verdictBar(
     if (session.exam.heads.length > 1 && screen.player.playing.value === 0) show();
   };
   const stops = [
-    screen.event.subscribe(show),
+    effect(() => {
+      // A redraw costs: while frames play, only for another event or the end of a picture.
+      void [screen.event.value, screen.moved.value, screen.before.value, screen.here().visible];
+      untracked(show);
+    }),
     session.reading.subscribe(show),
     session.others.subscribe(show),
     screen.head.subscribe(show),
-    screen.player.shown.subscribe(rest),
+    screen.player.drawn.subscribe(rest),
     screen.player.playing.subscribe(rest),
   ];
   return { element, close: () => stops.forEach((stop) => stop()) };

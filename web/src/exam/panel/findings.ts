@@ -74,7 +74,7 @@ export function findingsPanel(
     const other = session.exam.heads.find(({ head }) => head !== finding.best.head)?.head;
     if (other === undefined) return null;
     const add = (): void => {
-      const spot = screen.player.shown.value?.spots.find(({ head }) => head === other);
+      const spot = screen.player.drawn.value?.spots.find(({ head }) => head === other);
       if (spot === undefined) return toast("Show both heads first (Shift+H).");
       deciding.change(finding.subject, { spans: withFrame(finding.spans, other, spot.frame) });
     };

@@ -9,6 +9,9 @@ import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
 
 export interface Overlays {
+  /** Where the detector points, on the best frame of an event. */
+  place: boolean;
+  /** Everything that it found. */
   shapes: boolean;
   map: string | null;
 }
@@ -70,7 +73,7 @@ export function whyPanel(
     );
   };
 
-  const stops = [explainer.known.subscribe(show), overlays.subscribe(show), screen.player.shown.subscribe(show)];
+  const stops = [explainer.known.subscribe(show), overlays.subscribe(show), screen.player.drawn.subscribe(show)];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }
 
