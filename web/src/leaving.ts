@@ -6,7 +6,6 @@ import type { Room } from "./api/types.ts";
 import { openDialog, toast } from "./dialog.ts";
 import { button, h } from "./dom.ts";
 import { plural } from "./model/words.ts";
-import { begun } from "./saving/drafts.ts";
 import type { Saver } from "./saving/saver.ts";
 
 const LONGEST = 2000; // milliseconds that the last entries get to reach the server
@@ -27,7 +26,7 @@ async function askToLeave(room: Room, saver: Saver): Promise<void> {
   saver.kick();
   await Promise.race([saver.empty(), new Promise((done) => setTimeout(done, LONGEST))]);
   const { waiting, refused } = saver.status.value;
-  const notes = begun();
+  const notes = saver.drafts.exams();
   if (waiting === 0 && refused.length === 0 && notes.length === 0) return leave();
   const dialog = openDialog("Log out?", [
     waiting === 0
@@ -41,7 +40,7 @@ async function askToLeave(room: Room, saver: Saver): Promise<void> {
     refused.length === 0
       ? null
       : h("p", {}, `${plural(refused.length, "action")} the server did not take; that is shown again when ${room.reader} logs in here.`),
-    notes.length === 0 ? null : h("p", {}, `A note was begun and not added, and would be lost: ${notes.join(", ")}.`),
+    notes.length === 0 ? null : h("p", {}, `Typed text was not added: ${notes.join(", ")}. It stays in this browser.`),
     h(
       "div",
       { class: "row" },

@@ -1,6 +1,6 @@
 // What each key of the exam page does.
 
-import type { Landmark, Segment, Verdict } from "../api/types.ts";
+import type { Landmark, Segment, Spot, Verdict } from "../api/types.ts";
 import { toast } from "../dialog.ts";
 import { showHelp } from "../help.ts";
 import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
@@ -8,7 +8,7 @@ import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
 import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
-import { openChord } from "./chords.ts";
+import { openMenu } from "./menu.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
@@ -53,6 +53,10 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
   };
   const verdict = (which: Verdict) => (): void => deciding.onEvent(which);
   const frame = (which: Verdict) => (): void => deciding.onFrame(which);
+  const spotHere = (): Spot => {
+    const { head, frame } = screen.here();
+    return { head, frame };
+  };
   const withFinding = (run: (id: string) => void) => (): void => {
     const id = session.finding.value;
     if (id === null) return toast("Choose a finding first: accept an event (A) or mark a polyp (M).");
@@ -112,22 +116,28 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
     unsureFrame: frame("unsure"),
     missed: () => deciding.missed(),
     size: withFinding((id) =>
-      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: screen.here() }) }))),
+      openMenu("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: spotHere() }) }))),
     ),
     paris: withFinding((id) =>
-      openChord("Paris", PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) }))),
+      openMenu("Paris", [
+        ...PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) })),
+        { key: "-", words: "not given", run: () => deciding.change(id, { paris: null }) },
+      ]),
     ),
     segment: withFinding((id) =>
-      openChord("Segment", LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) }))),
+      openMenu("Segment", [
+        ...LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) })),
+        { key: "-", words: "not given", run: () => deciding.change(id, { segment: null }) },
+      ]),
     ),
-    best: withFinding((id) => deciding.change(id, { best: screen.here() })),
+    best: withFinding((id) => deciding.change(id, { best: spotHere() })),
     landmark: () =>
-      openChord("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
+      openMenu("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
     clean: () =>
-      openChord("Cleanliness", SEGMENTS.map((segment: Segment, i) => ({
+      openMenu("Cleanliness", SEGMENTS.map((segment: Segment, i) => ({
         key: String(i + 1),
         words: SEGMENT_WORDS[segment],
-        run: () => openChord(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
+        run: () => openMenu(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
       }))),
     urgent: () => deciding.urgent(),
     undo: () => void deciding.undo(),

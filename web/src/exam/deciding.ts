@@ -21,7 +21,8 @@ export interface Deciding {
   onFrame(verdict: Verdict): void;
   /** Mark a polyp on the drawn frame. */
   missed(): void;
-  change(subject: string, change: Partial<FindingContent>): void;
+  /** False if it was not taken. */
+  change(subject: string, change: Partial<FindingContent>): boolean;
   remove(subject: string): void;
   landmark(name: Landmark): void;
   unmark(name: Landmark): void;
@@ -68,11 +69,11 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   });
 
   /** Change fields of a finding; the frame its size was judged on is one of its frames. */
-  const change = (subject: string, changes: Partial<FindingContent>): void => {
+  const change = (subject: string, changes: Partial<FindingContent>): boolean => {
     // A note is sent when its field loses the focus, also by the click that requests another frame.
-    if (!("note" in changes) && !seen()) return;
+    if (!("note" in changes) && !seen()) return false;
     const finding = reading.value.findings.find(({ content }) => content.subject === subject);
-    if (finding === undefined) return;
+    if (finding === undefined) return false;
     const content = { ...finding.content, ...changes };
     content.size_on = content.size === null ? null : (content.size_on ?? content.best);
     for (const spot of [content.best, content.size_on]) {
@@ -84,7 +85,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       for (let frame = first; frame <= last; frame++) if (flagged(head, frame)) return true;
       return false;
     });
-    act(content);
+    return act(content) !== null;
   };
 
   /** What accepting, rejecting or being unsure about an event writes; nothing where it stands already. */

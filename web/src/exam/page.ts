@@ -9,7 +9,7 @@ import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
 import { placeAddress, readAddress } from "./address.ts";
 import { filterElement, makeAdjustment } from "./adjust.ts";
-import { chordKey, closeChord } from "./chords.ts";
+import { menuKey, closeMenu } from "./menu.ts";
 import { makeCommands } from "./commands.ts";
 import { openConsensus } from "./consensus.ts";
 import { makeDeciding } from "./deciding.ts";
@@ -17,7 +17,7 @@ import { leaveFindings } from "./findings.ts";
 import { makeExplainer } from "./evidence.ts";
 import { keepLedger } from "./keeping.ts";
 import { aboutPanel } from "./panel/about.ts";
-import { findingsPanel } from "./panel/findings.ts";
+import { findingsPanel } from "./panel/findings.tsx";
 import { makeTabs } from "./panel/tabs.ts";
 import { whyPanel, type Overlays } from "./panel/why.ts";
 import { pictureControls } from "./picture.ts";
@@ -61,7 +61,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const transport = makeTransport(session, screen, pictureControls(adjustment));
   stage.element.append(transport.heads);
   const why = whyPanel(session, screen, explainer, overlays);
-  const findings = findingsPanel(session, screen, deciding);
+  const findings = findingsPanel({ session, screen, deciding, menu: (command) => commands[command]?.() });
   const about = aboutPanel(session, screen, deciding);
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
@@ -126,7 +126,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   };
   clean.add(
     session.finding.subscribe((id) => {
-      closeChord(); // its menu speaks of the finding that was open
+      closeMenu(); // its menu speaks of the finding that was open
       if (id !== null) tabs.open("Findings");
     }),
   );
@@ -168,7 +168,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
         target.blur();
         return true;
       }
-      if (chordKey(event.key === "Escape" ? "Esc" : event.key)) return true;
+      if (menuKey(event.key === "Escape" ? "Esc" : event.key)) return true;
       const command = commandOf(event);
       if (command === undefined) return false;
       if (!event.repeat || command.repeats) commands[command.id]?.();
@@ -176,7 +176,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
     },
     refresh: () => void session.refresh().catch((error: Error) => toast(error.message, true)),
     close() {
-      closeChord();
+      closeMenu();
       clean.clean();
     },
   };

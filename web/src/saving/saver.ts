@@ -3,10 +3,12 @@
 import { api } from "../api/client.ts";
 import type { Action, LogEntry, Room } from "../api/types.ts";
 import { makeDelivery } from "./delivery.ts";
+import { makeDrafts, type Drafts } from "./drafts.ts";
 import { makeOutbox, type Outbox, type Parcel } from "./outbox.ts";
 import { shelfOf } from "./shelf.ts";
 
 export interface Saver extends Outbox {
+  drafts: Drafts;
   /** The connection was lost: who is logged in is asked before anything is sent again. */
   doubt(): void;
 }
@@ -40,7 +42,7 @@ export function makeSaver(room: Room, done: (parcel: Parcel) => void): Saver {
     now: () => Date.now(),
   });
   addEventListener("online", () => outbox.kick());
-  return { ...outbox, doubt: delivery.doubt };
+  return { ...outbox, drafts: makeDrafts(shelfOf(room, localStorage, "draft")), doubt: delivery.doubt };
 }
 
 /** A new key. randomUUID is missing where a centre serves the page without TLS. */

@@ -5,11 +5,11 @@ import type { Shelf } from "./outbox.ts";
 import type { Owner } from "./owner.ts";
 
 /** What all names on a shelf begin with. A slash in a name is escaped, so none is part of another. */
-export const shelfName = ({ room, reader, role }: Owner): string =>
-  `capsieve.outbox/${[room, reader, role].map(encodeURIComponent).join("/")}/`;
+export const shelfName = ({ room, reader, role }: Owner, kind = "outbox"): string =>
+  `capsieve.${kind}/${[room, reader, role].map(encodeURIComponent).join("/")}/`;
 
-export function shelfOf(owner: Owner, storage: Storage = localStorage): Shelf {
-  const prefix = shelfName(owner);
+export function shelfOf(owner: Owner, storage: Storage = localStorage, kind = "outbox"): Shelf {
+  const prefix = shelfName(owner, kind);
   return {
     names: () =>
       Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? "")

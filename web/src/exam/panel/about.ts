@@ -6,7 +6,6 @@ import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.t
 import { frameSubject, placeOf } from "../../model/subjects.ts";
 import { entryWords } from "../../model/telling.ts";
 import { clock, count, LANDMARKS, share } from "../../model/words.ts";
-import { draftOf, keepDraft } from "../../saving/drafts.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
@@ -21,14 +20,15 @@ export function aboutPanel(
   const notes = h("div", { class: "notes" });
   const text = h("textarea", { rows: 2, maxlength: 4000, "aria-label": "A new note", placeholder: "A new note" });
   const name = session.exam.exam;
-  text.value = draftOf(name);
-  text.addEventListener("input", () => keepDraft(name, text.value));
+  const { drafts } = session.saver;
+  text.value = drafts.get(name, "note") ?? "";
+  text.addEventListener("input", () => drafts.keep(name, "note", text.value.trim() === "" ? null : text.value));
   const add = (subject: string): void => {
     const words = text.value.trim();
     if (words === "") return text.focus();
     if (!deciding.note(subject, words)) return;
     text.value = "";
-    keepDraft(name, "");
+    drafts.keep(name, "note", null);
   };
   const toExam = button("Add to the exam", () => add("exam"));
   const toFrame = button("Add to this frame", () => {
