@@ -140,6 +140,14 @@ class Person:
             frame,
         )
 
+    def go(self, frame: int) -> None:
+        """Go to a frame from the first one, key by key."""
+        self.press("Home")
+        for number in range(frame + 1):
+            self.until_frame(number)
+            if number < frame:
+                self.press("ArrowRight")
+
     def until_saved(self) -> None:
         """Wait until the page says that the server has everything."""
         self.see(".save:has-text('✓ saved')")

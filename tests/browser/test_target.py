@@ -160,7 +160,7 @@ def test_with_two_heads_it_goes_to_the_event_of_the_chosen_one(reader):
 @pytest.mark.parametrize("reader", [VIDEO], indirect=True)
 def test_a_decision_key_pressed_again_stores_nothing(reader):
     best = events_of(reader.person.server.out, VIDEO)[0]["best_frame"]
-    reader.person.press("n", "p")
+    reader.person.page.locator(".card").first.click()
     reader.until_caption(0, best)
     for pressed, kinds in (
         ("aaaa", ["finding", "decision"]),
@@ -177,7 +177,7 @@ def test_a_decision_key_pressed_again_stores_nothing(reader):
 @pytest.mark.parametrize("reader", [VIDEO], indirect=True)
 def test_nothing_is_decided_before_the_frame_that_was_asked_for_is_drawn(reader):
     person = reader.person
-    person.press("n", "p")
+    person.page.locator(".card").first.click()
     reader.until_caption(0, events_of(person.server.out, VIDEO)[0]["best_frame"])
     person.expect("ERR_FAILED")
     pack = re.compile(r"/frames/0\?")

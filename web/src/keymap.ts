@@ -68,7 +68,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: "Picture",
     bindings: [
-      { id: "enhance", keys: ["E"], words: "colour enhancement: the next one" },
+      { id: "enhance", keys: ["E"], words: "stronger colours" },
       { id: "natural", keys: ["0"], words: "picture as it was taken" },
       { id: "brighter", keys: ["]"], words: "brighter", repeats: true },
       { id: "darker", keys: ["["], words: "darker", repeats: true },

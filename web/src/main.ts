@@ -1,7 +1,6 @@
 // The beginning: who reads, which page, which keys.
 
-import { api, Refused } from "./api/client.ts";
-import { follow } from "./api/changes.ts";
+import { api, opener, Refused } from "./api/client.ts";
 import type { Room } from "./api/types.ts";
 import { announce } from "./announce.ts";
 import { dialogOpen } from "./dialog.ts";
@@ -9,13 +8,15 @@ import { fill, h } from "./dom.ts";
 import { examAddress, readAddress } from "./exam/address.ts";
 import { examPage, type ExamPage } from "./exam/page.ts";
 import { listPage, type ListPage } from "./list/page.tsx";
-import { isOf } from "./saving/owner.ts";
 import { makeSaver } from "./saving/saver.ts";
 import "./styles/base.css";
 import "./styles/list.css";
 import "./styles/exam.css";
 import "./styles/panel.css";
 import "./styles/dialog.css";
+
+/** Milliseconds between two looks for changes of the open exam. */
+const EVERY = 5000;
 
 const place = document.getElementById("page") as HTMLElement;
 const foot = document.getElementById("foot") as HTMLElement;
@@ -55,7 +56,6 @@ async function start(): Promise<void> {
   let exam: ExamPage | null = null;
   let turn = 0;
 
-  // One action is heard of twice, from the outbox and from the server: one look is enough.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = (name: string): void => {
     if (exam !== null && exam.exam !== name) return;
@@ -63,8 +63,8 @@ async function start(): Promise<void> {
     timer = setTimeout(() => (exam ?? list)?.refresh(), 60);
   };
   // Also of what was refused: it must not stand on the screen as if it had been taken.
-  const saver = makeSaver(room, (parcel) => {
-    if (parcel.kind === "action" && saver.waiting(parcel.exam).length === 0) refresh(parcel.exam);
+  const saver = makeSaver(room, (item) => {
+    if (item.kind === "action" && saver.waiting(item.exam).length === 0) refresh(item.exam);
   });
   const toList = (): void => void (location.hash = "#/");
 
@@ -102,26 +102,29 @@ async function start(): Promise<void> {
     if (!used && exam === null && list === null && event.key === "Escape" && !dialogOpen()) toList();
     if (used) event.preventDefault();
   });
+  // Other windows and other readers may have added something. The list looks by itself.
   let lost = false;
-  const stop = follow({
-    heard: ({ exam: name }) => refresh(name),
-    connected: (yes) => {
-      if (!yes) saver.doubt();
-      else if (lost) void again();
-      lost = !yes;
-    },
-  });
-  // The line is up again. Whatever happened meanwhile was not heard: also that somebody else logged in.
-  const again = async (): Promise<void> => {
-    const now = await api.room().catch(() => room);
-    if (isOf(now, room)) {
-      saver.kick();
-      return refresh(exam?.exam ?? "");
+  const look = async (): Promise<void> => {
+    if (document.hidden || exam === null) return;
+    try {
+      await exam.poll();
+      if (lost && (await api.isSame())) saver.kick();
+      lost = false;
+    } catch {
+      lost = true;
+      saver.doubt();
     }
-    stop();
+  };
+  const polling = setInterval(() => void look(), EVERY);
+  document.addEventListener("visibilitychange", () => void look());
+  opener.room = room;
+  opener.another = (now) => {
+    clearInterval(polling);
     turn++;
     exam?.close();
+    list?.close();
     exam = null;
+    list = null;
     taken(room, now);
   };
   await route();

@@ -7,12 +7,12 @@ import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
 
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
-import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
+import { brighter, harder, NEUTRAL, type Adjustment } from "./picture.ts";
 import { openMenu } from "./menu.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
-import type { Overlays } from "./panel/why.ts";
+import type { Overlays } from "./panel/why.tsx";
 import type { Screen } from "./screen.ts";
 import { allDecided, toValidate, type Session } from "./session.ts";
 import { openReopening, openSigning, signBarrier } from "./signing.ts";
@@ -46,10 +46,11 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
     player.by(by);
   };
   const event = (by: number) => (): void => {
-    const list = session.list.value;
-    if (list.length === 0) return toast("The detector flagged nothing in this exam.");
-    const at = Math.min(Math.max(list.indexOf(session.selected) + by, 0), list.length - 1);
-    screen.choose(list[at] as number);
+    if (session.events.length === 0) return toast("The detector flagged nothing in this exam.");
+    const places = by > 0 ? session.places.value : session.places.value.toReversed();
+    const next = places.slice(places.indexOf(session.selected) + 1).find((place) => session.list.value.includes(place));
+    if (next === undefined) toast(`No further event ${by > 0 ? "after" : "before"} this one${session.filter.value === "all" ? "" : " passes the filter"}.`);
+    else screen.choose(next);
   };
   const verdict = (which: Verdict) => (): void => deciding.onEvent(which);
   const frame = (which: Verdict) => (): void => deciding.onFrame(which);
@@ -153,7 +154,7 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
       else void openSigning(session, desk.keeper);
     },
 
-    enhance: adjust((now) => ({ ...now, enhancement: nextEnhancement(now.enhancement) })),
+    enhance: adjust((now) => ({ ...now, saturated: !now.saturated })),
     natural: adjust(() => NEUTRAL),
     brighter: adjust((now) => brighter(now, 0.1)),
     darker: adjust((now) => brighter(now, -0.1)),

@@ -6,7 +6,7 @@ import { openDialog } from "../dialog.ts";
 import { button, h } from "../dom.ts";
 import { decisionOn } from "../model/events.ts";
 import { eventSubject } from "../model/subjects.ts";
-import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
+import { clock, count, plural, value, DECISIONS } from "../model/words.ts";
 import type { Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
 
@@ -108,7 +108,7 @@ function decidedOn(session: Session, one: Difference): string | null {
 }
 
 function said(word: string): string {
-  const known = VERDICTS[word as Verdict];
+  const known = DECISIONS[word as Verdict];
   return known ? `${known.sign} ${known.words}` : word;
 }
 

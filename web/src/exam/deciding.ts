@@ -8,8 +8,8 @@ import { button, h } from "../dom.ts";
 import { SEGMENT_WORDS } from "../model/clear.ts";
 
 import { eventSubject, findingOfEvent, frameSubject, placeOf, shows, spansOf, withFrame } from "../model/subjects.ts";
-import { actionWords } from "../model/telling.ts";
-import { LANDMARKS, VERDICTS } from "../model/words.ts";
+import { actionWords } from "../model/entries.ts";
+import { LANDMARKS, DECISIONS } from "../model/words.ts";
 import { newKey } from "../saving/saver.ts";
 import { settings } from "../settings.ts";
 import { findingOf } from "./findings.ts";
@@ -116,7 +116,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     const contents = decision(event, verdict, frame);
     if (contents.length > 0 && !act(...contents)) return;
     const place = events.indexOf(event);
-    const done = `Event ${place + 1} ${VERDICTS[verdict].words}. Ctrl-Z`;
+    const done = `Event ${place + 1} ${DECISIONS[verdict].words}. Ctrl-Z`;
     if (screen.player.playing.value !== 0) return toast(done); // playback goes on
     const [next] = session.following(place, 1);
     if (verdict === "accept") session.finding.value = findingOf(reading.value, event)?.content.subject ?? null;
@@ -219,7 +219,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       const same = reading.value.decisions[subject]?.content.decision === verdict;
       if (!same && !act({ kind: "decision", subject, decision: verdict, frame, finding: null })) return;
       const words = spoken(head, frame);
-      toast(`${words.charAt(0).toUpperCase()}${words.slice(1)} ${VERDICTS[verdict].words}. Ctrl-Z`);
+      toast(`${words.charAt(0).toUpperCase()}${words.slice(1)} ${DECISIONS[verdict].words}. Ctrl-Z`);
     },
     missed,
     change,

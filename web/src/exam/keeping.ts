@@ -15,7 +15,7 @@ export interface Keeper {
 }
 
 /** Note displayed frames while the exam is open. */
-export function keepLedger(session: Session, screen: Screen): Keeper {
+export function keepViewed(session: Session, screen: Screen): Keeper {
   const { viewed } = session;
   let held = false;
 

@@ -1,42 +1,43 @@
 // The exam page: puts the parts together, and takes them apart again.
 
+import { effect, signal } from "@preact/signals";
 import type { Room } from "../api/types.ts";
+import { announcePlace } from "../announce.ts";
 import { dialogOpen, toast } from "../dialog.ts";
 import { cleaner, h } from "../dom.ts";
-import { effect, signal } from "@preact/signals";
 import { commandOf, keyName } from "../keymap.ts";
+import { decisionOn } from "../model/events.ts";
+import { clock, DECISIONS } from "../model/words.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
 import { placeAddress, readAddress } from "./address.ts";
-import { filterElement, makeAdjustment } from "./adjust.ts";
-import { menuKey, closeMenu } from "./menu.ts";
 import { makeCommands } from "./commands.ts";
 import { openConsensus } from "./consensus.ts";
+import { decisionBar } from "./decisionbar.tsx";
 import { makeDeciding } from "./deciding.ts";
-import { leaveFindings } from "./findings.ts";
 import { makeExplainer } from "./evidence.ts";
-import { keepLedger } from "./keeping.ts";
+import { leaveFindings } from "./findings.ts";
+import { keepViewed } from "./keeping.ts";
+import { closeMenu, menuKey } from "./menu.ts";
 import { aboutPanel } from "./panel/about.ts";
 import { findingsPanel } from "./panel/findings.tsx";
 import { makeTabs } from "./panel/tabs.ts";
-import { whyPanel, type Overlays } from "./panel/why.ts";
-import { pictureControls } from "./picture.ts";
-import { saveState } from "./savestate.ts";
-import { sayFrames } from "./saying.ts";
-import { makeScreen } from "./screen.ts";
-import { openSession, watchScreening } from "./session.ts";
+import { whyPanel, type Overlays } from "./panel/why.tsx";
+import { NEUTRAL, type Adjustment } from "./picture.ts";
+import { makeScreen, type Screen } from "./screen.ts";
+import { eventOf, openSession, watchScreening, type Session } from "./session.ts";
 import { makeStage } from "./stage.ts";
-import { makeStrip } from "./strip.ts";
+import { eventStrip } from "./strip.tsx";
 import { makeTimeline } from "./timeline/timeline.ts";
-import { topBar } from "./topbar.ts";
-import { makeTransport } from "./transport.ts";
-import { verdictBar } from "./verdicts.ts";
+import { topBar } from "./topbar.tsx";
+import { headChoice, transport } from "./transport.tsx";
 
 export interface ExamPage {
   element: HTMLElement;
   exam: string;
   key(event: KeyboardEvent): boolean;
   refresh(): void;
+  poll(): Promise<void>;
   close(): void;
 }
 
@@ -47,52 +48,44 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const asked = readAddress(location.hash)?.place ?? null;
   const session = await openSession(name, room, saver);
   const clean = cleaner();
-  const adjustment = makeAdjustment();
+  const adjustment = signal<Adjustment>(NEUTRAL);
   const overlays = signal<Overlays>({ place: true, shapes: settings().overlay, map: null });
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
-  const keeper = keepLedger(session, screen); // before what shows which frames were displayed
+  const keeper = keepViewed(session, screen); // before what shows which frames were displayed
   clean.add(keeper.close);
   const deciding = makeDeciding(session, screen);
   stage.attach(screen, deciding);
+  const run = (command: string): void => commands[command]?.();
   const timeline = makeTimeline(session, screen);
-  const strip = makeStrip(session, screen);
-  const transport = makeTransport(session, screen, pictureControls(adjustment));
-  stage.element.append(transport.heads);
-  const why = whyPanel(session, screen, explainer, overlays);
-  const findings = findingsPanel({ session, screen, deciding, menu: (command) => commands[command]?.() });
+  const strip = eventStrip({ session, screen });
+  const heads = headChoice({ session, screen });
+  stage.element.append(heads.element);
+  const why = whyPanel({ session, screen, explainer, overlays });
+  const findings = findingsPanel({ session, screen, deciding, menu: run });
   const about = aboutPanel(session, screen, deciding);
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
     { name: "Exam", key: "3", element: about.element },
   ]);
-  const verdicts = verdictBar(session, screen, deciding, transport.where, () => commands["back"]?.());
-  const save = saveState(saver);
-  for (const part of [stage, timeline, strip, transport, why, findings, about, verdicts, save]) {
+  const decisions = decisionBar({ session, screen, deciding, back: () => run("back") });
+  const playback = transport({ session, screen, adjustment });
+  const bar = topBar({ session, screen, deciding, run });
+  for (const part of [stage, timeline, strip, heads, playback, why, findings, about, decisions, bar, explainer, screen]) {
     clean.add(() => part.close());
   }
-  clean.add(() => explainer.close());
-  clean.add(() => screen.close());
   clean.add(watchScreening(session));
 
-  const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
-  const bar = topBar(session, deciding, [late], {
-    save: save.element,
-    sign: () => commands["sign"]?.(),
-    differences: () => commands["differences"]?.(),
-  });
-  clean.add(() => bar.close());
   const element = h(
     "main",
     { class: "exam" },
     bar.element,
     strip.element,
-    h("section", { class: "middle", "aria-label": "Frame" }, stage.element, verdicts.element, transport.element),
+    h("section", { class: "middle", "aria-label": "Frame" }, stage.element, decisions.element, playback.element),
     tabs.element,
     timeline.element,
-    filterElement() as unknown as HTMLElement,
   );
 
   const desk = {
@@ -120,10 +113,6 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
       explain();
     }),
   );
-  clean.add(screen.player.late.subscribe((isLate) => void (late.hidden = !isLate)));
-  screen.frames.ontrouble = (sentence) => {
-    late.textContent = sentence === null ? "waiting for frames …" : `waiting: ${sentence}`;
-  };
   clean.add(
     session.finding.subscribe((id) => {
       closeMenu(); // its menu speaks of the finding that was open
@@ -132,7 +121,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   );
   clean.add(leaveFindings(session, screen));
   clean.add(session.reading.subscribe(({ state }) => void element.classList.toggle("signed", state === "signed")));
-  clean.add(sayFrames(session, screen));
+  clean.add(announcePlaces(session, screen));
   clean.add(focusPicture(element, stage.element));
   clean.add(
     effect(() => {
@@ -174,12 +163,30 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
       if (!event.repeat || command.repeats) commands[command.id]?.();
       return true;
     },
+    poll: session.poll,
     refresh: () => void session.refresh().catch((error: Error) => toast(error.message, true)),
     close() {
       closeMenu();
       clean.clean();
     },
   };
+}
+
+/** What a screen reader hears when the reader rests on a frame. */
+function announcePlaces(session: Session, screen: Screen): () => void {
+  return effect(() => {
+    if (screen.player.drawn.value === null || screen.player.playing.value !== 0) return;
+    const { head, frame } = screen.here();
+    const parts = [`Frame ${frame}`];
+    if (session.exam.heads.length > 1) parts.push(`head ${head}`);
+    if (session.hasTimes) parts.push(clock(session.positions.get(head)?.[frame] ?? NaN));
+    const event = eventOf(session, head, frame);
+    if (event) {
+      const decision = decisionOn(session.reading.peek(), event);
+      parts.push(`event ${session.events.indexOf(event) + 1}`, decision ? DECISIONS[decision].words : "no decision");
+    }
+    announcePlace(parts.join(", "));
+  });
 }
 
 const TEXT = "textarea, input:not([type=range]):not([type=checkbox])";

@@ -4,24 +4,24 @@ import { openDialog } from "../dialog.ts";
 import { examAddress, readAddress } from "./address.ts";
 import { button, h } from "../dom.ts";
 import type { Content } from "../api/types.ts";
-import { actionWords } from "../model/telling.ts";
+import { actionWords } from "../model/entries.ts";
 import { plural } from "../model/words.ts";
 import type { Status } from "../saving/outbox.ts";
 import type { Saver } from "../saving/saver.ts";
 
 /** "2 actions not taken"; if it is only displayed frames, that. */
 export function refusedWords(refused: Status["refused"]): string {
-  const actions = refused.filter(({ parcel }) => parcel.kind === "action").length;
+  const actions = refused.filter(({ item }) => item.kind === "action").length;
   return actions > 0 ? `${plural(actions, "action")} not taken` : "displayed frames were not taken";
 }
 
 /** One line each for actions; displayed frames are one line for an exam and a reason. */
 export function refusedLines(refused: Status["refused"]): { exam: string; what: string; why: string }[] {
-  const lines = refused.map(({ parcel, refusal }) => ({
-    exam: parcel.exam,
-    what: parcel.kind === "viewed" ? "displayed frames" : actionWords(parcel.body["entries"] as Content[]),
+  const lines = refused.map(({ item, refusal }) => ({
+    exam: item.exam,
+    what: item.kind === "viewed" ? "displayed frames" : actionWords(item.body["entries"] as Content[]),
     why: refusal.sentence,
-    viewed: parcel.kind === "viewed",
+    viewed: item.kind === "viewed",
   }));
   return lines
     .filter((line, at) => !line.viewed || lines.findIndex((one) => one.viewed && one.exam === line.exam && one.why === line.why) === at)
@@ -30,7 +30,7 @@ export function refusedLines(refused: Status["refused"]): { exam: string; what: 
 
 export function showRefused(saver: Saver): void {
   const { refused } = saver.status.value;
-  const outdated = [...new Set(refused.filter(({ refusal }) => refusal.outdated).map(({ parcel }) => parcel.exam))];
+  const outdated = [...new Set(refused.filter(({ refusal }) => refusal.outdated).map(({ item }) => item.exam))];
   const dialog = openDialog("What the server did not take", [
     ...refusedLines(refused).map(({ exam, what, why }) => h("p", {}, h("b", {}, `${exam}: ${what}. `), why)),
     h("p", { class: "soft" }, "It counts for nothing, and stays in this browser until you have read it."),
@@ -44,7 +44,7 @@ export function showRefused(saver: Saver): void {
         }),
       ),
       button("I have read this", () => {
-        for (const { parcel } of refused) saver.forget(parcel.body.key);
+        for (const { item } of refused) saver.forget(item.body.key);
         dialog.close();
       }),
     ),

@@ -4,7 +4,7 @@ import { effect, signal, type ReadonlySignal, type Signal } from "@preact/signal
 import { announce } from "../announce.ts";
 import { toast } from "../dialog.ts";
 import { filtered, inStep, paired, single, stepOf, type Mode, type Sequence } from "../model/sequence.ts";
-import { makeFrames, type Frames, type Picture, type Spot } from "../play/frames.ts";
+import { makeFrames, type Picture, type Spot } from "../play/frames.ts";
 import { makePlayer, type DrawnSpot, type Player } from "../play/player.ts";
 import { keep, settings } from "../settings.ts";
 import type { Session } from "./session.ts";
@@ -15,7 +15,8 @@ const LOOK_FIRST = 300;
 
 export interface Screen {
   player: Player;
-  frames: Frames;
+  /** Why frames do not come; null while they do. */
+  trouble: ReadonlySignal<string | null>;
   mode: ReadonlySignal<Mode>;
   /** The head that keys and decisions refer to. */
   head: ReadonlySignal<number>;
@@ -56,6 +57,8 @@ export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Pic
   const { columns, positions, exam, events, eventsByFrame } = session;
   const frames = makeFrames(exam.exam);
   const heads = exam.heads.map(({ head }) => head);
+  const trouble = signal<string | null>(null);
+  frames.ontrouble = (sentence) => (trouble.value = sentence);
   const fps = signal(settings().fps);
   const likely = (): Spot[] =>
     session.following(session.selected, 3).map(({ head, best_frame }) => ({ head, frame: best_frame }));
@@ -158,7 +161,7 @@ export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Pic
   rebuild(0);
   return {
     player,
-    frames,
+    trouble,
     mode,
     head: active,
     both,

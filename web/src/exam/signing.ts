@@ -6,7 +6,7 @@ import { dialogOpen, openDialog, toast } from "../dialog.ts";
 import { button, h } from "../dom.ts";
 import { judge, SEGMENT_WORDS, SEGMENTS } from "../model/clear.ts";
 import { undecided } from "../model/events.ts";
-import { entryWords } from "../model/telling.ts";
+import { entryWords } from "../model/entries.ts";
 import type { SignContent } from "../api/types.ts";
 import { count, plural, share } from "../model/words.ts";
 import type { Keeper } from "./keeping.ts";
@@ -80,7 +80,7 @@ async function settled({ saver, exam }: Session, keeper: Keeper): Promise<boolea
   keeper.flush();
   saver.kick();
   await Promise.race([saver.empty(exam.exam), new Promise((done) => setTimeout(done, LONGEST))]);
-  if (saver.status.value.refused.some(({ parcel }) => parcel.exam === exam.exam)) {
+  if (saver.status.value.refused.some(({ item }) => item.exam === exam.exam)) {
     showRefused(saver);
     return false;
   }
@@ -131,7 +131,7 @@ async function sign(session: Session, keeper: Keeper, content: SignContent): Pro
     if (key === null) return;
     await saver.empty(exam.exam);
     await session.refresh();
-    const refused = saver.status.value.refused.find(({ parcel }) => parcel.body.key === key);
+    const refused = saver.status.value.refused.find(({ item }) => item.body.key === key);
     if (refused !== undefined) await tellNotSigned(session, refused.refusal.sentence, key, content.last);
     else if (session.reading.value.state === "signed") toast("Signed.");
   } finally {

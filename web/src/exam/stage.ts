@@ -3,14 +3,14 @@
 import { cleaner, h } from "../dom.ts";
 import { signal, type Signal } from "@preact/signals";
 import { frameSubject } from "../model/subjects.ts";
-import { clock, count, VERDICTS } from "../model/words.ts";
+import { clock, count, DECISIONS } from "../model/words.ts";
 import type { Picture, Spot } from "../play/frames.ts";
-import { adjustmentWords, cssFilter, type Adjustment } from "./adjust.ts";
+import { adjustmentWords, cssFilter, type Adjustment } from "./picture.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Explainer } from "./evidence.ts";
 import { makeFrameView, WHOLE, type FrameView, type Zoom } from "./frameview.ts";
 import type { Marks } from "./overlay.ts";
-import type { Overlays } from "./panel/why.ts";
+import type { Overlays } from "./panel/why.tsx";
 import type { Screen } from "./screen.ts";
 import { eventOf, type Session } from "./session.ts";
 
@@ -99,7 +99,7 @@ export function makeStage(
     for (const [head, view] of views) {
       const frame = screen?.player.drawn.value?.spots.find((spot) => spot.head === head)?.frame;
       const said = frame === undefined ? null : session.reading.value.decisions[frameSubject(head, frame)]?.content.decision;
-      view.setVerdict(said ? `${VERDICTS[said].sign} frame ${VERDICTS[said].words}` : "", said ?? "");
+      view.setVerdict(said ? `${DECISIONS[said].sign} frame ${DECISIONS[said].words}` : "", said ?? "");
     }
   };
 

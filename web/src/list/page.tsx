@@ -7,7 +7,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { api } from "../api/client.ts";
 import type { ExamRow, Room } from "../api/types.ts";
 import { announce } from "../announce.ts";
-import { saveState } from "../exam/savestate.ts";
+import { saveState } from "../exam/savestate.tsx";
 import { showHelp } from "../help.ts";
 import { withKeys } from "../keymap.ts";
 import { whoReads } from "../leaving.ts";

@@ -2,7 +2,7 @@
 // not lost at a reload or at signing.
 
 import { signal } from "@preact/signals";
-import type { Shelf } from "./outbox.ts";
+import type { Store } from "./storage.ts";
 
 /** A text field of an exam: a new note, the note of a finding, or a reason. */
 export type Field = "note" | "reopen" | `finding:${string}` | `reason:${string}`;
@@ -18,7 +18,7 @@ export interface Drafts {
 }
 
 /** `store`: the part of localStorage for this server, reader and role. */
-export function makeDrafts(store: Shelf): Drafts {
+export function makeDrafts(store: Store): Drafts {
   const read = (): Map<string, string> => new Map(store.names().map((name) => [name, store.get(name) ?? ""]));
   const texts = signal<ReadonlyMap<string, string>>(read());
   const nameOf = (exam: string, field: string): string => [exam, field].map(encodeURIComponent).join("/");

@@ -4,7 +4,7 @@ import { api } from "../../api/client.ts";
 import { button, fill, h } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { frameSubject, placeOf } from "../../model/subjects.ts";
-import { entryWords } from "../../model/telling.ts";
+import { entryWords } from "../../model/entries.ts";
 import { clock, count, LANDMARKS, share } from "../../model/words.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Screen } from "../screen.ts";

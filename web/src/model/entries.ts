@@ -2,7 +2,7 @@
 
 import type { Content, SieveEvent } from "../api/types.ts";
 import { eventSubject } from "./subjects.ts";
-import { VERDICTS } from "./words.ts";
+import { DECISIONS } from "./words.ts";
 
 const SUBJECTS: readonly (readonly [RegExp, string])[] = [
   [/^event:(\d+):(\d+)$/, "event with frame $2 of head $1"],
@@ -29,7 +29,7 @@ export function entryWords(content: Content | null, events: readonly SieveEvent[
 function saidWords(content: Content): string {
   switch (content.kind) {
     case "decision":
-      return VERDICTS[content.decision]?.words ?? content.decision;
+      return DECISIONS[content.decision]?.words ?? content.decision;
     case "removed":
       return "removed";
     case "note":
