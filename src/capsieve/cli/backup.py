@@ -8,8 +8,6 @@ from capsieve.cli.options import json_option
 from capsieve.cli.settings_options import PathType
 from capsieve.decisions.roles import DATABASE
 
-__all__ = ["command", "restore_command"]
-
 _BACKUP = """\b
 Example:
   capsieve backup results -o decisions-2026-03-01.backup

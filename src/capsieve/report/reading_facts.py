@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from capsieve.decisions.agreement import Agreement
     from capsieve.decisions.database import Database
 
-__all__ = ["ReadingFacts", "SeenBy", "gather_reading"]
-
 
 @dataclass(frozen=True, slots=True)
 class SeenBy:

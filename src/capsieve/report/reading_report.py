@@ -24,8 +24,6 @@ from capsieve.report.timeline_scale import FrameTimes, read_times
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
-__all__ = ["READING", "SCHEMA", "ReadingPage", "reading_json", "reading_report"]
-
 READING = "reading.html"
 """Name of the report in the folder of the exam."""
 

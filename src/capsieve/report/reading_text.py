@@ -31,26 +31,6 @@ from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.text import DASH, clock, decimals, percent, plain, plural
 from capsieve.report.timeline_scale import FrameTimes
 
-__all__ = [
-    "DecisionCounts",
-    "cleanliness_rows",
-    "date_text",
-    "decision_counts",
-    "difference_rows",
-    "findings_by_time",
-    "finding_row",
-    "kappa_text",
-    "landmark_rows",
-    "multiline",
-    "note_rows",
-    "readers_text",
-    "signature_rows",
-    "state_name",
-    "status",
-    "summary_texts",
-    "transit_text",
-]
-
 Row = dict[str, object]
 
 _MONTHS = (

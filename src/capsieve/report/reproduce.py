@@ -10,8 +10,6 @@ from capsieve.report import figures, page, tables
 from capsieve.report.figures import Drawing
 from capsieve.result_table import Table
 
-__all__ = ["PAGE", "ReproducedStudy", "check_files", "write_reproduction"]
-
 PAGE = "reproduction.html"
 
 _TABLES = ("numbers", "readings", "table-1", "table-2", "table-3", "table-4")

@@ -2,9 +2,8 @@
 
 import type { Landmark, Segment, Spot, Verdict } from "../api/types.ts";
 import { toast } from "../dialog.ts";
-import { showHelp } from "../help.ts";
+import { showHelp } from "../dialogs/help.tsx";
 import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
-
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
 import { brighter, harder, NEUTRAL, type Adjustment } from "./picture.ts";
@@ -15,7 +14,7 @@ import type { Tabs } from "./panel/tabs.ts";
 import type { Overlays } from "./panel/why.tsx";
 import type { Screen } from "./screen.ts";
 import { allDecided, toValidate, type Session } from "./session.ts";
-import { openReopening, openSigning, signBarrier } from "./signing.ts";
+import { openReopening, openSigning, signBarrier } from "../dialogs/signing.tsx";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { Signal } from "@preact/signals";
 
@@ -151,7 +150,7 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
       const barrier = signBarrier(session);
       if (barrier !== null) return toast(barrier);
       if (session.reading.value.state === "signed") openReopening(session);
-      else void openSigning(session, desk.keeper);
+      else void openSigning(desk);
     },
 
     enhance: adjust((now) => ({ ...now, saturated: !now.saturated })),

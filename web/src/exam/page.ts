@@ -10,16 +10,16 @@ import { decisionOn } from "../model/events.ts";
 import { clock, DECISIONS } from "../model/words.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
+import { openConsensus } from "../dialogs/consensus.tsx";
 import { placeAddress, readAddress } from "./address.ts";
 import { makeCommands } from "./commands.ts";
-import { openConsensus } from "./consensus.ts";
 import { decisionBar } from "./decisionbar.tsx";
 import { makeDeciding } from "./deciding.ts";
 import { makeExplainer } from "./evidence.ts";
 import { leaveFindings } from "./findings.ts";
 import { keepViewed } from "./keeping.ts";
 import { closeMenu, menuKey } from "./menu.ts";
-import { aboutPanel } from "./panel/about.ts";
+import { aboutPanel } from "./panel/about.tsx";
 import { findingsPanel } from "./panel/findings.tsx";
 import { makeTabs } from "./panel/tabs.ts";
 import { whyPanel, type Overlays } from "./panel/why.tsx";
@@ -68,12 +68,12 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
-    { name: "Exam", key: "3", element: about.element },
+    { name: "Exam", key: "3", element: about },
   ]);
   const decisions = decisionBar({ session, screen, deciding, back: () => run("back") });
   const playback = transport({ session, screen, adjustment });
   const bar = topBar({ session, screen, deciding, run });
-  for (const part of [stage, timeline, strip, heads, playback, why, findings, about, decisions, bar, explainer, screen]) {
+  for (const part of [stage, timeline, strip, heads, playback, why, findings, decisions, bar, explainer, screen]) {
     clean.add(() => part.close());
   }
   clean.add(watchScreening(session));

@@ -1,15 +1,14 @@
 // The bar above: which exam, its state and the rule of its list; what is saved, and what ends the reading.
 
-import { useEffect, useRef } from "preact/hooks";
-import { showHelp } from "../help.ts";
+import { showHelp } from "../dialogs/help.tsx";
+import { WhoReads } from "../dialogs/leaving.tsx";
+import { SaveState } from "../dialogs/savestate.tsx";
+import { signBarrier } from "../dialogs/signing.tsx";
 import { withKeys } from "../keymap.ts";
-import { whoReads } from "../leaving.ts";
 import type { Deciding } from "./deciding.ts";
 import { mount, type Mounted } from "./mount.tsx";
-import { SaveState } from "./savestate.tsx";
 import type { Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
-import { signBarrier } from "./signing.ts";
 
 interface Props {
   session: Session;
@@ -41,8 +40,8 @@ function TopBar({ session, screen, deciding, run }: Props) {
       </span>
       {screen.player.late.value && <span class="late">{screen.trouble.value === null ? "waiting for frames …" : `waiting: ${screen.trouble.value}`}</span>}
       <span class="gap" />
-      <SaveState saver={session.saver} exam={exam.exam} />
-      <WhoReads session={session} />
+      <SaveState room={room} saver={session.saver} />
+      <WhoReads room={room} saver={session.saver} />
       <button type="button" class="quiet icon" aria-label="Undo" title={withKeys("Undo", "undo")} disabled={signed || undoable === null} onClick={() => void deciding.undo()}>
         ↶
       </button>
@@ -92,10 +91,4 @@ function Rule({ session: { exam } }: { session: Session }) {
       {exam.flagging || `${exam.score.words}. A frame is flagged from ${exam.threshold ?? "its rule"} on.`}
     </p>
   );
-}
-
-function WhoReads({ session }: { session: Session }) {
-  const place = useRef<HTMLSpanElement>(null);
-  useEffect(() => place.current?.replaceChildren(whoReads(session.room, session.saver)), []);
-  return <span class="whoplace" ref={place} />;
 }

@@ -1,49 +1,64 @@
-// Typed text that was not added yet: kept in the browser for each server, reader, role and exam, and
-// not lost at a reload or at signing.
+// Texts that were typed and not added yet: kept in this browser, per server, reader and role, until
+// they are added or discarded.
 
-import { signal } from "@preact/signals";
-import type { Store } from "./storage.ts";
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { Owner } from "./owner.ts";
 
-/** A text field of an exam: a new note, the note of a finding, or a reason. */
-export type Field = "note" | "reopen" | `finding:${string}` | `reason:${string}`;
-
-export interface Drafts {
-  get(exam: string, field: Field): string | null;
-  /** Keep a text; null removes it. */
-  keep(exam: string, field: Field, text: string | null): void;
-  /** The fields of an exam with typed text, in words. */
-  of(exam: string): string[];
-  /** The exams with typed text. */
-  exams(): string[];
+export interface Draft {
+  exam: string;
+  /** Which text it is: "exam", or the subject of a finding. */
+  field: string;
+  text: string;
 }
 
-/** `store`: the part of localStorage for this server, reader and role. */
-export function makeDrafts(store: Store): Drafts {
-  const read = (): Map<string, string> => new Map(store.names().map((name) => [name, store.get(name) ?? ""]));
-  const texts = signal<ReadonlyMap<string, string>>(read());
-  const nameOf = (exam: string, field: string): string => [exam, field].map(encodeURIComponent).join("/");
-  const parts = (): [string, string][] => [...texts.value.keys()].map((name) => name.split("/").map(decodeURIComponent) as [string, string]);
+export interface Drafts {
+  all: ReadonlySignal<readonly Draft[]>;
+  text(exam: string, field: string): string;
+  /** An empty text ends the draft. */
+  keep(exam: string, field: string, text: string): void;
+}
+
+export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
+
+export function makeDrafts({ room, reader, role }: Owner, store: Store): Drafts {
+  const prefix = `capsieve.draft/${[room, reader, role].map(encodeURIComponent).join("/")}/`;
+  const stored = (): Draft[] => {
+    const names = Array.from({ length: store.length }, (_, i) => store.key(i) ?? "");
+    return names
+      .filter((name) => name.startsWith(prefix))
+      .sort()
+      .map((name) => {
+        const [exam = "", field = ""] = name.slice(prefix.length).split("/").map(decodeURIComponent);
+        return { exam, field, text: store.getItem(name) ?? "" };
+      });
+  };
+  const all = signal<readonly Draft[]>(stored());
+  // Another window writes, too.
+  if (typeof addEventListener === "function") addEventListener("storage", () => void (all.value = stored()));
   return {
-    get: (exam, field) => texts.value.get(nameOf(exam, field)) ?? null,
+    all,
+    text: (exam, field) => all.value.find((one) => one.exam === exam && one.field === field)?.text ?? "",
     keep(exam, field, text) {
-      const name = nameOf(exam, field);
-      const next = new Map(texts.peek());
-      if (text === null) {
-        store.drop(name);
-        next.delete(name);
-      } else {
-        store.put(name, text);
-        next.set(name, text);
+      const name = `${prefix}${[exam, field].map(encodeURIComponent).join("/")}`;
+      const others = all.value.filter((one) => one.exam !== exam || one.field !== field);
+      const empty = text.trim() === "";
+      all.value = empty ? others : [...others, { exam, field, text }];
+      try {
+        if (empty) store.removeItem(name);
+        else store.setItem(name, text);
+      } catch {
+        // The storage is full: the draft is kept while the window is open.
       }
-      texts.value = next;
     },
-    of: (exam) => parts().filter(([of]) => of === exam).map(([, field]) => fieldWords(field)),
-    exams: () => [...new Set(parts().map(([exam]) => exam))],
   };
 }
 
-function fieldWords(field: string): string {
-  if (field === "note") return "a note";
-  if (field === "reopen") return "the reason to reopen";
-  return field.startsWith("reason:") ? "a reason for the signature" : "the note of a finding";
+const known = new Map<string, Drafts>();
+
+/** The drafts of whoever reads here. */
+export function draftsOf(owner: Owner): Drafts {
+  const name = JSON.stringify([owner.room, owner.reader, owner.role]);
+  const found = known.get(name) ?? makeDrafts(owner, localStorage);
+  known.set(name, found);
+  return found;
 }

@@ -3,12 +3,10 @@
 import { api } from "../api/client.ts";
 import type { Action, LogEntry, Room } from "../api/types.ts";
 import { makeDelivery } from "./delivery.ts";
-import { makeDrafts, type Drafts } from "./drafts.ts";
 import { makeOutbox, type Outbox, type Item } from "./outbox.ts";
 import { storePart } from "./storage.ts";
 
 export interface Saver extends Outbox {
-  drafts: Drafts;
   /** The connection was lost: who is logged in is asked before anything is sent again. */
   doubt(): void;
 }
@@ -42,7 +40,7 @@ export function makeSaver(room: Room, done: (item: Item) => void): Saver {
     now: () => Date.now(),
   });
   addEventListener("online", () => outbox.kick());
-  return { ...outbox, drafts: makeDrafts(storePart("draft", room)), doubt: delivery.doubt };
+  return { ...outbox, doubt: delivery.doubt };
 }
 
 /** A new key. randomUUID is missing where a centre serves the page without TLS. */

@@ -1,11 +1,13 @@
 // Findings: the list, and the form of the open one. Every choice is saved at once.
 
+import { useSignal } from "@preact/signals";
 import { render, type ComponentChildren } from "preact";
 import type { Entry, FindingContent, Spot } from "../../api/types.ts";
 import { toast } from "../../dialog.ts";
 import { framesIn, withFrame } from "../../model/subjects.ts";
 import { clock, count, LOCATIONS, PARIS, plural, SIZES } from "../../model/words.ts";
-import type { Field } from "../../saving/drafts.ts";
+import { segmentProblem } from "../../model/landmarks.ts";
+import { draftsOf } from "../../saving/drafts.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
@@ -88,11 +90,18 @@ function Form({ session, screen, deciding, menu, finding, number }: OneProps) {
     if (spot.visible) set({ spans: withFrame(finding.spans, head, spot.frame) });
   };
   const { exam } = session.exam;
-  const { drafts } = session.saver;
+  const drafts = draftsOf(session.room);
+  const typed = useSignal<string | null>(drafts.text(exam, finding.subject) || null);
+  const type = (note: string): void => {
+    typed.value = note;
+    drafts.keep(exam, finding.subject, note === finding.note ? "" : note);
+  };
   const saveNote = (note: string): void => {
     if (note !== finding.note && !set({ note })) return;
-    drafts.keep(exam, finding.subject as Field, null);
+    typed.value = null;
+    drafts.keep(exam, finding.subject, "");
   };
+  const wrong = segmentProblem(finding, session.reading.value, session.positions);
   const here = (): Spot => {
     const { head, frame } = screen.here();
     return { head, frame };
@@ -130,6 +139,7 @@ function Form({ session, screen, deciding, menu, finding, number }: OneProps) {
       <Pick name="Segment" of="O" disabled={disabled} open={() => menu("segment")}>
         {LOCATIONS.find(([name]) => name === finding.segment)?.[1]}
       </Pick>
+      {wrong !== null && <p class="small problem">{`⚠ ${wrong}`}</p>}
       <p class="small soft">{`On ${plural(framesIn(finding), "frame")}. Shift and click on the frame marks the place.`}</p>
       <label>
         <input type="checkbox" checked={finding.urgent} disabled={disabled} onChange={(event) => set({ urgent: event.currentTarget.checked })} /> urgent
@@ -140,8 +150,8 @@ function Form({ session, screen, deciding, menu, finding, number }: OneProps) {
           rows={2}
           maxLength={4000}
           disabled={disabled}
-          value={drafts.get(exam, finding.subject as Field) ?? finding.note}
-          onInput={(event) => drafts.keep(exam, finding.subject as Field, event.currentTarget.value)}
+          value={typed.value ?? finding.note}
+          onInput={(event) => type(event.currentTarget.value)}
           onBlur={(event) => saveNote(event.currentTarget.value)}
         />
       </label>
