@@ -5,6 +5,7 @@ import { WhoReads } from "../dialogs/leaving.tsx";
 import { SaveState } from "../dialogs/savestate.tsx";
 import { signBarrier } from "../dialogs/signing.tsx";
 import { withKeys } from "../keymap.ts";
+import { value } from "../model/words.ts";
 import type { Deciding } from "./deciding.ts";
 import { mount, type Mounted } from "./mount.tsx";
 import type { Screen } from "./screen.ts";
@@ -88,7 +89,7 @@ function Rule({ session: { exam } }: { session: Session }) {
       {exam.warnings.map((sentence) => (
         <span class="trouble">{`⚠ ${sentence} `}</span>
       ))}
-      {exam.flagging || `${exam.score.words}. A frame is flagged from ${exam.threshold ?? "its rule"} on.`}
+      {exam.flagging || (exam.threshold === null ? "" : `A frame is flagged if its score is at least ${value(exam.threshold)}.`)}
     </p>
   );
 }
