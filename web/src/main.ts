@@ -14,6 +14,7 @@ import "./styles/list.css";
 import "./styles/exam.css";
 import "./styles/panel.css";
 import "./styles/dialog.css";
+import "./styles/small.css";
 
 /** Milliseconds between two looks for changes of the open exam. */
 const EVERY = 5000;
