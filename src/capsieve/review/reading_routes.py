@@ -25,9 +25,9 @@ from capsieve.decisions.workflow import belongs, both_signed, own_reading, state
 from capsieve.report.reading_text import findings_by_time
 from capsieve.report.timeline_scale import read_times
 from capsieve.review import messages
+from capsieve.review.action_checks import check_contents
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.errors import OtherReaderError, reading_results
-from capsieve.review.frames_there import check_contents
 from capsieve.review.sessions import Reader
 from capsieve.review.state import UNCHANGED, Chosen, Here, State, Who, unless_known
 from capsieve.review.summaries import reader_states
