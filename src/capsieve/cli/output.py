@@ -8,14 +8,6 @@ import click
 if TYPE_CHECKING:
     from capsieve.labels import LabelProblem
 
-__all__ = [
-    "announce_compilation",
-    "say",
-    "say_cautions",
-    "say_compiling",
-    "say_why",
-]
-
 
 def announce_compilation() -> None:
     """Call :func:`say_compiling` if this command compiles kernels, just before it does."""

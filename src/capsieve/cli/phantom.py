@@ -10,8 +10,6 @@ from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import out_folder_option, quiet_option
 from capsieve.cli.settings_options import settings_options
 
-__all__ = ["PhantomSettings", "command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve phantom -o study --study demo

@@ -7,8 +7,6 @@ import click
 from capsieve.decisions.roles import DATABASE
 from capsieve.errors import FileError
 
-__all__ = ["database_option", "exams_with_entries"]
-
 database_option = click.option(
     "--database",
     metavar="URL",

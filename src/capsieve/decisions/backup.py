@@ -1,7 +1,7 @@
-"""One portable file of all decisions, written while the app is running, and the way back.
+"""One portable file of all decisions, written while the app is running, and its restoration.
 
-The file is a SQLite database with the same tables: it needs no other file beside it, and restores
-into SQLite or PostgreSQL. Copying decisions.sqlite alone would lose its write-ahead log.
+The file is a SQLite database with the same tables. It can be restored into SQLite or PostgreSQL.
+Copying decisions.sqlite alone would lose its write-ahead log.
 """
 
 import os
@@ -26,14 +26,12 @@ from capsieve.decisions.database import (
 )
 from capsieve.errors import FileError, OccupiedError, file_errors
 
-__all__ = ["Copied", "backup", "restore"]
-
 _TABLES = (ABOUT, ENTRIES, VIEWED)
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was copied: entries, exams with entries, and rows of displayed frames."""
+    """The number of copied entries, exams with entries, and rows of displayed frames."""
 
     entries: int
     exams: int
@@ -160,7 +158,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _as_one_file(path: Path) -> None:
-    """Let a SQLite database need no file beside it."""
+    """End the write-ahead log: the database is one file."""
     with closing(sqlite3.connect(path)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
 

@@ -2,16 +2,6 @@
 
 from typing import Literal, get_args
 
-__all__ = [
-    "DATABASE",
-    "ROLES",
-    "WORKFLOWS",
-    "Role",
-    "Workflow",
-    "default_role",
-    "roles_of_all",
-]
-
 DATABASE = "decisions.sqlite"
 """The file in OUT that has the decisions, unless another database is given."""
 
@@ -31,7 +21,7 @@ ROLES: dict[Workflow, tuple[Role, ...]] = {
 
 
 def default_role(workflow: Workflow) -> Role:
-    """Return the role of a reader who did not choose one."""
+    """Return the role of a reader if none is given."""
     return ROLES[workflow][0]
 
 

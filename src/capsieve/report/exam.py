@@ -25,8 +25,6 @@ from capsieve.report.words import detector_words, flag_threshold, flagging_words
 from capsieve.results import Feature
 from capsieve.store.record import FrameCounts, Record
 
-__all__ = ["LONGEST_STRIP", "MOST_CARDS", "exam_report", "frame_counts_sums", "ranges"]
-
 MOST_CARDS = 200
 """How many events get images; the others are rows of a table."""
 

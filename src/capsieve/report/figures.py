@@ -22,26 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "INK",
-    "MUTED",
-    "ORANGE",
-    "SKY",
-    "SOFT_INK",
-    "VERMILLION",
-    "YELLOW",
-    "Drawing",
-    "check_ending",
-    "content",
-    "figure",
-    "percent_axis",
-    "save",
-    "style",
-]
-
 # M. Okabe and K. Ito, Color Universal Design, 2008.
 BLUE = "#0072B2"
 VERMILLION = "#D55E00"

@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-__all__ = [
-    "PANEL_WIDTH",
-    "draw_balls",
-    "draw_ellipses",
-    "draw_energy",
-    "draw_midpass",
-    "draw_panels",
-    "draw_segmentation",
-    "draw_texture",
-    "label_places",
-    "draw_decision",
-    "show_whole_frame",
-]
-
 PANEL_WIDTH = 2.70
 """Inches, of the nine panels."""
 

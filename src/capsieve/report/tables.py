@@ -21,8 +21,6 @@ from capsieve.atomic_write import atomic_write
 from capsieve.report.text import DASH, cells, is_symbol, plain, plain_value, symbols, tex_symbols
 from capsieve.result_table import Column, Table
 
-__all__ = ["anchor", "csv", "html", "latex", "terminal", "write"]
-
 _MOST_HTML_ROWS = 60
 _MOST_LATEX_ROWS = 200
 _HTML_START = (

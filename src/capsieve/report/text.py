@@ -22,34 +22,6 @@ if TYPE_CHECKING:
     from capsieve.statistics.definitions import Unit
     from capsieve.statistics.results import Interval, Metric
 
-__all__ = [
-    "DASH",
-    "bytes_text",
-    "cell",
-    "cells",
-    "clock",
-    "count",
-    "counts",
-    "decimals",
-    "difference",
-    "digits",
-    "distinct",
-    "interval",
-    "is_symbol",
-    "math_symbols",
-    "metric",
-    "number",
-    "percent",
-    "plain",
-    "plain_value",
-    "plural",
-    "sentence",
-    "share",
-    "signed",
-    "symbols",
-    "tex_symbols",
-]
-
 DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

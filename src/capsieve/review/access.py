@@ -27,7 +27,7 @@ __all__ = ["LOGIN", "Door", "Gate", "cookie", "shown_secret"]
 LOGIN = "/login"
 _SAFE = ("GET", "HEAD")
 _OWN = (None, "same-origin", "none")  # of Sec-Fetch-Site; programs without a browser send none
-_ON_ITS_OWN = ("/api/changes",)  # what the page asks for although nobody sits in front of it
+_AUTOMATIC = "x-capsieve-automatic"  # sent with what the page asks for without a key or a click
 _NO_TOKEN = (
     "This room opens only by its own link, which capsieve review printed: open that link again."
 )
@@ -89,7 +89,7 @@ class Gate:
             await refuse(send, 403, problem)
             return
         secret = shown_secret(scope, self._door.cookie)
-        touch = scope["path"] not in _ON_ITS_OWN
+        touch = header(scope, _AUTOMATIC) is None and scope["path"] != "/api/changes"
         reader = self._door.sessions.reader(secret, touch=touch) if secret else None
         token = _token(scope)
         if token is not None and await self._exchange(scope, receive, send, token, reader):

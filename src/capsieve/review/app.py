@@ -14,7 +14,7 @@ from capsieve.review.routes import changes, docs, evidence, exams, exports, logi
 from capsieve.review.routes import reading as readings
 from capsieve.review.routes.given import Responses
 
-__all__ = ["create_app"]
+__all__ = ["create_api", "create_app"]
 
 _ABOUT = (
     "What the page of the reading room asks for and says. Every error is an object with one "
@@ -30,6 +30,14 @@ def create_app(room: ReadingRoom) -> App:
     room
         An open one; whoever opened it closes it.
     """
+    api = create_api()
+    api.state.room = room
+    # Around everything, errors of the server included; the gate reads no body.
+    return SafeHeaders(Gate(BodyLimit(api), door=room.door))
+
+
+def create_api() -> FastAPI:
+    """Return the routes, without data; `app.state.room` is set before the first request."""
     app = FastAPI(
         title="The reading room of capsieve",
         version=__version__,
@@ -39,7 +47,6 @@ def create_app(room: ReadingRoom) -> App:
         openapi_url="/api/openapi.json",
         redirect_slashes=False,
     )
-    app.state.room = room
     add_refusals(app)
     problems: Responses = {
         status: {"model": messages.Problem, "description": words}
@@ -50,5 +57,4 @@ def create_app(room: ReadingRoom) -> App:
     app.include_router(docs.router)
     app.include_router(login.router)
     app.include_router(page.router)  # the last one: it takes every other address
-    # Around everything, errors of the server included; the gate reads no body.
-    return SafeHeaders(Gate(BodyLimit(app), door=room.door))
+    return app

@@ -15,7 +15,13 @@ from capsieve.decisions.reading import Reading, elsewhere_words, fold
 from capsieve.decisions.roles import Workflow
 from capsieve.decisions.signing import to_validate
 from capsieve.decisions.viewed import load_viewed
-from capsieve.decisions.workflow import blind_readings, both_signed, own_reading, pre_read
+from capsieve.decisions.workflow import (
+    BLIND_READERS,
+    blind_readings,
+    both_signed,
+    own_reading,
+    pre_read,
+)
 from capsieve.errors import CapsieveError
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.sessions import Reader
@@ -129,12 +135,18 @@ class Summaries:
 def _readers(
     log: list[Entry], state: str, workflow: Workflow, reader: Reader
 ) -> tuple[tuple[str, str], ...]:
-    """Return who wrote, each with the state of the reading that is theirs."""
+    """Return who wrote, each with the state of the reading that is theirs.
+
+    Before both have signed, a blind reader is told of no other, unless two others have the exam.
+    """
     if workflow == "blind":
-        is_open = both_signed(log)
+        readings, opened = blind_readings(log), both_signed(log)
+        alone = reader.role == "reader" and not opened
+        if alone and (reader.name in readings or len(readings) < BLIND_READERS):
+            readings = {name: each for name, each in readings.items() if name == reader.name}
         return tuple(
-            (name if is_open or reader == Reader(name, "reader") else "", fold(each).state)
-            for name, each in blind_readings(log).items()
+            (name if opened or reader == Reader(name, "reader") else "", fold(each).state)
+            for name, each in readings.items()
         )
     return tuple((name, state) for name in dict.fromkeys(entry.reader for entry in log))
 

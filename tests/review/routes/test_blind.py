@@ -63,14 +63,37 @@ def readers(client):
     return [(each["reader"], each["state"]) for each in exam["readers"]]
 
 
-def test_the_exam_list_shows_the_progress_of_others_without_their_names(anna, bert):
+def test_a_blind_reader_sees_the_progress_of_the_other_after_both_have_signed(anna, bert):
     act(anna, note("x"))
     act(bert, note("x"))
     sign(bert)
-    assert readers(anna) == [("anna", "in reading"), ("", "signed")]
-    assert readers(bert) == [("", "in reading"), ("bert", "signed")]
+    assert readers(anna) == [("anna", "in reading")]
+    assert readers(bert) == [("bert", "signed")]
     sign(anna)
     assert readers(anna) == [("anna", "signed"), ("bert", "signed")]
+
+
+def test_other_roles_and_a_third_reader_see_progress_without_names(anna, bert, carl, open_app):
+    act(anna, note("x"))
+    third = open_app(reader="dora").client()
+    assert readers(third) == []
+    act(bert, note("x"))
+    sign(bert)
+    for other in (carl, third):
+        assert readers(other) == [("", "in reading"), ("", "signed")]
+
+
+@pytest.mark.parametrize("path", ["/api/exams", f"{EXAM}/reading"])
+def test_answers_and_etags_do_not_depend_on_what_another_blind_reader_does(anna, bert, path):
+    act(anna, note("x"))
+    before = anna.get(path)
+    for change in ([note("y")], [decision(FIRST, "accept")]):
+        act(bert, *change)
+        bert.see([1])
+        again = anna.get(path, headers={"if-none-match": before.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    sign(bert)
+    assert anna.get(path).content == before.content
 
 
 def test_the_reading_of_another_is_refused_whether_it_was_started_or_not(anna, bert):

@@ -32,6 +32,19 @@ def test_the_list_shows_entries_of_another_server_on_the_same_database(client, o
     assert (exam["state"], exam["readers"][0]["reader"]) == ("in reading", "bert")
 
 
+@pytest.mark.parametrize("path", ["/api/exams", "/api/exams/small/reading"])
+def test_an_unchanged_answer_is_not_sent_again(client, path):
+    first = client.get(path)
+    known = {"if-none-match": f'"other", {first.headers["etag"]}'}
+    again = client.get(path, headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    client.act(decision(EVENT, "reject"))
+    changed = client.get(path, headers=known)
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != first.headers["etag"]
+
+
 def test_a_damaged_exam_is_listed_with_its_problem_and_cannot_be_opened(
     results, tmp_path, open_app
 ):

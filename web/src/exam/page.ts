@@ -2,26 +2,27 @@
 
 import type { Room } from "../api/types.ts";
 import { dialogOpen, toast } from "../dialog.ts";
-import { h } from "../dom.ts";
-import { cleaner, watched } from "../emitter.ts";
+import { createElement } from "preact";
+import { SaveState } from "../dialogs/savestate.tsx";
+import { cleaner, h, mounted } from "../dom.ts";
+import { signal } from "@preact/signals";
 import { commandOf, keyName } from "../keymap.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
 import { filterElement, makeAdjustment } from "./adjust.ts";
 import { chordKey, closeChord } from "./chords.ts";
 import { makeCommands } from "./commands.ts";
-import { openConsensus } from "./consensus.ts";
+import { openConsensus } from "../dialogs/consensus.tsx";
 import { makeDeciding } from "./deciding.ts";
 import { leaveFindings } from "./findings.ts";
 import { makeExplainer } from "./evidence.ts";
 import { keepLedger } from "./keeping.ts";
-import { aboutPanel } from "./panel/about.ts";
+import { aboutPanel } from "./panel/about.tsx";
 import { findingsPanel } from "./panel/findings.ts";
 import { makeTabs } from "./panel/tabs.ts";
 import { thresholdPanel } from "./panel/threshold.ts";
 import { whyPanel, type Overlays } from "./panel/why.ts";
 import { pictureControls } from "./picture.ts";
-import { saveState } from "./savestate.ts";
 import { sayFrames } from "./saying.ts";
 import { makeScreen } from "./screen.ts";
 import { openSession, watchScreening } from "./session.ts";
@@ -44,7 +45,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const session = await openSession(name, room, saver);
   const clean = cleaner();
   const adjustment = makeAdjustment();
-  const overlays = watched<Overlays>({ shapes: settings().overlay, map: null });
+  const overlays = signal<Overlays>({ shapes: settings().overlay, map: null });
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
@@ -63,12 +64,11 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
-    { name: "Exam", key: "3", element: about.element },
+    { name: "Exam", key: "3", element: about },
     { name: "Threshold", key: "4", element: threshold.element },
   ]);
   const verdicts = verdictBar(session, screen, deciding, transport.where);
-  const save = saveState(saver);
-  for (const part of [stage, timeline, strip, transport, why, findings, about, threshold, verdicts, save]) {
+  for (const part of [stage, timeline, strip, transport, why, findings, threshold, verdicts]) {
     clean.add(() => part.close());
   }
   clean.add(() => explainer.close());
@@ -77,7 +77,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
   const bar = topBar(session, deciding, [late], {
-    save: save.element,
+    save: mounted(createElement(SaveState, { room, saver })),
     sign: () => commands["sign"]?.(false),
     differences: () => commands["differences"]?.(false),
   });
@@ -96,7 +96,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const desk = {
     session, screen, keeper, deciding, tabs, timeline, adjustment, overlays, leave,
     maps: () => {
-      const known = explainer.known.get();
+      const known = explainer.known.value;
       return known.state === "known" ? known.evidence.maps : [];
     },
     zoomBy: (factor: number) => stage.zoomBy(factor),
@@ -104,37 +104,37 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   };
   const commands = makeCommands(desk);
 
-  const watchesEvidence = (): boolean => tabs.current() === "Why" || overlays.get().shapes || overlays.get().map !== null;
+  const watchesEvidence = (): boolean => tabs.current() === "Why" || overlays.value.shapes || overlays.value.map !== null;
   const explain = (): void => {
-    explainer.ask(screen.player.playing.get() === 0 && screen.player.shown.get() && watchesEvidence() ? screen.here() : null);
+    explainer.ask(screen.player.playing.value === 0 && screen.player.shown.value && watchesEvidence() ? screen.here() : null);
   };
   tabs.onopen = () => {
     explain();
     if (tabs.current() !== "Threshold") timeline.setThreshold(session.exam.threshold);
   };
-  clean.add(screen.player.shown.watch(explain));
-  clean.add(screen.player.playing.watch(explain));
-  clean.add(screen.head.watch(explain));
+  clean.add(screen.player.shown.subscribe(explain));
+  clean.add(screen.player.playing.subscribe(explain));
+  clean.add(screen.head.subscribe(explain));
   clean.add(
-    overlays.watch(({ shapes }) => {
+    overlays.subscribe(({ shapes }) => {
       keep({ overlay: shapes });
       explain();
     }),
   );
-  clean.add(screen.player.late.watch((isLate) => void (late.hidden = !isLate)));
+  clean.add(screen.player.late.subscribe((isLate) => void (late.hidden = !isLate)));
   screen.frames.ontrouble = (sentence) => {
     late.textContent = sentence === null ? "waiting for frames …" : `waiting: ${sentence}`;
   };
   clean.add(
-    session.finding.watch((id) => {
+    session.finding.subscribe((id) => {
       closeChord(); // its menu speaks of the finding that was open
       if (id !== null) tabs.open("Findings");
     }),
   );
   clean.add(leaveFindings(session, screen));
-  clean.add(session.reading.watch(({ state }) => void element.classList.toggle("signed", state === "signed")));
+  clean.add(session.reading.subscribe(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(sayFrames(session, screen));
-  if (session.reading.get().state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
+  if (session.reading.value.state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
   else if (session.events.length > 0) queueMicrotask(() => commands["nextOpen"]?.(false));
 
   return {

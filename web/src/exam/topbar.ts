@@ -1,12 +1,12 @@
 // The bar above: which exam, its state, what is saved, and what ends the reading.
 
-import { button, fill, h } from "../dom.ts";
-import { showHelp } from "../help.ts";
+import { createElement } from "preact";
+import { button, fill, h, mounted } from "../dom.ts";
+import { showHelp } from "../dialogs/help.tsx";
 import { withKeys } from "../keymap.ts";
-import { whoReads } from "../leaving.ts";
-import { themeButton } from "../theme.ts";
+import { WhoReads } from "../dialogs/leaving.tsx";
+import { signBarrier } from "../dialogs/signing.tsx";
 import type { Deciding } from "./deciding.ts";
-import { signBarrier } from "./signing.ts";
 import type { Session } from "./session.ts";
 
 interface Ends {
@@ -38,17 +38,16 @@ export function topBar(
     ...messages,
     h("span", { class: "gap" }),
     ends.save,
-    whoReads(room, session.saver),
+    mounted(createElement(WhoReads, { room, saver: session.saver })),
     undo,
     redo,
     urgent,
     room.workflow === "blind" ? button("Differences", ends.differences, { title: withKeys("Where the readers differ", "differences") }) : null,
     sign,
     h("button", { type: "button", class: "quiet icon", title: withKeys("Keys", "help"), "aria-label": "Keys", onclick: showHelp }, "?"),
-    themeButton(),
   );
   const show = (): void => {
-    const reading = session.reading.get();
+    const reading = session.reading.value;
     const signed = reading.state === "signed";
     const by = reading.signature;
     const version = reading.revision > 1 ? `, revision ${reading.revision}` : "";
@@ -64,9 +63,9 @@ export function topBar(
     const problems = reading.problems.length ? "Something in this reading is amiss: see Exam (3)." : "";
     const others = reading.readers.filter((reader) => reader !== room.reader);
     const colleagues = room.workflow === "single" && others.length > 0 ? `${others.join(" and ")} decided in this exam, too.` : "";
-    notice.textContent = notice.title = session.barrier.get() ?? (problems || colleagues);
+    notice.textContent = notice.title = session.barrier.value ?? (problems || colleagues);
     urgent.setAttribute("aria-pressed", String(reading.urgent));
   };
-  const stops = [session.reading.watch(show), session.others.watch(show), session.barrier.watch(show)];
+  const stops = [session.reading.subscribe(show), session.others.subscribe(show), session.barrier.subscribe(show)];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }

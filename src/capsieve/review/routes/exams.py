@@ -2,7 +2,8 @@
 
 from importlib.util import find_spec
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
+from pydantic import TypeAdapter
 
 from capsieve._version import __version__
 from capsieve.review import messages
@@ -10,12 +11,21 @@ from capsieve.review.catalogue import ExamFacts
 from capsieve.review.exam_view import DISCLAIMER, exam_view
 from capsieve.review.head_facts import read_head_facts
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Chosen, Here, Who, reading_results
+from capsieve.review.routes.given import (
+    UNCHANGED,
+    Chosen,
+    Here,
+    Who,
+    reading_results,
+    unless_known,
+)
 from capsieve.review.sessions import Reader
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["Exams"])
+
+_ROWS = TypeAdapter(list[messages.ExamRow])
 
 
 @router.get("/room")
@@ -37,11 +47,12 @@ def get_room(room: Here, who: Who) -> messages.Room:
     )
 
 
-@router.get("/exams")
-def get_exams(room: Here, who: Who) -> list[messages.ExamRow]:
-    """All exams, with what the sieve found and how far their reading is."""
+@router.get("/exams", response_model=list[messages.ExamRow], responses=UNCHANGED)
+def get_exams(request: Request, room: Here, who: Who) -> Response:
+    """All exams, with what was found in them and how far their reading is."""
     room.summaries.follow()
-    return [_row(facts, room, who) for facts in room.catalogue.exams()]
+    rows = [_row(facts, room, who) for facts in room.catalogue.exams()]
+    return unless_known(request, _ROWS, rows)
 
 
 @router.get("/exams/{exam}")

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Request, Response
+from pydantic import TypeAdapter
+from xxhash import xxh3_128_hexdigest
 
 from capsieve.decisions.model import UnreachableError
 from capsieve.errors import FileError
@@ -15,6 +17,7 @@ from capsieve.review.room import ReadingRoom
 from capsieve.review.sessions import Reader
 
 __all__ = [
+    "UNCHANGED",
     "Chosen",
     "FrameNumber",
     "HeadNumber",
@@ -24,10 +27,13 @@ __all__ = [
     "Who",
     "known_head",
     "reading_results",
+    "unless_known",
 ]
 
 Responses = dict[int | str, dict[str, Any]]
 """What a route answers beside its message, for the documentation."""
+
+UNCHANGED: Responses = {304: {"description": "The page has this message."}}
 
 FrameNumber = Annotated[int, Path(ge=0, lt=2**31, description="From 0.")]
 HeadNumber = Annotated[int, Path(ge=0, lt=2**15, description="Which camera.")]
@@ -106,3 +112,15 @@ def known_head(facts: ExamFacts, head: int) -> int:
         heads = " and ".join(map(str, facts.heads))
         raise NotThereError(f"the exam {facts.exam} has no head {head}; it has {heads}")
     return head
+
+
+def unless_known(request: Request, messages: TypeAdapter[Any], value: Any) -> Response:
+    """Return a message with an ETag; status 304 without it if the page has this message.
+
+    The ETag is a hash of the message, so it says nothing that the message does not say.
+    """
+    content = messages.dump_json(value)
+    headers = {"etag": f'"{xxh3_128_hexdigest(content)}"'}
+    if headers["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
 from capsieve.decisions.log import Writer, append, is_known, load_entries
@@ -15,13 +16,21 @@ from capsieve.decisions.reading import displaced, elsewhere_words, fold
 from capsieve.decisions.signing import sign, to_validate
 from capsieve.decisions.viewed import Bitmaps, add_viewed, count_frames, load_viewed, unreadable
 from capsieve.decisions.workflow import belongs, both_signed, own_reading, statement, visible
-from capsieve.report.reading_moments import in_exam_order, read_moments
+from capsieve.report.reading_text import findings_by_time
+from capsieve.report.timeline_scale import read_times
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.frames_there import check_contents
 from capsieve.review.refusals import OtherReaderError
 from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Chosen, Here, Who, reading_results
+from capsieve.review.routes.given import (
+    UNCHANGED,
+    Chosen,
+    Here,
+    Who,
+    reading_results,
+    unless_known,
+)
 from capsieve.review.sessions import Reader
 from capsieve.store.record import read_record
 
@@ -29,16 +38,19 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["Reading"])
 
+_VIEW = TypeAdapter(messages.ReadingView)
 
-@router.get("/exams/{exam}/reading")
+
+@router.get("/exams/{exam}/reading", response_model=messages.ReadingView, responses=UNCHANGED)
 def get_reading(
+    request: Request,
     facts: Chosen,
     room: Here,
     who: Who,
     reader: Annotated[
         str | None, Query(max_length=255, description="Whose blind reading; one's own by default.")
     ] = None,
-) -> messages.ReadingView:
+) -> Response:
     """What the entries add up to: one's own reading, or if both have signed another's."""
     log = load_entries(room.database, facts.exam)
     whose = who if reader is None or room.workflow != "blind" else Reader(reader, "reader")
@@ -51,7 +63,7 @@ def get_reading(
     reading = fold(own, reader=asker, screening=facts.screening)
     with reading_results():
         events = flagged_events(facts.folder)
-        findings = in_exam_order(reading.findings, read_moments(facts.folder))
+        findings = findings_by_time(reading.findings, read_times(facts.folder))
     bitmaps = [
         each
         for each in load_viewed(room.database, facts.exam, facts.screening)
@@ -67,7 +79,7 @@ def get_reading(
         *elsewhere_words(reading, events),
         *unreadable(bitmaps),
     )
-    return messages.ReadingView(
+    view = messages.ReadingView(
         **{name: getattr(reading, name) for name in type(reading).model_fields}
         | {"findings": tuple(findings), "problems": problems},
         exam=facts.exam,
@@ -87,6 +99,7 @@ def get_reading(
             }.values()
         ),
     )
+    return unless_known(request, _VIEW, view)
 
 
 @router.get("/exams/{exam}/entries")
