@@ -7,6 +7,7 @@ from pathlib import Path
 from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule
 
+_MOST_SAMPLES = 1_000_000  # each is kept until the intervals are known
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
@@ -65,17 +66,17 @@ class BootstrapOptions:
     """The random draws of intervals."""
 
     bootstrap_samples: int = field(
-        default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
+        default=2000,
+        metadata={"help": "Number of bootstrap samples.", "min": 100, "max": _MOST_SAMPLES},
     )
     seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("bootstrap_samples", self.bootstrap_samples, 100),
-            ("seed", self.seed, 0),
-        ):
-            if value < least:
-                raise ParameterError(name, f"must be {least} or more, not {value}")
+        if not 100 <= self.bootstrap_samples <= _MOST_SAMPLES:
+            what = f"must be from 100 to {_MOST_SAMPLES:,}, not {self.bootstrap_samples}"
+            raise ParameterError("bootstrap_samples", what)
+        if self.seed < 0:
+            raise ParameterError("seed", f"must be 0 or more, not {self.seed}")
 
 
 @dataclass(frozen=True, kw_only=True)
