@@ -155,6 +155,7 @@ def test_symbols_are_set_and_everything_else_is_escaped():
     assert text.math_symbols("R_P costs $5") == r"$R_{P}$ costs \$5"
     assert text.symbols("my_T_max") == "my_T_max"
     assert text.symbols("K_G and K_E") == "K<sub>G</sub> and K<sub>E</sub>"
+    assert text.symbols("N_y, n_iter") == "N<sub>y</sub>, n<sub>iter</sub>"
 
 
 def test_very_large_numbers_are_written_with_an_exponent():

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from capsieve.decisions.model import ConflictError, EntryError, UnreachableError
-from capsieve.decisions.roles import WORKFLOWS, Workflow
+from capsieve.decisions.roles import WORKFLOWS, Workflow, is_address
 from capsieve.errors import FileError, MissingExtraError
 
 try:
@@ -161,11 +161,6 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
-
-
-def is_address(place: str) -> bool:
-    """Return whether a place is an address of a server, and not a file."""
-    return "://" in place
 
 
 def open_database(place: str | os.PathLike[str]) -> Database:

@@ -20,6 +20,11 @@ ROLES: dict[Workflow, tuple[Role, ...]] = {
 """The roles of each workflow; the first one is the default."""
 
 
+def is_address(place: str) -> bool:
+    """Return whether a database is given by the address of a server, and not by a file."""
+    return "://" in place
+
+
 def default_role(workflow: Workflow) -> Role:
     """Return the role of a reader if none is given."""
     return ROLES[workflow][0]

@@ -147,7 +147,10 @@ def sign(
         ]
         undisplayed = 0
         if writer.role == "validator":
-            undisplayed = len(to_validate(reading, _of_reader(bitmaps, writer)))
+            own = [
+                each for each in bitmaps if (each.reader, each.role) == (writer.reader, writer.role)
+            ]
+            undisplayed = len(to_validate(reading, own))
         _refuse_unready(request, reading, events, (*reading.problems, *unreadable(bitmaps)))
         if undisplayed and NOT_DISPLAYED not in request.reasons:
             raise ConflictError(
@@ -177,10 +180,6 @@ def sign(
         )
         signature = Signature.model_validate(content | {"hash": _whole(content, signer)})
         return insert_entries(connection, writer, key, [signature], revision=revision, time=time)[0]
-
-
-def _of_reader(bitmaps: Iterable[Bitmaps], writer: Writer) -> list[Bitmaps]:
-    return [each for each in bitmaps if (each.reader, each.role) == (writer.reader, writer.role)]
 
 
 def _refuse_unready(

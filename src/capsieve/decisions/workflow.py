@@ -280,16 +280,10 @@ def _check_validated(contents: Sequence[Any], own: Sequence[Entry], number: int)
     Undoing an undo brings an old decision back, so the results before and after are compared.
     """
     new = [
-        Entry(
+        Entry.model_construct(
             number=number + place,
             action=number,
-            key="",
-            exam="",
-            revision=1,
-            reader="",
             role="pre-reader",
-            screening="",
-            time="",
             kind=content.kind,
             content=content,
         )
@@ -350,29 +344,23 @@ def statement(
     """
     log = own_reading(entries, workflow=workflow, reader=reader, role=role)
     reading = fold(log)
-    counting = [*reading.entries, *(each for each in touched(log).values())]
-    names = dict.fromkeys(each.reader for each in counting if each.role == role)
-    own = list(dict.fromkeys([*names, reader]))
-    signed = f", signed by {reader}" if len(own) > 1 else ""
-    if workflow == "validated":
-        pre = list(
-            dict.fromkeys(each.reader for each in standing(log) if each.role == "pre-reader")
-        )
-        if pre:
-            words = f"Pre-read by {_names(pre)}, validated by {_names(own)}{signed}."
-            if undisplayed:
-                words += (
-                    f" The frames of {undisplayed} of {len(pre_read(reading))} pre-reader "
-                    f"decisions were not displayed to {reader}."
-                )
-        else:
-            words = f"Read and decided by {_names(own)}{signed}, without a pre-reader."
-    elif role == "consensus":
-        readers = _names(list(blind_readings(entries)))
-        words = f"Consensus on the readings of {readers}, decided by {_names(own)}{signed}."
+    counting = (*reading.entries, *touched(log).values())
+    own = list(dict.fromkeys([*(each.reader for each in counting if each.role == role), reader]))
+    decided = _names(own) + (f", signed by {reader}" if len(own) > 1 else "")
+    pre = list(dict.fromkeys(each.reader for each in standing(log) if each.role == "pre-reader"))
+    if role == "consensus":
+        both = _names(list(blind_readings(entries)))
+        words = f"Consensus on the readings of {both}, decided by {decided}."
+    elif pre:
+        words = f"Pre-read by {_names(pre)}, validated by {decided}."
+    elif workflow == "validated":
+        words = f"Read and decided by {decided}, without a pre-reader."
     else:
-        words = (
-            f"Read {'blind ' if workflow == 'blind' else ''}and decided by {_names(own)}{signed}."
+        words = f"Read {'blind ' if workflow == 'blind' else ''}and decided by {decided}."
+    if undisplayed:
+        words += (
+            f" The frames of {undisplayed} of {len(pre_read(reading))} pre-reader decisions were "
+            f"not displayed to {reader}."
         )
     revision = f" Revision {reading.revision}." if reading.revision > 1 else ""
     return words + revision

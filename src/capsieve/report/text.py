@@ -84,8 +84,8 @@ def decimals(value: float | Fraction, digits: int = 1) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a number with its sign: ``+10``, ``−2.5``."""
-    return _minus(f"{value:+g}")
+    """Return a number with its sign: ``+10``, ``−2.5``; 0 has none."""
+    return _minus(f"{value:+g}") if value else "0"
 
 
 def percent(value: float | Fraction | None, digits: int | None = None) -> str:
@@ -264,7 +264,7 @@ def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
 
 # The paper's symbols in plain texts: a letter with its index, or a Greek letter by its name.
 _SYMBOL = re.compile(
-    r"(?<![\w\\])(?:([DEKMNRST])_(max|mask|norm|[EFGLNPSUx])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
+    r"(?<![\w\\])(?:([DEKMNRSTn])_(max|mask|norm|iter|[EFGLNPSUxy])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
     r"(?![^\W²])"
 )
 _CHANGE = re.compile(rf" [+{_MINUS}][\d.]+ %$")

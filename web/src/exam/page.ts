@@ -86,6 +86,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
     "main",
     { class: "exam" },
     bar.element,
+    h("p", { class: "toosmall" }, "Reading needs a larger screen. Here you can look at findings, and get the report under Exam."),
     strip.element,
     h("section", { class: "middle", "aria-label": "Frame" }, stage.element, verdicts.element, transport.element),
     tabs.element,
