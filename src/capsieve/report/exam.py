@@ -21,16 +21,18 @@ from capsieve.report.evidence import map_address
 from capsieve.report.exam_tables import Event, event_list, head_frames
 from capsieve.report.timeline import timeline
 from capsieve.report.timeline_scale import scale_of
-from capsieve.report.words import detector_words, flag_threshold, flagging_words, score_text
+from capsieve.report.words import (
+    detector_words,
+    flag_threshold,
+    flagging_words,
+    out_of_range,
+    score_text,
+)
 from capsieve.results import Feature
 from capsieve.store.record import FrameCounts, Record
 
-MOST_CARDS = 200
-"""How many events get images; the others are rows of a table."""
-
-LONGEST_STRIP = 24
-"""How many thumbnails an event has besides its best frame; of more frames, evenly spread ones."""
-
+_MOST_CARDS = 200  # events with images; the others are rows of a table
+_LONGEST_STRIP = 24  # thumbnails besides the best frame, evenly spread over more frames
 _MOST_BYTES = 3_500_000  # of images: with them the page stays below 6 MB
 _MOST_NAMED = 16  # numbers or ranges of numbers in a text
 _ELLIPSE_POINTS = 49
@@ -110,8 +112,7 @@ def exam_report(
     cards = _cards(tables, events, thumbnails, to_read, evidence, ellipses=paper)
     columns = _frame_counts_columns(record)
     measures = record["range"]["measures"]
-    # Screening writes one warning about all measures together, before all others.
-    outside = int(any(each["warning"] for each in measures.values()))
+    outside = out_of_range(record)
     return page.render(
         "exam.html",
         script="exam.js",
@@ -125,8 +126,8 @@ def exam_report(
         drawing=timeline(heads, events, threshold=threshold, by_list=by_list),
         flagging=flagging_words(record["flagging"]),
         by_list=by_list,
-        range_warnings=record["warnings"][:outside],
-        other_warnings=record["warnings"][outside:],
+        range_warnings=outside,
+        other_warnings=record["warnings"][len(outside) :],
         threshold=shown,
         paper=paper,
         by_texture=bool(
@@ -138,7 +139,7 @@ def exam_report(
         place=shlex.quote(text.plain(place)),
         results=place.partition("/")[0],
         columns=[name for name, _ in columns],
-        sums=frame_counts_sums(
+        sums=_frame_counts_sums(
             [each for _, each in columns],
             parameters=record["parameters"],
             threshold=shown,
@@ -211,12 +212,12 @@ def _pictured(
 ) -> tuple[Sequence[Event], int]:
     """Return the events that get a card, and the bytes that remain for their other frames."""
     left = _MOST_BYTES
-    for place, event in enumerate(events[:MOST_CARDS]):
+    for place, event in enumerate(events[:_MOST_CARDS]):
         size = len(thumbnails.get((event.head, event.best_frame), b""))
         if size > left:
             return events[:place], 0
         left -= size
-    return events[:MOST_CARDS], left
+    return events[:_MOST_CARDS], left
 
 
 def _rows_by_event(
@@ -280,7 +281,7 @@ def _mask(table: pa.Table, keys: Collection[tuple[int, int]]) -> NDArray[np.bool
 
 
 def _evenly_spread(frames: Sequence[int]) -> list[int]:
-    places = np.linspace(0, len(frames) - 1, min(len(frames), LONGEST_STRIP))
+    places = np.linspace(0, len(frames) - 1, min(len(frames), _LONGEST_STRIP))
     return [frames[place] for place in places.round().astype(int)]
 
 
@@ -337,7 +338,7 @@ _BOUNDS = {
 }
 
 
-def frame_counts_sums(
+def _frame_counts_sums(
     columns: Sequence[FrameCounts],
     *,
     parameters: Mapping[str, Any],

@@ -16,8 +16,6 @@ from capsieve.decisions.model import (
 )
 from capsieve.review.catalogue import ExamFacts
 
-__all__ = ["check_contents", "check_spans"]
-
 
 def check_contents(facts: ExamFacts, contents: Sequence[Request | Content]) -> None:
     """Refuse an action on frames or events that do not exist, or on a frame of another event.
