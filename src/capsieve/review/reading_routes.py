@@ -120,7 +120,7 @@ def post_action(facts: Chosen, app: Here, who: Who, action: messages.Action) -> 
         return [_sign(facts, app, writer, action)]
     if new:
         with reading_results():
-            check_contents(facts, action.entries)
+            check_contents(facts, action.entries, app.frames)
     return append(app.database, writer, action.key, action.entries)
 
 
