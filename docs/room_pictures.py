@@ -29,6 +29,7 @@ def room_pictures(results: Path, save: Callable[[Image.Image, str], None]) -> No
     """
     with _room(results) as link, _browser() as browser:
         page = browser.new_page(viewport=_WINDOW)
+        page.emulate_media(color_scheme="light")
         page.goto(link)
         _open(page, "patient-4")
         # Its first event is a polyp: accepted, with a size, a type and a place.
@@ -36,15 +37,14 @@ def room_pictures(results: Path, save: Callable[[Image.Image, str], None]) -> No
         page.locator(".save:has-text('saved')").wait_for()
         _press(page, "p", "1", "v")
         page.locator("#part-Why .values").first.wait_for()
-        _in_theme(page, "light")
         _take(page, save, "room-exam.png")
         _press(page, "Escape", "Escape")
         page.locator("tr:has-text('in reading')").wait_for()
         _take(page, save, "room-list.png", clip=_LIST)
+        page.emulate_media(color_scheme="dark")
         _open(page, "patient-2")
         _press(page, *["n"] * 5, "1")  # a polyp too, though not the best score
         page.locator("#part-Why .values").first.wait_for()
-        _in_theme(page, "dark")
         _press(page, "x")
         _take(page, save, "room-dark.png")
 
@@ -53,13 +53,6 @@ def _open(page: Any, exam: str) -> None:
     page.locator(f"tr[data-exam={exam}]").click()
     page.locator(".caption:has-text('frame')").first.wait_for()
     page.locator(".card img[src]").first.wait_for()
-
-
-def _in_theme(page: Any, theme: str) -> None:
-    for _ in range(3):
-        if page.evaluate("document.documentElement.dataset.theme") == theme:
-            return
-        page.keyboard.press("d")
 
 
 @contextmanager

@@ -143,12 +143,17 @@ def test_the_demo_ends_with_the_command_that_opens_its_exams(demo):
 def test_the_demo_study_is_the_range_that_the_detector_was_calibrated_on(demo):
     out, _ = demo
     records = [json.loads(path.read_text()) for path in out.glob("results/*/exam.json")]
-    values = []
-    for path in out.glob("results/*/frames.parquet"):
-        values += pq.read_table(path)["texture_max"].to_pylist()
-    low, high = demo_range().quantiles["texture"]
-    assert 0.005 < sum(value < low for value in values) / len(values) < 0.015
-    assert 0.005 < sum(value > high for value in values) / len(values) < 0.015
+    columns = ["texture_max", "red", "green", "blue"]
+    tables = [pq.read_table(path, columns=columns) for path in out.glob("results/*/frames.parquet")]
+    texture, red, green, blue = (
+        np.concatenate([table[name] for table in tables]) for name in columns
+    )
+    total = red + green + blue
+    measured = {"texture": texture, "brightness": total / 3, "redness": red / total}
+    for name, values in (measured | {"blueness": blue / total}).items():
+        low, high = demo_range().quantiles[name]
+        assert 0.005 < (values < low).mean() < 0.015, name
+        assert 0.005 < (values > high).mean() < 0.015, name
     for record in records:
         assert not record["range"]["measures"]["field"]["warning"]
 

@@ -102,6 +102,17 @@ def test_another_study_is_replaced_only_if_capsieve_wrote_it(run, tmp_path):
     assert (tmp_path / "exams" / "own.mp4").read_bytes() == FOREIGN
 
 
+@pytest.mark.parametrize("name", ["reproduction.html", "tables/readings.csv"])
+def test_a_reproduction_names_a_foreign_file_before_it_renders(run, tmp_path, name):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / name).write_bytes(FOREIGN)
+    result = run("reproduce", "--short", "-o", tmp_path)
+    assert result.exit_code == 1
+    assert name in result.stderr
+    assert (tmp_path / name).read_bytes() == FOREIGN
+    assert not (tmp_path / "phantom").exists()
+
+
 def test_the_demo_names_a_foreign_file_before_it_renders(run, tmp_path):
     (tmp_path / "nine-panels.png").write_bytes(FOREIGN)
     result = run("demo", "-o", tmp_path)

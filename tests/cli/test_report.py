@@ -1,6 +1,8 @@
 """``capsieve report``."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -35,7 +37,7 @@ def test_json_is_all_that_is_printed(run, exam, tmp_path):
     told = json.loads(run("report", exam, "-o", file, "--json").stdout)
     assert told["exam"] == "small"
     assert told["files"] == [str(file)]
-    assert told["signature_holds"] is True
+    assert told["signature_valid"] is True
     assert not told["draft"]
     assert told["seen"]["displayed"] == 6
     assert told["seen"]["of"] == FRAMES
@@ -82,7 +84,7 @@ def test_an_invalid_signature_is_reported(run, exam):
     result = run("report", exam, "--json")
     assert result.exit_code == UNRELIABLE
     told = json.loads(result.stdout)
-    assert told["signature_holds"] is False
+    assert told["signature_valid"] is False
     assert next(iter(told)) == "problems"
     assert len(told["problems"]) == 1
 
@@ -94,7 +96,7 @@ def test_an_unreadable_signature_is_reported_and_the_report_is_written(run, exam
     result = run("report", exam)
     assert result.exit_code == UNRELIABLE
     assert (exam / "reading.html").is_file()
-    assert json.loads(run("report", exam, "--json").stdout)["signature_holds"] is False
+    assert json.loads(run("report", exam, "--json").stdout)["signature_valid"] is False
 
 
 def test_an_unreadable_entry_is_reported_and_the_others_are_shown(run, exam):
@@ -134,7 +136,7 @@ def test_whose_blind_reading_is_chosen(run, exam):
     choose_workflow(exam, "blind")
     ExamReader(exam, "anna").add_finding("a", 3)
     assert run("report", exam, "--reader", "anna").exit_code == 0
-    assert_failed(run("report", exam, "--reader", "boris"), "boris")
+    assert_failed(run("report", exam, "--reader", "boris"), "--reader", "boris", code=2)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +144,6 @@ def test_whose_blind_reading_is_chosen(run, exam):
     [
         (("nowhere",), "nowhere"),
         (("source",), "source"),
-        (("out/small", "--revision", "2"), "revision"),
         (("out/small", "--database", "absent.sqlite"), "absent.sqlite"),
         (("out/small", "-o", "absent/report.html"), "absent"),
     ],
@@ -168,7 +169,28 @@ def test_a_pdf_lies_beside_the_page(run, exam, tmp_path, monkeypatch):
         assert page == written[tmp_path / f"{name}.pdf"]
 
 
-def test_a_missing_package_is_named_before_anything_is_written(run, exam, monkeypatch):
-    monkeypatch.setattr("capsieve.review.extra._PACKAGES", ("no_such_package",))
-    assert_failed(run("report", exam), "capsieve[review]")
-    assert not (exam / "reading.html").exists()
+def test_a_revision_that_does_not_exist_is_a_usage_error(run, exam):
+    ExamReader(exam).add_finding("a", 3)
+    result = run("report", exam, "--revision", "2")
+    assert_failed(result, "--revision", "only revision 1", code=2)
+
+
+_WITHOUT = """
+import sys
+for name in ("fastapi", "sqlalchemy", "uvicorn"):
+    sys.modules[name] = None
+from capsieve.cli.main import main
+main(["report", sys.argv[1]])
+"""
+
+
+@pytest.mark.parametrize("decided", [False, True])
+def test_the_report_needs_no_server_and_sqlalchemy_only_for_decisions(exam, decided):
+    if decided:
+        ExamReader(exam).add_finding("a", 3)
+    result = subprocess.run(
+        [sys.executable, "-c", _WITHOUT, exam], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == int(decided), result.stderr
+    assert ("capsieve[review]" in result.stderr) == decided
+    assert (exam / "reading.html").is_file() != decided

@@ -92,7 +92,7 @@ def test_a_report_becomes_the_same_pdf_twice(weasyprint, tmp_path):
     _, made = made_report(exam)
     files = [tmp_path / name for name in ("one.pdf", "two.pdf")]
     for file in files:
-        page.pdf(made.text, file)
+        page.pdf(made.html, file)
     one, two = (file.read_bytes() for file in files)
     assert one.startswith(b"%PDF-")
     assert b"/DCTDecode" in one  # the frame, as the JPEG that it is

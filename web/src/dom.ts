@@ -89,3 +89,14 @@ export function button(
     options.key ? h("kbd", { "aria-hidden": "true" }, options.key) : null,
   );
 }
+
+/** The parts of a page that have to be undone when it is left. */
+export function cleaner(): { add(undo: () => void): void; clean(): void } {
+  const undos: (() => void)[] = [];
+  return {
+    add: (undo) => void undos.push(undo),
+    clean: () => {
+      for (const undo of undos.splice(0).reverse()) undo();
+    },
+  };
+}

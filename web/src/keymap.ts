@@ -88,7 +88,6 @@ export const GROUPS: readonly Group[] = [
       { id: "tabThreshold", keys: ["4"], words: "threshold" },
       { id: "timelineIn", keys: ["Ctrl+↑"], words: "timeline: zoom in" },
       { id: "timelineOut", keys: ["Ctrl+↓"], words: "timeline: zoom out" },
-      { id: "theme", keys: ["D"], words: "dark, light, as the system" },
       { id: "help", keys: ["?"], words: "all keys" },
       { id: "leave", keys: ["Esc"], words: "close what is open; then back to the list" },
     ],

@@ -26,7 +26,7 @@ async function askToLeave(room: Room, saver: Saver): Promise<void> {
   document.dispatchEvent(new Event("leaving")); // what was seen so far goes on its way
   saver.kick();
   await Promise.race([saver.empty(), new Promise((done) => setTimeout(done, LONGEST))]);
-  const { waiting, refused } = saver.status.get();
+  const { waiting, refused } = saver.status.value;
   const notes = begun();
   if (waiting === 0 && refused.length === 0 && notes.length === 0) return leave();
   const dialog = openDialog("Log out?", [

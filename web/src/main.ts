@@ -7,11 +7,9 @@ import { announce } from "./announce.ts";
 import { dialogOpen } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
 import { examPage, type ExamPage } from "./exam/page.ts";
-import { showHelp } from "./help.ts";
-import { listPage, type ListPage } from "./list/page.ts";
+import { listPage, type ListPage } from "./list/page.tsx";
 import { isOf } from "./saving/owner.ts";
 import { makeSaver } from "./saving/saver.ts";
-import { applyTheme, nextTheme } from "./theme.ts";
 import "./styles/base.css";
 import "./styles/list.css";
 import "./styles/exam.css";
@@ -50,7 +48,6 @@ function taken(before: Room, now: Room): void {
 }
 
 async function start(): Promise<void> {
-  applyTheme();
   const room = await api.room();
   foot.textContent = `${room.disclaimer || "Research software, not a medical device."}  capsieve ${room.version}`;
   let list: ListPage | null = null;
@@ -135,11 +132,7 @@ async function start(): Promise<void> {
 }
 
 function listKey(event: KeyboardEvent, list: ListPage | null): boolean {
-  if (dialogOpen()) return false;
-  if (event.key === "?") showHelp();
-  else if (event.key.toLowerCase() === "d" && !event.ctrlKey && !event.metaKey) nextTheme();
-  else return list?.key(event) ?? false;
-  return true;
+  return dialogOpen() ? false : (list?.key(event) ?? false);
 }
 
 start().catch(trouble);

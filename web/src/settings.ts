@@ -1,14 +1,13 @@
 // What a reader likes, kept in this browser: never a decision.
 
 export interface Settings {
-  theme: "dark" | "light" | "system";
   fps: number;
   goOn: boolean;
   overlay: boolean;
 }
 
 const KEY = "capsieve.settings";
-const USUAL: Settings = { theme: "dark", fps: 10, goOn: true, overlay: false };
+const USUAL: Settings = { fps: 10, goOn: true, overlay: false };
 
 export function settings(): Settings {
   try {

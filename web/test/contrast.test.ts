@@ -29,7 +29,7 @@ function coloursOf(block: string): Map<string, Rgb> {
   return found;
 }
 
-const BLOCKS = [...SHEET.matchAll(/^:root[^{]*\{(.*?)^\}/gms)].slice(0, 2).map(([, block]) => coloursOf(block as string));
+const BLOCKS = [...SHEET.matchAll(/:root \{(.*?)\}/gs)].slice(0, 2).map(([, block]) => coloursOf(block as string));
 
 for (const [i, theme] of ["dark", "light"].entries()) {
   test(`every colour of text can be read on every ground, ${theme}`, () => {

@@ -50,7 +50,7 @@ test("actions are sent in their order and then forgotten", async () => {
   await outbox.empty();
   assert.deepEqual(sent, ["a", "b", "c"]);
   assert.equal(kept.size, 0);
-  assert.equal(outbox.status.get().waiting, 0);
+  assert.equal(outbox.status.value.waiting, 0);
 });
 
 test("an action stays until it is acknowledged, and goes out again with the same key", async () => {
@@ -60,13 +60,13 @@ test("an action stays until it is acknowledged, and goes out again with the same
   outbox.add("exam", "action", { key: "b" });
   await rest();
   assert.deepEqual(sent, ["a"]);
-  assert.deepEqual([outbox.status.get().connected, outbox.status.get().waiting, kept.size], [false, 2, 2]);
+  assert.deepEqual([outbox.status.value.connected, outbox.status.value.waiting, kept.size], [false, 2, 2]);
   up = true;
   pauses.at(-1)?.();
   await outbox.empty();
   assert.deepEqual(sent, ["a", "a", "b"]);
   assert.deepEqual(done, ["a", "b"]);
-  assert.ok(outbox.status.get().connected);
+  assert.ok(outbox.status.value.connected);
 });
 
 test("what a browser that died left behind is sent by the next one", async () => {
@@ -87,7 +87,7 @@ test("what the server will not take is shown, and does not block the rest", asyn
   outbox.add("exam", "action", { key: "b" });
   await outbox.empty();
   assert.deepEqual(sent, ["a", "b"]);
-  assert.equal(outbox.status.get().refused[0]?.refusal.sentence, "This exam is signed.");
+  assert.equal(outbox.status.value.refused[0]?.refusal.sentence, "This exam is signed.");
   assert.deepEqual(done, ["a", "b"], "the page has to look again, since it shows what was refused");
 });
 
@@ -100,10 +100,10 @@ test("what was refused is told again after a reload, is not sent again, and goes
   await rest();
   assert.deepEqual(second.sent, []);
   assert.deepEqual(second.outbox.waiting("exam"), []);
-  const told = second.outbox.status.get().refused;
+  const told = second.outbox.status.value.refused;
   assert.deepEqual(told.map(({ parcel, refusal }) => [parcel.body.key, refusal.sentence]), [["a", "This exam is signed."], ["s", "This exam is signed."]]);
   second.outbox.forget("a");
-  assert.deepEqual(setting(ok, shelf(first.kept)).outbox.status.get().refused.map(({ parcel }) => parcel.body.key), ["s"]);
+  assert.deepEqual(setting(ok, shelf(first.kept)).outbox.status.value.refused.map(({ parcel }) => parcel.body.key), ["s"]);
 });
 
 test("nothing is sent for another room, reader or role, and nothing of theirs is dropped", async () => {
@@ -114,7 +114,7 @@ test("nothing is sent for another room, reader or role, and nothing of theirs is
     const second = setting(ok, shelf(first.kept), { ...ANNA, ...other });
     await rest();
     assert.deepEqual(second.sent, []);
-    assert.equal(second.outbox.status.get().waiting, 0);
+    assert.equal(second.outbox.status.value.waiting, 0);
   }
   assert.equal(first.kept.size, 1);
 });
@@ -129,13 +129,13 @@ test("an exam that is in trouble keeps its order, and holds up no other", async 
   await rest();
   assert.ok(!sent.includes("b"));
   assert.deepEqual([outbox.holds("exam"), outbox.holds("gone")], [false, true]);
-  const { connected, sentence, waiting } = outbox.status.get();
+  const { connected, sentence, waiting } = outbox.status.value;
   assert.deepEqual([connected, sentence, waiting], [false, "There is no exam gone", 2], "a success elsewhere does not hide it");
   there = true;
   pauses.at(-1)?.();
   await outbox.empty();
   assert.deepEqual(sent.slice(-2), ["a", "b"]);
-  assert.ok(outbox.status.get().connected);
+  assert.ok(outbox.status.value.connected);
 });
 
 test("the ledger's parcels wait too, but are no actions", async () => {
@@ -143,7 +143,7 @@ test("the ledger's parcels wait too, but are no actions", async () => {
   outbox.add("exam", "viewed", { key: "s" });
   outbox.add("exam", "action", { key: "a" });
   await rest();
-  assert.equal(outbox.status.get().waiting, 1);
+  assert.equal(outbox.status.value.waiting, 1);
   assert.deepEqual(outbox.waiting("exam").map((parcel) => parcel.body.key), ["a"]);
   assert.equal(outbox.waiting("other").length, 0);
 });

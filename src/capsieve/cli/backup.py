@@ -45,7 +45,7 @@ def command(results: Path, out: Path, database: str | None, as_json: bool) -> No
     """Copy all decisions into one file, also while the app is running.
 
     OUT is the folder of capsieve screen. The copy is consistent and is checked. Copying
-    decisions.sqlite alone loses what is still in its write-ahead log.
+    decisions.sqlite alone loses the entries in its write-ahead log.
     """
     from capsieve.decisions.backup import backup
 

@@ -48,8 +48,8 @@ def command(
 
     OUT is the folder of capsieve screen, SCORES a table of scores of any program. Give one target:
     --specificity or --sensitivity. For results of capsieve screen calibrated.toml is written, for
-    --parameters of capsieve screen and capsieve flag. It names a file with the hashes of the frames
-    that chose, by which capsieve evaluate recognises them.
+    --parameters of capsieve screen and capsieve flag. It names a file with the hashes of the
+    calibration frames, so capsieve evaluate can recognise them.
     """
     from capsieve.evaluation.calibrate import calibrate, calibration_content
 

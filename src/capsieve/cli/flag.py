@@ -59,8 +59,8 @@ def command(
 ) -> None:
     """Change the flags, events and report of finished exams without scoring them again.
 
-    OUT is the folder that capsieve screen -o wrote, or the folder of one exam in it. If readers
-    have begun to read an exam, its list can only become longer; a signed exam is not changed.
+    OUT is the folder that capsieve screen -o wrote, or the folder of one exam in it. The
+    list of an exam with decisions can only become longer; a signed exam is not changed.
     Write other flags of these exams to another folder with -o.
     """
     from capsieve.screening.flagging import flag

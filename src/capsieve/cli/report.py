@@ -1,10 +1,15 @@
-"""``capsieve report``: the report of a reading."""
+"""``capsieve report``: the report of a reading, or an index of exams."""
 
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-__all__ = ["command"]
+from capsieve.cli.options import json_option
+from capsieve.cli.settings_options import PathType, settings_options
+
+__all__ = ["ReportSettings", "command"]
 
 _EXAMPLE = """\b
 Example:
@@ -16,127 +21,119 @@ Example:
 """
 
 
+@dataclass(frozen=True)
+class ReportSettings:
+    """Which reading, and as what."""
+
+    pdf: bool = field(
+        default=False,
+        metadata={"help": "Write a PDF as well. HTML and PDF have the same name and folder."},
+    )
+    database: str | None = field(
+        default=None,
+        metadata={
+            "help": "Database of the decisions: a file, or postgresql://user@host/name.  "
+            "[default: in OUT]",
+            "metavar": "URL",
+        },
+    )
+    reader: str | None = field(
+        default=None,
+        metadata={
+            "help": "The reader, if an exam is read blind.  [default: the consensus, or the name "
+            "of the account]",
+            "metavar": "NAME",
+        },
+    )
+    revision: int | None = field(
+        default=None,
+        metadata={
+            "help": "Revision of the reading.  [default: the newest]",
+            "metavar": "N",
+            "min": 1,
+        },
+    )
+
+
 @click.command("report", epilog=_EXAMPLE)
-@click.argument("exam", type=click.Path(path_type=Path), metavar="OUT[/EXAM]")
+@click.argument("exam", type=PathType(), metavar="OUT[/EXAM]")
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
+    type=PathType(dir_okay=False),
     metavar="FILE",
     help="Write the report there.  [default: OUT/EXAM/reading.html]",
 )
-@click.option(
-    "--pdf",
-    "as_pdf",
-    is_flag=True,
-    help="Write a PDF as well, beside the HTML; if FILE ends in .pdf, the HTML lies beside it.",
-)
-@click.option(
-    "--database",
-    metavar="URL",
-    help="Database of the decisions: a file, or postgresql://user@host/name.  [default: in OUT]",
-)
-@click.option(
-    "--reader",
-    metavar="NAME",
-    help="Whose reading, if an exam is read blind.  [default: the consensus, or the name of "
-    "the account]",
-)
-@click.option(
-    "--revision",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Which revision of the reading.  [default: the newest]",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the reading as JSON only.")
-def command(
-    exam: Path,
-    out: Path | None,
-    as_pdf: bool,
-    database: str | None,
-    reader: str | None,
-    revision: int | None,
-    as_json: bool,
-) -> None:
-    """Write the report of a reading: findings with their frames, landmarks, cleanliness, state.
-
-    With the folder OUT of several exams, write OUT/index.html, which links to their reports.
+@settings_options(ReportSettings)
+@json_option("the reading as JSON")
+def command(settings: ReportSettings, exam: Path, out: Path | None, as_json: bool) -> None:
+    """Write the report of a reading, or for OUT an index of its exams with links to their reports.
 
     OUT/EXAM is the folder of one exam that was read with capsieve review. The report is one HTML
-    file that needs no network. What is not signed is marked as a draft.
+    file that needs no network, with the findings and their frames, landmarks and cleanliness. An
+    unsigned reading is marked as a draft.
 
-    Exit code 1 if there is a problem: the signature does not hold, or decisions are missing, cannot
-    be read, or do not fit the exam. The report is written, and names the problem first.
+    Exit status: 1 if the signature is not valid, or decisions are missing, cannot be read, or do
+    not fit the exam. The report is written and names the problem first.
     """
+    from capsieve.atomic_write import check_replaceable
+    from capsieve.cli.output import say
+    from capsieve.report import page
+    from capsieve.report.reading_facts import gather_reading
+    from capsieve.report.reading_report import READING, reading_json, reading_report
+    from capsieve.report.reading_text import state_name
+    from capsieve.store.exam import Exam
     from capsieve.store.record import RECORD
 
     if exam.is_dir() and not (exam / RECORD).is_file():
-        _write_index(exam, out=out, pdf=as_pdf, reader=reader, revision=revision, json=as_json)
+        _write_index(exam, settings, out=out, json=as_json)
         return
-    from capsieve.review.extra import require_review
-
-    require_review()
-    if as_pdf:
-        from capsieve.report.page import require_pdf
-
-        require_pdf()  # before the work, not after it
-    from capsieve.atomic_write import check_replaceable
-    from capsieve.report import page as pages
-    from capsieve.report.reading_facts import gather_reading
-    from capsieve.report.reading_report import READING, reading_report
-    from capsieve.report.text import plain
-    from capsieve.store.exam import Exam
-
-    html, pdf = _files(out or exam / READING, as_pdf=as_pdf)
-    check_replaceable(html, *([] if pdf is None else [pdf]))
+    html, pdf = _files(out or exam / READING, pdf=settings.pdf)
+    if pdf is not None:
+        page.require_pdf()  # before the work, not after it
+    files = [html] if pdf is None else [html, pdf]
+    check_replaceable(*files)
     Exam(exam).check_tables()
     facts = gather_reading(
-        exam, database=database, reader=reader, account=_account(), revision=revision
+        exam,
+        database=settings.database,
+        reader=settings.reader,
+        account=_account(),
+        revision=settings.revision,
     )
-    page = reading_report(facts)
-    pages.write(page.text, html)
-    written = [html]
+    report = reading_report(facts)
+    page.write(report.html, html)
     if pdf is not None:
-        pages.pdf(page.text, pdf)
-        written.append(pdf)
-    from capsieve.report.reading_signatures import report_cautions
-
-    cautions = report_cautions(facts)
-    for caution in cautions:
-        click.echo(f"capsieve: {plain(caution)}", err=True)
-    for number, why in page.without_picture.items():
-        click.echo(f"capsieve: no picture of finding {number}: {why}", err=True)
+        page.pdf(report.html, pdf)
+    for caution in facts.cautions:
+        say(f"capsieve: {caution}", err=True)
+    for number, why in report.without_image.items():
+        say(f"capsieve: no image of finding {number}: {why}", err=True)
     if as_json:
-        import json
-
-        from capsieve.report.reading_json import reading_json
-
-        content = reading_json(facts, page, written)
+        content = reading_json(facts, report, files)
         click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        from capsieve.report.reading_words import state_word
-
-        click.secho(f"{facts.folder.name}: {state_word(facts.chosen.reading)}", bold=True)
-        click.echo(" ".join(page.summary))
-        for file in written:
-            click.echo(f"Wrote {file}")
-    if cautions:
+        click.secho(f"{facts.folder.name}: {state_name(facts.reading)}", bold=True)
+        say(" ".join(report.summary))
+        for file in files:
+            say(f"Wrote {file}")
+    if facts.cautions:
         click.get_current_context().exit(1)
 
 
-def _files(out: Path, *, as_pdf: bool) -> tuple[Path, Path | None]:
-    """Return where the HTML and the PDF go."""
+def _files(out: Path, *, pdf: bool) -> tuple[Path, Path | None]:
+    """Return the names of the page and the PDF."""
     if out.suffix.lower() == ".pdf":
-        if not as_pdf:
+        if not pdf:
             raise click.UsageError(f"{out} is the name of a PDF: add --pdf.")
         return out.with_suffix(".html"), out
     if out.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"The report is a page: give {out} a name that ends in .html.")
-    return out, out.with_suffix(".pdf") if as_pdf else None
+    return out, out.with_suffix(".pdf") if pdf else None
 
 
 def _account() -> str:
-    """Return the name of whoever is logged in on this machine; "" where there is none."""
+    """Return the name of the account on this machine; "" if there is none."""
     import getpass
 
     try:
@@ -145,19 +142,21 @@ def _account() -> str:
         return ""
 
 
-def _write_index(folder: Path, **options: object) -> None:
-    """Write the index of a folder with exams."""
+def _write_index(folder: Path, settings: ReportSettings, **options: object) -> None:
+    """Write the index of a folder of exams."""
+    from dataclasses import asdict
+
+    from capsieve.cli.output import say
     from capsieve.plurals import number_of
     from capsieve.report.index import write_index
     from capsieve.store.exam import exam_folders
 
     folders = exam_folders(folder)
-    given = [name for name, value in options.items() if value]
-    if given:
-        raise click.BadParameter(
-            f"{folder} is a folder of exams; give the folder of one exam",
-            param_hint=f"--{given[0]}",
-        )
-    click.echo(
-        f"Wrote {write_index(folder, folders)}, an index of {number_of(len(folders), 'exam')}"
-    )
+    for name, value in (options | asdict(settings)).items():
+        if value:
+            raise click.BadParameter(
+                f"{folder} is a folder of exams; give the folder of one exam",
+                param_hint=f"'--{name}'",
+            )
+    path = write_index(folder, folders)
+    say(f"Wrote {path}, an index of {number_of(len(folders), 'exam')}")

@@ -30,8 +30,8 @@ Example:
 def command(out: Path, settings: ReviewSettings) -> None:
     """Read, decide and sign screened exams in the browser.
 
-    OUT is the folder of capsieve screen, or one exam in it. Every action is stored at once, with
-    reader and time. Ctrl-C ends the server.
+    OUT is the folder of capsieve screen, or one exam in it. Every action is stored immediately,
+    with reader and time. Ctrl-C ends the server.
     """
     from capsieve.review.extra import require_review
 
@@ -77,7 +77,7 @@ def command(out: Path, settings: ReviewSettings) -> None:
             forget_token(kept)  # a server that is killed does not come here, and keeps its link
     click.echo("The reading room is closed.", err=True)
     if not all_ended:
-        # Python would wait for work that nobody needs any more. Decisions are on the disk.
+        # Python would wait for threads that still work. Decisions are on the disk.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

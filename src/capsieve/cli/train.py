@@ -28,7 +28,7 @@ Example:
 
 
 class _Model(click.Choice[str]):
-    """A kind of model; if it is missing, the message says how to choose."""
+    """A kind of model; if it is missing, the message explains how to choose."""
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return the advice."""

@@ -33,7 +33,7 @@ _users_option = click.option(
 def command() -> None:
     """Manage who may log in to the review app.
 
-    A running server applies a change at once.
+    A running server applies a change immediately.
     """
 
 

@@ -57,7 +57,7 @@ def frame_counts_table(frames: LabelledFrames, rows: LabelRows, contradicted: Ma
     frames
         All frames of the results.
     rows, contradicted
-        Counts of the rows of the labels, and the frames whose rows contradict each other, as
+        Counts of the rows of the labels, and the frames with contradictory rows, as
         matched.
     """
     exam, decoded = frames.exam, frames.decoded

@@ -7,11 +7,10 @@ from markupsafe import Markup
 from capsieve.decisions.model import LANDMARKS, Entry, Finding, Landmark, said
 from capsieve.decisions.reading import Reading
 from capsieve.report.exam_tables import HeadFrames
-from capsieve.report.reading_moments import Moments
 from capsieve.report.timeline import colour_strip, mark
-from capsieve.report.timeline_scale import Scale, bins_of, ticks
+from capsieve.report.timeline_scale import FrameTimes, Scale, bins_of, ticks
 
-__all__ = ["colour_bar"]
+__all__ = ["reading_bar"]
 
 _WIDTH = 1000
 _MARKS = 30
@@ -25,29 +24,17 @@ _SOFT = "#55626f"
 _ALERT = "#a3142a"
 _BLUE = "#2f5d8a"
 
-# Every colour stands as an attribute, for what makes a PDF of the page knows no style for drawings;
-# the class lets the page's style change it on a dark screen.
+# Colours are attributes, because WeasyPrint applies no style sheet to drawings; the class lets the
+# style sheet change them on a dark screen.
 _TEXT = Markup('<text class="{}" x="{}" y="{}" font-size="14" text-anchor="{}" fill="{}">{}</text>')
 
 
-def colour_bar(reading: Reading, findings: Sequence[Entry], moments: Moments) -> Markup:
-    """Draw the exam, one bar for each head.
+def reading_bar(reading: Reading, findings: Sequence[Entry], times: FrameTimes) -> Markup:
+    """Draw the exam, one bar per head: numbered findings above, landmarks below.
 
-    Parameters
-    ----------
-    reading
-        Its landmarks are drawn below the bar of their head.
-    findings
-        Drawn above, numbered from 1 in this order.
-    moments
-        The frames.
-
-    Returns
-    -------
-    Markup
-        An ``svg`` element; empty where there are no frames.
+    The ``svg`` element is empty if there are no frames.
     """
-    heads = [head for head in moments.heads if head.frame.size]
+    heads = [head for head in times.heads if head.frame.size]
     if not heads:
         return Markup("")
     parts: list[Markup] = []
@@ -56,21 +43,20 @@ def colour_bar(reading: Reading, findings: Sequence[Entry], moments: Moments) ->
         if len(heads) > 1:
             parts.append(_TEXT.format("bar-ink", 0, top + 14, "start", _INK, f"Head {head.head}"))
         top += _MARKS
-        parts.append(_strip(head, moments.scale, top))
-        parts += _findings(findings, head.head, moments, top)
-        labels, lines = _landmarks(reading, head.head, moments, top + _STRIP)
+        parts.append(_strip(head, times.scale, top))
+        parts += _findings(findings, head.head, times, top)
+        labels, lines = _landmarks(reading, head.head, times, top + _STRIP)
         parts += labels
         top += _STRIP + lines * _LINE + 6
-    parts += _axis(moments.scale, top)
+    parts += _axis(times.scale, top)
     return Markup(
         '<svg class="bar" viewBox="0 0 {} {}" role="img" font-family="Liberation '
-        'Sans, Arial, sans-serif" aria-label="The whole exam: the mean '
-        'colour of its frames, its landmarks and its findings, which are listed below.">{}</svg>'
+        'Sans, Arial, sans-serif" aria-label="The whole exam: mean '
+        'colour of the frames, landmarks and findings, which are listed below.">{}</svg>'
     ).format(_WIDTH, round(top + _AXIS), Markup("").join(parts))
 
 
 def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
-    """The mean colour of each moment."""
     box = Markup('x="0" y="{}" width="{}" height="{}"').format(top, _WIDTH, _STRIP)
     return Markup(
         '<rect {0} fill="#e8e8e8"/><image {0} preserveAspectRatio="none" href="{1}"/>'
@@ -78,17 +64,19 @@ def _strip(head: HeadFrames, scale: Scale, top: float) -> Markup:
 
 
 def _findings(
-    findings: Sequence[Entry], head: int, moments: Moments, top: float
+    findings: Sequence[Entry], head: int, times: FrameTimes, top: float
 ) -> Iterator[Markup]:
-    """Yield a numbered mark for each finding of a head."""
+    """Yield a numbered mark for each finding of a head; marks of near findings do not overlap."""
+    left = 0.0  # end of the box before
     for number, entry in enumerate(findings, start=1):
         best = said(entry, Finding).best
-        place = moments.position(head, best.frame)
+        place = times.position(head, best.frame)
         if best.head != head or place is None:
             continue
-        x = _across(place, moments.scale)
+        x = _across(place, times.scale)
         half = 6 + 4 * len(str(number))
-        centre = min(max(x, half), _WIDTH - half)
+        centre = min(max(x, left + half), _WIDTH - half)
+        left = centre + half + 1
         yield mark(
             str(number),
             tip=(x, top - 1),
@@ -103,19 +91,19 @@ def _findings(
 
 
 def _landmarks(
-    reading: Reading, head: int, moments: Moments, top: float
+    reading: Reading, head: int, times: FrameTimes, top: float
 ) -> tuple[list[Markup], int]:
-    """Return the landmarks of a head, and on how many lines their names stand."""
+    """Return the landmarks of a head, and the number of lines of their names."""
     parts: list[Markup] = []
-    taken: list[float] = []  # where the last name of each line ends
+    taken: list[float] = []  # end of the last name of each line
     marks = [
         (place, LANDMARKS[name])
         for name, entry in reading.landmarks.items()
         if (mark := said(entry, Landmark)).head == head
-        and (place := moments.position(head, mark.frame)) is not None
+        and (place := times.position(head, mark.frame)) is not None
     ]
     for place, words in sorted(marks):
-        x, width = _across(place, moments.scale), len(words) * _LETTER
+        x, width = _across(place, times.scale), len(words) * _LETTER
         start = min(max(0.0, x - width / 2), _WIDTH - width)
         line = next((k for k, end in enumerate(taken) if start > end + 8), len(taken))
         taken[line : line + 1] = [start + width]

@@ -1,37 +1,28 @@
-"""What the report of a reading shows, gathered from results and decisions."""
+"""The content of the report of a reading: reading, revision, signatures and displayed frames."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from capsieve.decisions.agreement import Agreement, compare_blind
-from capsieve.decisions.database import Database, is_address, open_database, read_workflow
-from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
-from capsieve.decisions.log import load_entries, missing_entries
-from capsieve.decisions.model import Signature
-from capsieve.decisions.reading import elsewhere_words
-from capsieve.decisions.roles import DATABASE
-from capsieve.decisions.signing import check_signatures, to_validate
-from capsieve.decisions.viewed import Bitmaps, count_frames, load_viewed, unreadable
-from capsieve.decisions.workflow import belongs
-from capsieve.errors import FileError
-from capsieve.report.reading_choice import Chosen, choose_reading
+from capsieve.decisions.model import Entry, Signature
+from capsieve.decisions.reading import Reading, elsewhere_words, fold, state_of
+from capsieve.decisions.roles import DATABASE, Workflow
+from capsieve.decisions.workflow import belongs, blind_readings, both_signed, own_reading
+from capsieve.errors import FileError, ParameterError
 from capsieve.store.record import RECORD, Record, read_record
+
+if TYPE_CHECKING:
+    from capsieve.decisions.agreement import Agreement
+    from capsieve.decisions.database import Database
 
 __all__ = ["ReadingFacts", "SeenBy", "gather_reading"]
 
 
 @dataclass(frozen=True, slots=True)
 class SeenBy:
-    """How many frames of an exam were displayed to a reader.
-
-    Attributes
-    ----------
-    displayed, viewed
-        Different frames that were drawn, and those displayed for at least 45 ms.
-    """
+    """How many frames of an exam were displayed to a reader, and for at least 45 ms."""
 
     reader: str
     role: str
@@ -41,163 +32,239 @@ class SeenBy:
 
 @dataclass(frozen=True, slots=True)
 class ReadingFacts:
-    """What is known of a reading.
+    """A reading of an exam.
 
     Attributes
     ----------
     folder, record
         The screened exam.
-    chosen
-        The reading.
+    workflow
+        Of all exams.
+    reader, role
+        Of a blind reading; "" if the readers of the exam share one.
+    entries, reading
+        Entries of this reading up to this revision, and their sum.
+    latest
+        The newest revision.
+    reopened
+        The entry that reopened this revision, if there is a newer one.
     problems
-        What does not hold of each signature, by the number of its entry; empty if it holds.
+        Of each signature, by the number of its entry; empty if it is valid.
     missing
-        How many entries are gone from the whole log.
+        How many entries are missing from the log of all exams.
     unreadable
-        Entries and bitmaps that cannot be read, one sentence each.
+        A message for each entry and bitmap that cannot be read.
     misfits
-        Decisions on another screening, or on events that the exam does not have.
+        A message for each decision on another screening or on an event that the exam lacks.
     seen
-        One for each reader who looked.
+        One for each reader of this reading.
     displayed, viewed
         Frames that were displayed to any of them.
     to_validate
         Pre-reader decisions on frames that no validator has displayed.
     agreement
-        Of two blind readings, if both are signed; a sentence if they cannot be compared.
+        Of two blind readings if both are signed; a text if they cannot be compared.
     """
 
     folder: Path
     record: Record
-    chosen: Chosen
-    problems: Mapping[int, tuple[str, ...]]
-    missing: int
-    unreadable: tuple[str, ...]
-    misfits: tuple[str, ...]
-    seen: tuple[SeenBy, ...]
-    displayed: int
-    viewed: int
-    to_validate: int
-    agreement: Agreement | str | None
+    workflow: Workflow = "single"
+    reader: str = ""
+    role: str = ""
+    entries: tuple[Entry, ...] = ()
+    reading: Reading = field(default_factory=Reading)
+    latest: int = 1
+    reopened: Entry | None = None
+    problems: Mapping[int, tuple[str, ...]] | None = None
+    missing: int = 0
+    unreadable: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
+    seen: tuple[SeenBy, ...] = ()
+    displayed: int = 0
+    viewed: int = 0
+    to_validate: int = 0
+    agreement: "Agreement | str | None" = None
+
+    def invalid(self, signature: Entry) -> tuple[str, ...]:
+        """Return the problems of a signature; one that was not checked is not valid."""
+        return (self.problems or {}).get(signature.number, ("the signature could not be checked",))
+
+    @property
+    def cautions(self) -> list[str]:
+        """Why the report is not reliable, one message each; usually none.
+
+        Signatures of earlier revisions do not count, because a later one has replaced them. If the
+        signature is valid, no entry of this reading is missing.
+        """
+        signature = self.reading.signature
+        invalid = () if signature is None else self.invalid(signature)
+        found = [f"the signature is not valid: {each}" for each in invalid]
+        found += [*self.unreadable, *self.misfits]
+        if self.missing and (signature is None or invalid):
+            found.append(
+                f"{self.missing} entries are missing from the log of decisions; their exams are "
+                "unknown"
+            )
+        return found
 
 
 def gather_reading(
     folder: str | os.PathLike[str],
     *,
-    database: str | Database | None = None,
+    database: "str | Database | None" = None,
     reader: str | None = None,
     account: str = "",
     revision: int | None = None,
 ) -> ReadingFacts:
-    """Gather what is known of the reading of an exam. Nothing is written.
+    """Gather the content of the report of a reading; nothing is written.
+
+    In blind work it is the reading of the named reader, or else the consensus, or else that of the
+    account. Nothing that the other reader wrote is part of it.
 
     Parameters
     ----------
     folder
         OUT/EXAM.
     database
-        The database, its file or its address; by default the file in OUT.
-    reader, account, revision
-        See :func:`~capsieve.report.reading_choice.choose_reading`.
+        Open, or its file or address; by default the file in OUT. Without one the
+        exam is unread, and SQLAlchemy is not needed.
+    reader
+        Name of a blind reader.
+    account
+        Who is logged in.
+    revision
+        Its number; the newest by default.
 
     Raises
     ------
     FileError
         There is no such exam, or its decisions cannot be read.
     ParameterError
-        There is no such reading.
+        There is no such reading or revision, or the reader must be named.
     """
     folder = Path(folder).resolve()
     record = _record(folder)
-    exam, screening = folder.name, screening_of(record)
-    with _decisions(folder, database) as kept:
-        if kept is None:
-            chosen = choose_reading((), workflow="single", exam=exam, revision=revision)
-            return ReadingFacts(folder, record, chosen, {}, 0, (), (), (), 0, 0, 0, None)
-        workflow = read_workflow(kept)
-        log = load_entries(kept, exam)
-        chosen = choose_reading(
-            log,
-            workflow=workflow,
-            exam=exam,
-            reader=reader,
-            account=account,
-            screening=screening,
-            revision=revision,
-        )
-        problems = check_signatures(kept, exam, identity=signed_identity(record))
-        bitmaps = _displayed(load_viewed(kept, exam, screening), chosen)
-        missing = missing_entries(kept)
-    events = flagged_events(folder)
-    agreement = None
-    if chosen.opened:
-        agreement = compare_blind(log, screening=screening, events=events)
-    heads = {int(head): counts["found"] for head, counts in record["heads"].items()}
-    displayed, viewed = count_frames(bitmaps, heads)
-    validators = [each for each in bitmaps if each.role == "validator"]
-    return ReadingFacts(
-        folder=folder,
-        record=record,
-        chosen=chosen,
-        problems=problems,
-        missing=missing,
-        unreadable=(*chosen.reading.problems, *unreadable(bitmaps)),
-        misfits=elsewhere_words(chosen.reading, events),
-        seen=_seen_by(bitmaps, heads),
-        displayed=displayed,
-        viewed=viewed,
-        to_validate=len(to_validate(chosen.reading, validators)),
-        agreement=agreement,
-    )
+    place = str(folder.parent / DATABASE) if database is None else database
+    if isinstance(place, str) and "://" not in place and not Path(place).exists():
+        if database is not None:
+            raise FileError(f"there are no decisions in {place}: no such file")
+        if revision not in (None, 1):
+            raise _no_revision(folder.name, revision, 1)
+        return ReadingFacts(folder, record)
+    from capsieve.decisions.database import open_database
+
+    stored = open_database(place) if isinstance(place, str) else place
+    try:
+        return _gather(stored, folder, record, reader, account, revision)
+    finally:
+        if stored is not database:
+            stored.close()
 
 
 def _record(folder: Path) -> Record:
     if folder.is_dir() and not (folder / RECORD).exists():
         names = [each.parent.name for each in sorted(folder.glob(f"*/{RECORD}"))]
         if names:
-            raise FileError(f"{folder} holds exams; say which, such as {folder / names[0]}")
+            raise FileError(
+                f"{folder} is a folder of exams; give the folder of one exam, such as "
+                f"{folder / names[0]}"
+            )
     return read_record(folder)
 
 
-@contextmanager
-def _decisions(folder: Path, place: str | Database | None) -> Iterator[Database | None]:
-    """Open the decisions; None if there are none, because a report must not create them."""
-    if isinstance(place, Database):
-        yield place
-        return
-    where = str(folder.parent / DATABASE) if place is None else place
-    if not is_address(where) and not Path(where).exists():
-        if place is not None:
-            raise FileError(f"there are no decisions in {place}: no such file")
-        yield None
-        return
-    database = open_database(where)
-    try:
-        yield database
-    finally:
-        database.close()
+def _gather(
+    stored: "Database",
+    folder: Path,
+    record: Record,
+    reader: str | None,
+    account: str,
+    revision: int | None,
+) -> ReadingFacts:
+    from capsieve.decisions.agreement import compare_blind
+    from capsieve.decisions.database import read_workflow
+    from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
+    from capsieve.decisions.log import load_entries, missing_entries
+    from capsieve.decisions.signing import check_signatures, to_validate
+    from capsieve.decisions.viewed import Bitmaps, count_frames, load_viewed, unreadable
+
+    exam, screening = folder.name, screening_of(record)
+    workflow, log = read_workflow(stored), load_entries(stored, exam)
+    whose, role = _whose(log, workflow=workflow, exam=exam, reader=reader, account=account)
+    own = own_reading(log, workflow=workflow, reader=whose, role=role)
+    latest = state_of(own).revision
+    chosen = latest if revision is None else revision
+    if not 1 <= chosen <= latest:
+        raise _no_revision(exam, revision, latest)
+    reading = fold(own, screening=screening, revision=chosen)
+    signature = None if reading.signature is None else reading.signature.content
+    if isinstance(signature, Signature):  # what had been displayed when it was signed
+        bitmaps = [Bitmaps.of(each) for each in signature.viewed]
+    else:
+        bitmaps = [
+            each
+            for each in load_viewed(stored, exam, screening)
+            if belongs(each, workflow=workflow, reader=whose, role=role)
+        ]
+    heads = {int(head): counts["found"] for head, counts in record["heads"].items()}
+    by_reader: dict[tuple[str, str], list[Bitmaps]] = {}
+    for each in bitmaps:
+        by_reader.setdefault((each.reader, each.role), []).append(each)
+    displayed, viewed = count_frames(bitmaps, heads)
+    events = flagged_events(folder)
+    opened = workflow == "blind" and both_signed(log)
+    return ReadingFacts(
+        folder=folder,
+        record=record,
+        workflow=workflow,
+        reader=whose,
+        role=role,
+        entries=tuple(entry for entry in own if entry.revision <= chosen),
+        reading=reading,
+        latest=latest,
+        reopened=next(
+            (each for each in own if each.kind == "reopen" and each.revision == chosen + 1), None
+        ),
+        problems=check_signatures(stored, exam, identity=signed_identity(record)),
+        missing=missing_entries(stored),
+        unreadable=(*reading.problems, *unreadable(bitmaps)),
+        misfits=elsewhere_words(reading, events),
+        seen=tuple(SeenBy(*who, *count_frames(of, heads)) for who, of in by_reader.items()),
+        displayed=displayed,
+        viewed=viewed,
+        to_validate=len(
+            to_validate(reading, [each for each in bitmaps if each.role == "validator"])
+        ),
+        agreement=compare_blind(log, screening=screening, events=events) if opened else None,
+    )
 
 
-def _displayed(present: Sequence[Bitmaps], chosen: Chosen) -> list[Bitmaps]:
-    """Return what was displayed to the readers of a reading; of a signed one, what was signed."""
-    signature = chosen.reading.signature
-    if signature is not None and isinstance(signature.content, Signature):
-        return [Bitmaps.of(each) for each in signature.content.viewed]
-    return [
-        each
-        for each in present
-        if belongs(each, workflow=chosen.workflow, reader=chosen.reader, role=chosen.role)
-    ]
+def _no_revision(exam: str, revision: int | None, latest: int) -> ParameterError:
+    has = "there is only revision 1" if latest == 1 else f"there are revisions 1 to {latest}"
+    return ParameterError("revision", f"{exam} has no revision {revision} of this reading; {has}")
 
 
-def _seen_by(bitmaps: Sequence[Bitmaps], heads: Mapping[int, int]) -> tuple[SeenBy, ...]:
-    who = dict.fromkeys((each.reader, each.role) for each in bitmaps)
-    return tuple(
-        SeenBy(
-            *(reader, role),
-            *count_frames(
-                [each for each in bitmaps if (each.reader, each.role) == (reader, role)], heads
-            ),
-        )
-        for reader, role in who
+def _whose(
+    log: Sequence[Entry], *, workflow: Workflow, exam: str, reader: str | None, account: str
+) -> tuple[str, str]:
+    """Return reader and role of a reading; "" if all readers of the exam share it."""
+    if workflow != "blind":
+        if reader is not None:
+            raise ParameterError(
+                "reader",
+                f"the workflow is {workflow}: an exam has one reading, of all its readers; leave "
+                "--reader out",
+            )
+        return "", ""
+    readings, opened = blind_readings(log), both_signed(log)
+    if reader is not None:
+        if log and reader not in readings:
+            raise ParameterError("reader", f"{reader} has written nothing about {exam}")
+        return reader, "reader"
+    if opened and any(entry.role == "consensus" for entry in log):
+        return "", "consensus"
+    if account in readings or not log:
+        return account, "reader"
+    names = f": {' or '.join(readings)}" if opened else ""  # hidden before
+    raise ParameterError(
+        "reader", f"{exam} is read blind; name the reader with --reader NAME{names}"
     )

@@ -1,196 +1,250 @@
-"""reading.html: the report of a reading, as one file that needs nothing else.
+"""reading.html: the report of a reading; and its JSON.
 
-Pictures, drawing and style lie inside, and a content security policy forbids the browser to fetch
-anything. The same results and the same decisions give the same bytes.
+The page is one file that fetches nothing. The same results and decisions give the same bytes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from capsieve._version import __version__
 from capsieve.decisions.agreement import Agreement
 from capsieve.decisions.model import DECISIONS, Finding, said
-from capsieve.report import page, provenance
+from capsieve.errors import CapsieveError
+from capsieve.frame_images import jpeg, shrink
+from capsieve.report import page, provenance, reading_text
 from capsieve.report.exam_tables import event_list
-from capsieve.report.reading_bar import colour_bar
+from capsieve.report.reading_bar import reading_bar
 from capsieve.report.reading_facts import ReadingFacts
-from capsieve.report.reading_moments import Moments, in_exam_order, read_moments, when
-from capsieve.report.reading_pictures import FramePicture, frame_pictures
-from capsieve.report.reading_rows import (
-    DecisionCounts,
-    FindingRow,
-    cleanliness_rows,
-    decision_counts,
-    finding_rows,
-    landmark_rows,
-    note_rows,
-    written,
-)
-from capsieve.report.reading_signatures import seal_words, signature_rows
-from capsieve.report.reading_words import (
-    kappa_words,
-    state_word,
-    summary_sentences,
-    transit,
-    whose_words,
-)
-from capsieve.report.text import bytes_text, clock, plain
+from capsieve.report.text import clock, plain
+from capsieve.report.timeline_scale import FrameTimes, read_times
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
-__all__ = ["READING", "ReadingPage", "reading_report"]
+__all__ = ["READING", "SCHEMA", "ReadingPage", "reading_json", "reading_report"]
 
 READING = "reading.html"
-"""The file's name in the exam's folder, where no other is given."""
+"""Name of the report in the folder of the exam."""
 
-_KINDS = {"video": "video", "folder": "folder of images", "zip": "archive of images"}
+SCHEMA = 3
+"""Version of the JSON object."""
+
+_SIDE = 520  # longer side of an image: 60 mm on paper at 220 dots per inch
+_RING = 0.07  # radius of the ring around a place, as a fraction of the longer side
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingPage:
-    """The page, and what the command tells of it.
+    """The page and its texts.
 
     Attributes
     ----------
-    text
-        HTML.
-    counts
-        Decisions in numbers.
+    html
+        The page.
     summary
         The sentences at the top.
+    counts
+        Decisions by kind.
     transit
-        Colon transit, or why it is not known.
-    without_picture
-        Why findings have no picture, by their number in the report.
+        Time in the colon, or why it is unknown.
+    without_image
+        Why findings have no image, by the number of the finding.
     """
 
-    text: str
-    counts: DecisionCounts
-    summary: tuple[str, ...]
+    html: str
+    summary: Sequence[str]
+    counts: reading_text.DecisionCounts
     transit: str
-    without_picture: Mapping[int, str]
+    without_image: Mapping[int, str]
 
 
 def reading_report(facts: ReadingFacts) -> ReadingPage:
-    """Make the page.
-
-    Parameters
-    ----------
-    facts
-        From :func:`~capsieve.report.reading_facts.gather_reading`.
+    """Return the page of a reading.
 
     Raises
     ------
     FileError
-        A table of the exam is absent or damaged.
+        A table of the exam is missing or damaged.
     """
-    chosen, reading, record = facts.chosen, facts.chosen.reading, facts.record
-    exam = Exam(facts.folder)
-    moments = read_moments(facts.folder)
-    counts = decision_counts(reading, event_list(exam.columns(table="events")))
-    ordered = in_exam_order(reading.findings, moments)
-    wanted = [(best.head, best.frame) for best in (said(each, Finding).best for each in ordered)]
-    pictures = frame_pictures(facts.folder, record, wanted)
-    rows = finding_rows(ordered, moments, pictures, roles=chosen.workflow == "validated")
+    reading, record = facts.reading, facts.record
+    exam, times = Exam(facts.folder), read_times(facts.folder)
+    counts = reading_text.decision_counts(reading, event_list(exam.columns(table="events")))
+    ordered = reading_text.findings_by_time(reading.findings, times)
+    images = _images(exam, [said(each, Finding) for each in ordered])
+    findings = [
+        reading_text.finding_row(each, times, role=facts.workflow == "validated") | image
+        for each, image in zip(ordered, images, strict=True)
+    ]
+    problems = [str(image["problem"]) for image in images]
+    summary = reading_text.summary_texts(facts, counts)
+    transit = reading_text.transit_text(reading, times)
     agreement = facts.agreement if isinstance(facts.agreement, Agreement) else None
-    summary = summary_sentences(facts, counts)
-    text = page.render(
+    html = page.render(
         "reading.html",
         exam=plain(facts.folder.name),
+        facts=facts,
         record=record,
         frame_counts=record["frame_counts"],
-        chosen=chosen,
         reading=reading,
-        state=state_word(reading),
-        whose=whose_words(chosen),
-        seal=seal_words(facts),
-        signatures=signature_rows(facts),
-        missing=facts.missing,
-        unreadable=[plain(problem) for problem in facts.unreadable],
-        urgent_text=written(reading.urgent_text),
+        state=reading_text.state_name(reading),
+        readers=reading_text.readers_text(facts),
+        status=reading_text.status(facts),
+        signatures=reading_text.signature_rows(facts),
+        urgent_text=reading_text.multiline(reading.urgent_text),
         summary=summary,
-        duration=clock(moments.scale.end) if moments.scale.timed and moments.heads else "",
-        time_note=_time_note(moments),
-        bar=colour_bar(reading, ordered, moments),
-        findings=rows,
-        picture_problem=_shared_problem(rows),
-        landmarks=landmark_rows(reading, moments),
-        transit=transit(reading, moments),
-        cleanliness=cleanliness_rows(reading),
+        duration=clock(times.scale.end) if times.scale.timed and times.heads else "",
+        time_note=_time_note(times),
+        bar=reading_bar(reading, ordered, times),
+        findings=findings,
+        # Shown once if no finding has an image, for the same reason.
+        no_images=problems[0] if problems and len(set(problems)) == 1 else "",
+        landmarks=reading_text.landmark_rows(reading, times),
+        transit=transit,
+        cleanliness=reading_text.cleanliness_rows(reading),
         counts=counts,
-        seen=[(plain(one.reader), one.role, one.displayed, one.viewed) for one in facts.seen],
-        displayed=facts.displayed,
-        to_validate=facts.to_validate,
         agreement=agreement,
-        not_compared=facts.agreement if isinstance(facts.agreement, str) else "",
-        pair=[] if agreement is None else [plain(name) for name in agreement.readers],
-        kappa="" if agreement is None else kappa_words(agreement),
+        kappa="" if agreement is None else reading_text.kappa_text(agreement),
         decision_words=DECISIONS,
-        differences=_differences(agreement, moments),
-        notes=note_rows(reading, moments),
-        last=when(chosen.entries[-1].time) if chosen.entries else "",
-        detector=_detector_rows(record["detector"]),
-        sources=[_source_rows(source) for source in record["sources"]],
+        differences=[] if agreement is None else reading_text.difference_rows(agreement, times),
+        notes=reading_text.note_rows(reading, times),
+        last=reading_text.date_text(facts.entries[-1].time) if facts.entries else "",
+        provenance=_provenance_rows(record),
         parameters=provenance.parameter_rows(record["parameters"]),
-        run=_run_rows(record),
         tables=[(plain(name), value) for name, value in sorted(record["tables"].items())],
         versions=[(plain(name), plain(value)) for name, value in record["versions"].items()],
     )
-    return ReadingPage(
-        text=text,
-        counts=counts,
-        summary=tuple(summary),
-        transit=transit(reading, moments),
-        without_picture={row.number: row.picture.problem for row in rows if row.picture.problem},
-    )
+    without = {number: each for number, each in enumerate(problems, start=1) if each}
+    return ReadingPage(html, summary, counts, transit, without)
 
 
-def _time_note(moments: Moments) -> str:
-    if moments.scale.timed:
-        return "Times count from the exam's first frame, h:mm:ss. Frame numbers start at 0."
-    if moments.scale.note:
-        return f"No times are given, because {moments.scale.note}. Frame numbers start at 0."
+def reading_json(facts: ReadingFacts, made: ReadingPage, files: Sequence[Path]) -> dict[str, Any]:
+    """Return the content of the report as plain data, with the names of the written files."""
+    reading, agreement = facts.reading, facts.agreement
+    invalid = None if reading.signature is None else facts.invalid(reading.signature)
+    return {
+        "problems": facts.cautions,
+        "schema": SCHEMA,
+        "capsieve": __version__,
+        "exam": facts.folder.name,
+        "files": [str(file) for file in files],
+        "workflow": facts.workflow,
+        "reader": facts.reader or None,
+        "role": facts.role or None,
+        "draft": reading.state != "signed",
+        "latest_revision": facts.latest,
+        "signature_valid": None if invalid is None else not invalid,
+        "missing_entries": facts.missing,
+        "summary": list(made.summary),
+        "colon_transit": made.transit,
+        "decisions": asdict(made.counts),
+        "to_validate": facts.to_validate,
+        "seen": {
+            "displayed": facts.displayed,
+            "viewed": facts.viewed,
+            "of": facts.record["frame_counts"]["found"],
+            "readers": [asdict(one) for one in facts.seen],
+        },
+        "agreement": agreement.model_dump(mode="json")
+        if isinstance(agreement, Agreement)
+        else agreement,
+        "without_image": {str(number): why for number, why in made.without_image.items()},
+        "reading": reading.model_dump(mode="json"),
+    }
+
+
+def _time_note(times: FrameTimes) -> str:
+    if times.scale.timed:
+        return "Times count from the first frame, h:mm:ss. Frame numbers start at 0."
+    if times.scale.note:
+        return f"No times are given, because {times.scale.note}. Frame numbers start at 0."
     return "The times of the frames are not all known. Frame numbers start at 0."
 
 
-def _shared_problem(rows: list[FindingRow]) -> str:
-    """Return why no finding has a picture, where the reason is the same for all."""
-    problems = {row.picture.problem for row in rows if row.picture != FramePicture()}
-    return problems.pop() if len(problems) == 1 else ""
+def _images(exam: Exam, findings: Sequence[Finding]) -> list[dict[str, object]]:
+    """Return the verified image of each finding's best frame, with a ring; or the problem."""
+    frames: dict[int, set[int]] = {}
+    for finding in findings:
+        frames.setdefault(finding.best.head, set()).add(finding.best.frame)
+    found: dict[tuple[int, int], tuple[str, int, int]] = {}
+    problems: dict[tuple[int, int], str] = {}
+    for head, numbers in frames.items():
+        try:
+            with exam.reader(head) as reader:
+                for frame in reader.in_stored_order(sorted(numbers)):
+                    try:
+                        pixels = reader.pixels(frame)
+                    except CapsieveError as error:
+                        problems[head, frame] = _without_folder(error, exam.record)
+                    else:
+                        small = page.image(jpeg(shrink(pixels, side=_SIDE)))
+                        found[head, frame] = (small, *pixels.shape[:2])
+        except CapsieveError as error:
+            why = _without_folder(error, exam.record)
+            problems |= {(head, frame): why for frame in numbers if (head, frame) not in found}
+    images: list[dict[str, object]] = []
+    for finding in findings:
+        key = finding.best.head, finding.best.frame
+        image, rows, cols = found.get(key, ("", 1, 1))
+        ring = Markup("")
+        if image and finding.place is not None:
+            ring = _ring(finding.place.row, finding.place.col, rows, cols)
+        images.append(
+            {
+                "image": image,
+                "rows": rows,
+                "cols": cols,
+                "ring": ring,
+                "problem": problems.get(key, ""),
+            }
+        )
+    return images
 
 
-def _differences(agreement: Agreement | None, moments: Moments) -> list[tuple[str, str, str, str]]:
-    """Return where two blind readings differ: what, when, and the decision of each."""
-    rows: list[tuple[str, str, str, str]] = []
-    for one in () if agreement is None else agreement.differences:
-        kind = one.subject.partition(":")[0].capitalize()
-        where = f"{kind}, frame {moments.name(one.head, one.first)}"
-        if one.last != one.first:
-            where = f"{kind}, frames {one.first:,} to {moments.name(one.head, one.last)}"
-        a, b = DECISIONS.get(one.a, one.a), DECISIONS.get(one.b, one.b)
-        rows.append((where, moments.text(one.head, one.first), a, b))
-    return rows
+def _without_folder(error: CapsieveError, record: Record) -> str:
+    """Return a message without the folder of the source: reports are sent to others."""
+    text = str(error)
+    for source in record["sources"]:
+        text = text.replace(source["path"], Path(source["path"]).name)
+    text = plain(" ".join(text.split()))
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
-def _detector_rows(detector: Mapping[str, Any]) -> list[provenance.Row]:
-    """Return what the detector says of itself; its parameters stand elsewhere."""
-    told = {name: value for name, value in detector.items() if name != "parameters"}
-    # A model file: its name is enough, where a centre keeps it is not the report's business.
-    told["name"] = str(told.get("name", "unknown")).rpartition("/")[2]
-    return provenance.rows_of({"detector": told.pop("name")}) + provenance.rows_of(told)
+def _ring(row: float, col: float, rows: int, cols: int) -> Markup:
+    """Return a ring of fixed size around a place; empty if the place is outside of the frame."""
+    if not (0 <= row < rows and 0 <= col < cols):
+        return Markup("")
+    longer = max(rows, cols)
+    # Attributes, because WeasyPrint applies no style sheet to drawings.
+    ring = Markup('<circle cx="{}" cy="{}" r="{}" fill="none" stroke="{}" stroke-width="{}"/>')
+    where = (f"{col + 0.5:.1f}", f"{row + 0.5:.1f}", f"{_RING * longer:.1f}")
+    return Markup('<svg class="pointer" viewBox="0 0 {} {}" aria-hidden="true">{}{}</svg>').format(
+        cols,
+        rows,
+        ring.format(*where, "#101418", f"{0.012 * longer:.1f}"),
+        ring.format(*where, "#ffd92e", f"{0.006 * longer:.1f}"),
+    )
 
 
-def _source_rows(source: Any) -> list[provenance.Row]:
-    kind = _KINDS.get(source["kind"], plain(source["kind"]))
-    name = plain(Path(source["path"]).name)
-    return [
-        ("Source", f"{name}, {kind}, {bytes_text(source['bytes'])}, head {source['head']}"),
-        ("SHA-256", plain(source["sha256"])),
-    ]
-
-
-def _run_rows(record: Record) -> list[provenance.Row]:
+def _provenance_rows(record: Record) -> list[provenance.Row]:
+    """Return detector, versions, times and sources, without folders."""
+    detector = {name: value for name, value in record["detector"].items() if name != "parameters"}
+    name = str(detector.pop("name", "unknown")).rpartition("/")[2]  # of a model file
     run = record["run"]
-    told = {name: run[name] for name in ("started", "finished") if isinstance(run.get(name), str)}
-    return [(f"Screening {name}", plain(when(value))) for name, value in told.items()]
+    rows = [
+        *provenance.rows_of({"detector": name} | detector),
+        ("Screened with", f"capsieve {plain(record['versions']['capsieve'])}"),
+        ("Report made with", f"capsieve {__version__}"),
+    ]
+    rows += [
+        (f"Screening {when}", plain(reading_text.date_text(run[when])))
+        for when in ("started", "finished")
+        if isinstance(run.get(when), str)
+    ]
+    for source in record["sources"]:
+        facts = dict(provenance.source_rows(source))
+        file = f"{plain(Path(source['path']).name)}, {facts['Kind']}, {facts['Size']}"
+        rows += [("Source", f"{file}, head {source['head']}"), ("SHA-256", facts["SHA-256"])]
+    return rows

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from capsieve.atomic_write import check_replaceable
 from capsieve.report import figures, page, tables
 from capsieve.report.figures import Drawing
 from capsieve.result_table import Table
 
-__all__ = ["PAGE", "ReproducedStudy", "write_reproduction"]
+__all__ = ["PAGE", "ReproducedStudy", "check_files", "write_reproduction"]
 
 PAGE = "reproduction.html"
+
+_TABLES = ("numbers", "readings", "table-1", "table-2", "table-3", "table-4")
 
 _CHARTS = frozenset({3, 7, 8, 9})  # drawn as SVG; the others show frames
 _DOTS_PER_INCH = 96
@@ -30,7 +33,7 @@ class ReproducedStudy:
     counts
         "5 patients", "230 polyp frames", ...
     tables
-        By key: numbers, readings, and table-1 to table-4.
+        By key: numbers, readings, and table-1 to table-4; written as CSV and LaTeX too.
     drawings
         Of each figure of the paper, by the name of the reading.
     changes
@@ -60,11 +63,16 @@ class _Picture(NamedTuple):
     alt: str
 
 
+def check_files(out: Path) -> None:
+    """Raise FileError if the page or a table would replace a file that capsieve did not write."""
+    written = (out / "tables" / f"{key}.{kind}" for key in _TABLES for kind in ("csv", "tex"))
+    check_replaceable(out / PAGE)
+    check_replaceable(*written, record=out / PAGE)
+
+
 def write_reproduction(study: ReproducedStudy, out: Path) -> Path:
-    """Write the page, and the tables as CSV and LaTeX into the folder `tables`; the page last."""
+    """Write the page, then the tables into the folder `tables`: with the page they are ours."""
     (out / "tables").mkdir(parents=True, exist_ok=True)
-    for table in study.tables.values():
-        tables.write(table, out / "tables")
     shown = {
         number: {name: _picture(each, chart=number in _CHARTS) for name, each in found.items()}
         for number, found in study.drawings.items()
@@ -77,6 +85,8 @@ def write_reproduction(study: ReproducedStudy, out: Path) -> Path:
         changes=_picture(study.changes, chart=True),
     )
     page.write(html, out / PAGE)
+    for key in _TABLES:
+        tables.write(study.tables[key], out / "tables")
     return out / PAGE
 
 

@@ -3,21 +3,27 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.report.exam_tables import HeadFrames
+from capsieve.errors import file_errors
+from capsieve.report.exam_tables import HEAD_COLUMNS, HeadFrames, head_frames
 from capsieve.report.text import clock, count
+from capsieve.store.exam import Exam
 
 __all__ = [
     "Bins",
+    "FrameTimes",
     "Scale",
     "bins_of",
     "frame_ticks",
     "positions",
+    "read_times",
     "scale_of",
     "score_ticks",
     "ticks",
@@ -178,6 +184,63 @@ def _bridged(
 
 def _ratio(sums: NDArray[Any], counts: NDArray[Any], empty: float) -> NDArray[np.float64]:
     return np.where(counts > 0, sums / np.maximum(counts, 1), empty)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameTimes:
+    """The frames of an exam and the scale of its timeline, for texts about single frames."""
+
+    heads: Sequence[HeadFrames]
+    scale: Scale
+
+    def seconds(self, head: int, frame: int) -> float | None:
+        """Return the time from the first frame of the exam; None if it is unknown."""
+        found = self._row(head, frame)
+        if found is None or self.scale.zero is None or self.scale.note:
+            return None
+        time = float(found[0].time[found[1]])
+        return time - self.scale.zero if np.isfinite(time) else None
+
+    def clock(self, head: int, frame: int) -> str:
+        """Return the time as h:mm:ss, or a dash."""
+        return clock(self.seconds(head, frame))
+
+    def name(self, head: int, frame: int) -> str:
+        """Return the number of a frame, with its head if there are several."""
+        return f"{count(frame)} (head {head})" if len(self.heads) > 1 else count(frame)
+
+    def position(self, head: int, frame: int) -> float | None:
+        """Return the position on the timeline; None if there is no such frame."""
+        found = self._row(head, frame)
+        return None if found is None else float(positions(found[0], self.scale)[found[1]])
+
+    def _row(self, head: int, frame: int) -> tuple[HeadFrames, int] | None:
+        frames = next((each for each in self.heads if each.head == head), None)
+        if frames is None:
+            return None
+        row = int(np.searchsorted(frames.frame, frame))
+        exists = row < frames.frame.size and frames.frame[row] == frame
+        return (frames, row) if exists else None
+
+
+def read_times(folder: Path) -> FrameTimes:
+    """Read the times of the frames of an exam.
+
+    Raises
+    ------
+    FileError
+        The table cannot be read.
+    """
+    path = folder / "frames.parquet"
+    with file_errors("read", path):
+        stamp = path.stat().st_mtime_ns
+    return _times(folder, stamp)
+
+
+@lru_cache(maxsize=8)  # the review app numbers the findings of every reading by time
+def _times(folder: Path, _stamp: int) -> FrameTimes:
+    heads = head_frames(Exam(folder).columns(*HEAD_COLUMNS))
+    return FrameTimes(heads, scale_of(heads))
 
 
 def ticks(scale: Scale) -> list[tuple[float, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from capsieve.report import text
-from capsieve.report.reproduce import ReproducedStudy, write_reproduction
+from capsieve.report.reproduce import ReproducedStudy, check_files, write_reproduction
 from capsieve.report.robustness_figure import robustness_drawing
 from capsieve.reproduce.figures import paper_figures
 from capsieve.reproduce.options import ReproduceOptions
@@ -55,9 +55,11 @@ def reproduce(
     Raises
     ------
     CapsieveError
-        The exams or labels cannot be read, the folder has another study, or there is no space.
+        The exams or labels cannot be read, there is no space, or the folder has another study or
+        a page that capsieve did not write.
     """
     options = replace(options, **changes)
+    check_files(Path(out))
     study = make_study(Path(out).absolute(), options, progress)
     progress("evaluating", 0.0)
     with ExitStack() as stack:

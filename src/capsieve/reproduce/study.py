@@ -125,9 +125,8 @@ def make_study(out: Path, options: ReproduceOptions, progress: StageListener) ->
 
 def phantom_plan(options: ReproduceOptions) -> StudyPlan:
     """Return the paper's study, or a tenth of it with at least a frame of every polyp."""
-    paper = plan_study("paper", seed=options.seed) if _is_whole(options) else None
-    if paper is not None:
-        return paper
+    if not options.short and options.composition is None:
+        return plan_study("paper", seed=options.seed)
     composition = options.composition or tuple(
         (_tenth(normal), tuple(map(_tenth, lengths))) for normal, lengths in PAPER
     )
@@ -155,10 +154,6 @@ def variants(study: Study) -> dict[str, NDArray[np.float32]]:
     """Return the scores of the readings and their variants, without those of Table IV."""
     columns = zip(study.settings, study.run.scores.T, strict=True)
     return {name: scores for name, scores in columns if not name.endswith(" changed")}
-
-
-def _is_whole(options: ReproduceOptions) -> bool:
-    return not options.short and options.composition is None
 
 
 def _tenth(frames: int) -> int:

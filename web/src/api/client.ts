@@ -35,7 +35,7 @@ async function request(path: string, init?: RequestInit): Promise<Response> {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Unreached("The server does not answer.");
   }
-  if (answer.ok) return answer;
+  if (answer.ok || answer.status === 304) return answer;
   throw new Refused(answer.status, await sentence(answer));
 }
 
@@ -53,6 +53,18 @@ async function json<T>(path: string, init?: RequestInit): Promise<T> {
   return (await (await request(path, init)).json()) as T;
 }
 
+const tags = new Map<string, string>();
+
+/** What the page asks for by itself, again and again; null: it is as it was when last asked for here. */
+async function changed<T>(path: string): Promise<T | null> {
+  const tag = tags.get(path);
+  const headers = { "x-capsieve-automatic": "1", ...(tag === undefined ? {} : { "if-none-match": tag }) };
+  const answer = await request(path, { headers });
+  if (answer.status === 304) return null;
+  tags.set(path, answer.headers.get("etag") ?? "");
+  return (await answer.json()) as T;
+}
+
 function post<T>(path: string, body: unknown, keepalive = false): Promise<T> {
   return json<T>(path, {
     method: "POST",
@@ -65,6 +77,7 @@ function post<T>(path: string, body: unknown, keepalive = false): Promise<T> {
 export const api = {
   room: () => json<Room>("api/room"),
   exams: () => json<ExamRow[]>("api/exams"),
+  examsIfChanged: () => changed<ExamRow[]>("api/exams"),
   exam: (exam: string) => json<Exam>(examPath(exam)),
   reading: (exam: string, reader?: string) =>
     json<Reading>(

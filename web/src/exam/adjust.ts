@@ -2,7 +2,7 @@
 // a filter of the browser over the canvas, and one key takes it off.
 
 import { svg } from "../dom.ts";
-import { watched } from "../emitter.ts";
+import { signal } from "@preact/signals";
 
 export type Enhancement = "off" | "saturation" | "vessels";
 
@@ -48,7 +48,7 @@ export function adjustmentWords({ brightness, contrast, enhancement }: Adjustmen
 }
 
 export function makeAdjustment() {
-  return watched<Adjustment>(NEUTRAL);
+  return signal<Adjustment>(NEUTRAL);
 }
 
 const limit = (x: number): number => Math.round(100 * Math.min(Math.max(x, 0.4), 2.5)) / 100;

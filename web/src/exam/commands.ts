@@ -7,7 +7,6 @@ import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
 import { nextUndecided } from "../model/rank.ts";
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
-import { nextTheme } from "../theme.ts";
 import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
 import { openChord } from "./chords.ts";
 import type { Deciding } from "./deciding.ts";
@@ -18,7 +17,7 @@ import type { Screen } from "./screen.ts";
 import { allDecided, ownEvents, toValidate, type Session } from "./session.ts";
 import { openReopening, openSigning, signBarrier } from "./signing.ts";
 import type { Timeline } from "./timeline/timeline.ts";
-import type { Watched } from "../emitter.ts";
+import type { Signal } from "@preact/signals";
 
 export interface Desk {
   session: Session;
@@ -27,8 +26,8 @@ export interface Desk {
   deciding: Deciding;
   tabs: Tabs;
   timeline: Timeline;
-  adjustment: Watched<Adjustment>;
-  overlays: Watched<Overlays>;
+  adjustment: Signal<Adjustment>;
+  overlays: Signal<Overlays>;
   maps(): string[];
   zoomBy(factor: number): void;
   differences(): void;
@@ -58,22 +57,22 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     if (!repeat) deciding.onFrame(which);
   };
   const withFinding = (run: (id: string) => void) => (): void => {
-    const id = session.finding.get();
+    const id = session.finding.value;
     if (id === null) return toast("Choose a finding first: accept an event (A) or mark a polyp (M).");
     run(id);
   };
-  const adjust = (change: (now: Adjustment) => Adjustment) => (): void => adjustment.set(change(adjustment.get()));
+  const adjust = (change: (now: Adjustment) => Adjustment) => (): void => void (adjustment.value = change(adjustment.value));
   const head = (): void => {
     const heads = session.exam.heads.map((one) => one.head);
-    const next = heads[(heads.indexOf(screen.head.get()) + 1) % heads.length];
+    const next = heads[(heads.indexOf(screen.head.value) + 1) % heads.length];
     if (next !== undefined) screen.setHead(next);
   };
 
   return {
-    toggle: () => player.play(player.playing.get() === 0 ? 1 : 0),
+    toggle: () => player.play(player.playing.value === 0 ? 1 : 0),
     backwards: () => player.play(-1),
     forwards: () => {
-      if (player.playing.get() === 1) screen.setFps(screen.fps.get() + 5);
+      if (player.playing.value === 1) screen.setFps(screen.fps.value + 5);
       else player.play(1);
     },
     next: move(1),
@@ -82,9 +81,9 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     previous10: move(-10),
     first: () => player.go(0),
     last: () => player.go(player.sequence().length - 1),
-    faster: () => screen.setFps(screen.fps.get() + (screen.fps.get() < 10 ? 1 : 5)),
-    slower: () => screen.setFps(screen.fps.get() - (screen.fps.get() <= 10 ? 1 : 5)),
-    mode: () => screen.setMode(MODES[(MODES.indexOf(screen.mode.get()) + 1) % MODES.length] as Mode),
+    faster: () => screen.setFps(screen.fps.value + (screen.fps.value < 10 ? 1 : 5)),
+    slower: () => screen.setFps(screen.fps.value - (screen.fps.value <= 10 ? 1 : 5)),
+    mode: () => screen.setMode(MODES[(MODES.indexOf(screen.mode.value) + 1) % MODES.length] as Mode),
 
     nextEvent: event(1),
     previousEvent: event(-1),
@@ -93,7 +92,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
       const here = screen.here();
       const other = waiting.find(({ head, frame }) => head !== here.head || frame !== here.frame) ?? waiting[0];
       if (other) return screen.jump(other.head, other.frame);
-      const next = nextUndecided(session.events, session.reading.get(), session.selected, ownEvents(session));
+      const next = nextUndecided(session.events, session.reading.value, session.selected, ownEvents(session));
       if (next < 0) toast(allDecided(session));
       else screen.choose(next);
     },
@@ -143,7 +142,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     sign: () => {
       const barrier = signBarrier(session);
       if (barrier !== null) return toast(barrier);
-      if (session.reading.get().state === "signed") openReopening(session);
+      if (session.reading.value.state === "signed") openReopening(session);
       else void openSigning(session, desk.keeper);
     },
 
@@ -155,14 +154,14 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     softer: adjust((now) => harder(now, -0.1)),
     zoomIn: () => desk.zoomBy(1.4),
     zoomOut: () => desk.zoomBy(0),
-    shapes: () => overlays.set({ ...overlays.get(), shapes: !overlays.get().shapes }),
+    shapes: () => (overlays.value = { ...overlays.value, shapes: !overlays.value.shapes }),
     map: () => {
       const maps = [null, ...desk.maps()];
-      const next = maps[(maps.indexOf(overlays.get().map) + 1) % maps.length] ?? null;
-      overlays.set({ ...overlays.get(), map: next });
+      const next = maps[(maps.indexOf(overlays.value.map) + 1) % maps.length] ?? null;
+      overlays.value = { ...overlays.value, map: next };
     },
     head,
-    both: () => screen.setBoth(!screen.both.get()),
+    both: () => screen.setBoth(!screen.both.value),
 
     tabWhy: () => tabs.open("Why"),
     tabFindings: () => tabs.open("Findings"),
@@ -170,10 +169,9 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     tabThreshold: () => tabs.open("Threshold"),
     timelineIn: () => timeline.zoomBy(0.5),
     timelineOut: () => timeline.zoomBy(2),
-    theme: () => toast(`Colours of the page: ${nextTheme()}`),
     help: showHelp,
     leave: () => {
-      if (session.finding.get() !== null) session.finding.set(null);
+      if (session.finding.value !== null) session.finding.value = null;
       else desk.leave();
     },
   };

@@ -68,7 +68,7 @@ type Names = readonly [string, string];
 
 /** Nobody differs about what nobody decided; it is open all the same. */
 function undecidedByBoth(session: Session): Difference[] {
-  const readings = session.others.get().map(({ reading }) => reading);
+  const readings = session.others.value.map(({ reading }) => reading);
   return session.events
     .filter((event) => readings.length > 0 && readings.every((reading) => verdictOn(reading, event) === null))
     .map((event) => ({
@@ -100,7 +100,7 @@ function worthARow(session: Session, differences: readonly Difference[]): Differ
 
 /** What the consensus says of a difference; null while it says nothing. */
 function decidedOn(session: Session, one: Difference): string | null {
-  const { decisions, findings } = session.reading.get();
+  const { decisions, findings } = session.reading.value;
   const decision = decisions[one.subject]?.content.decision;
   if (decision) return said(decision);
   const met = findings.some(({ content }) => content.spans.some(({ head, first, last }) => head === one.head && first <= one.last && one.first <= last));

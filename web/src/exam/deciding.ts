@@ -68,7 +68,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const change = (subject: string, changes: Partial<FindingContent>): void => {
     // A note is sent when its field loses the focus, also by the click that requests another frame.
     if (!("note" in changes) && waiting()) return;
-    const finding = reading.get().findings.find(({ content }) => content.subject === subject);
+    const finding = reading.value.findings.find(({ content }) => content.subject === subject);
     if (finding === undefined) return;
     const content = { ...finding.content, ...changes };
     content.size_on = content.size === null ? null : (content.size_on ?? content.best);
@@ -88,9 +88,9 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const decision = (event: SieveEvent, verdict: Verdict, frame: number): Content[] => {
     const subject = eventSubject(event);
     const accepts = verdict === "accept";
-    const known = findingOf(reading.get(), event);
+    const known = findingOf(reading.value, event);
     const finding = known?.content.subject ?? findingOfEvent(event);
-    const said = reading.get().decisions[subject];
+    const said = reading.value.decisions[subject];
     // The validator's own decision replaces the pre-reader's.
     const others = (entry: Entry<unknown> | undefined): boolean => room.role === "validator" && entry?.role === "pre-reader";
     if (said?.content.decision === verdict && accepts === (known !== undefined) && !others(said)) return [];
@@ -112,9 +112,9 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     const contents = decision(event, verdict, frame);
     if (contents.length > 0 && !act(...contents)) return;
     announce(`Event ${events.indexOf(event) + 1}: ${VERDICTS[verdict].words}`);
-    if (verdict === "accept") session.finding.set(findingOf(reading.get(), event)?.content.subject ?? null);
+    if (verdict === "accept") session.finding.value = findingOf(reading.value, event)?.content.subject ?? null;
     else if (settings().goOn) {
-      const next = nextUndecided(events, reading.get(), events.indexOf(event), ownEvents(session));
+      const next = nextUndecided(events, reading.value, events.indexOf(event), ownEvents(session));
       if (next >= 0) screen.choose(next);
       else toast(allDecided(session));
     }
@@ -128,7 +128,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     const subject = `finding:${shortId()}`;
     const missed = !flagged(head, frame);
     if (!act({ ...blank(subject, head, [frame], frame), missed })) return;
-    session.finding.set(subject);
+    session.finding.value = subject;
     toast(`${missed ? "Missed polyp" : "Polyp"}: ${spoken(head, frame)}`);
   };
 
@@ -155,11 +155,11 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
 
   const missed = (): void => {
     if (waiting()) return;
-    if (reading.get().state === "signed" || session.barrier.get() !== null) return void act();
+    if (reading.value.state === "signed" || session.barrier.value !== null) return void act();
     const { head, frame } = screen.here();
-    const place = reading.get().findings.findIndex(({ content }) => shows(content, head, frame));
+    const place = reading.value.findings.findIndex(({ content }) => shows(content, head, frame));
     if (place >= 0) {
-      session.finding.set(reading.get().findings[place]?.content.subject ?? null);
+      session.finding.value = reading.value.findings[place]?.content.subject ?? null;
       return toast(`This polyp is finding ${place + 1} already.`);
     }
     const event = eventOf(session, head, frame);
@@ -169,7 +169,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
 
   /** Everything is saved, and the page knows what was: else an undo would be of an older action. */
   const settled = async (): Promise<boolean> => {
-    if (session.saver.status.get().connected || !session.saver.holds(name)) {
+    if (session.saver.status.value.connected || !session.saver.holds(name)) {
       await session.saver.empty(name);
       try {
         await session.refresh();
@@ -184,14 +184,14 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
 
   /** Undo an action, or an undo, and say what it was; also that nothing changed by it. */
   const takeBack = async (action: number, all: readonly LogEntry[], words: string): Promise<void> => {
-    const before = sayings(reading.get());
+    const before = sayings(reading.value);
     if (!act({ kind: "undo", action })) return;
     await session.saver.empty(name);
     await session.refresh();
     const said = all.filter((entry) => entry.action === action).map(({ content }) => content);
     const undone = said[0]?.kind === "undo" ? said[0].action : action;
     const what = actionWords(all.filter((entry) => entry.action === undone).map(({ content }) => content));
-    const same = sayings(reading.get()) === before;
+    const same = sayings(reading.value) === before;
     toast(same ? `${words}: ${what}. Nothing changed by it: somebody has decided since.` : `${words}: ${what}.`);
   };
 
@@ -209,7 +209,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       if (waiting()) return;
       const { head, frame } = screen.here();
       const subject = frameSubject(head, frame);
-      const same = reading.get().decisions[subject]?.content.decision === verdict;
+      const same = reading.value.decisions[subject]?.content.decision === verdict;
       if (!same && !act({ kind: "decision", subject, decision: verdict, frame, finding: null })) return;
       announce(`${spoken(head, frame)}: ${VERDICTS[verdict].words}`);
     },
@@ -217,7 +217,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     change,
     remove(subject) {
       if (waiting() || !act({ kind: "removed", of: "finding", subject })) return;
-      session.finding.set(null);
+      session.finding.value = null;
       toast("Finding removed. Ctrl+Z brings it back.");
     },
     landmark(landmark) {
@@ -235,7 +235,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     },
     note: (subject, text) => act({ kind: "note", subject, text }) !== null,
     urgent() {
-      const urgent = !reading.get().urgent;
+      const urgent = !reading.value.urgent;
       const content: Content = urgent ? { kind: "urgent", subject: "exam", text: "" } : { kind: "removed", of: "urgent", subject: "exam" };
       if (act(content)) toast(urgent ? "Marked urgent." : "No longer urgent.");
     },
@@ -251,13 +251,13 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     },
     undo: inTurn(async () => {
       if (!(await settled())) return;
-      const action = reading.get().undoable;
+      const action = reading.value.undoable;
       if (action === null) return toast("There is nothing to undo.");
       await takeBack(action, await api.entries(name, 0), "Undone");
     }),
     redo: inTurn(async () => {
       if (!(await settled())) return;
-      const action = reading.get().redoable;
+      const action = reading.value.redoable;
       if (action === null) return toast("There is nothing to redo.");
       await takeBack(action, await api.entries(name, 0), "Done again");
     }),

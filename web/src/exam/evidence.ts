@@ -2,7 +2,7 @@
 
 import { api } from "../api/client.ts";
 import type { Evidence } from "../api/types.ts";
-import { watched, type Watched } from "../emitter.ts";
+import { signal, type Signal } from "@preact/signals";
 import type { Spot } from "../play/frames.ts";
 import { makeRing } from "../play/ring.ts";
 
@@ -13,7 +13,7 @@ export type Known =
   | { state: "trouble"; spot: Spot; sentence: string };
 
 export interface Explainer {
-  known: Watched<Known>;
+  known: Signal<Known>;
   /** Ask for the evidence of a frame, after a short rest; null: nobody looks. */
   ask(spot: Spot | null): void;
   map(spot: Spot, name: string): Promise<ImageBitmap | null>;
@@ -23,7 +23,7 @@ export interface Explainer {
 const REST = 120;
 
 export function makeExplainer(exam: string): Explainer {
-  const known = watched<Known>({ state: "none" });
+  const known = signal<Known>({ state: "none" });
   const kept = makeRing<Evidence>(64, () => 1, () => {});
   const maps = makeRing<ImageBitmap>(6, () => 1, (bitmap) => bitmap.close());
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,10 +35,10 @@ export function makeExplainer(exam: string): Explainer {
     try {
       const evidence = await api.evidence(exam, spot.head, spot.frame, signal);
       kept.put(name(spot), evidence);
-      if (!signal.aborted) known.set({ state: "known", spot, evidence });
+      if (!signal.aborted) known.value = { state: "known", spot, evidence };
     } catch (error) {
       const sentence = error instanceof Error ? error.message : String(error);
-      if (!signal.aborted) known.set({ state: "trouble", spot, sentence });
+      if (!signal.aborted) known.value = { state: "trouble", spot, sentence };
     }
   };
 
@@ -48,10 +48,10 @@ export function makeExplainer(exam: string): Explainer {
       clearTimeout(timer);
       controller.abort();
       controller = new AbortController();
-      if (spot === null) return known.set({ state: "none" });
+      if (spot === null) return known.value = { state: "none" };
       const evidence = kept.get(name(spot));
-      if (evidence) return known.set({ state: "known", spot, evidence });
-      known.set({ state: "asking", spot });
+      if (evidence) return known.value = { state: "known", spot, evidence };
+      known.value = { state: "asking", spot };
       timer = setTimeout(() => void fetchOne(spot), REST);
     },
     async map(spot, map) {

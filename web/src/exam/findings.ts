@@ -17,14 +17,14 @@ export function findingOf(reading: Reading, event: SieveEvent): Entry<FindingCon
 /** Close the open finding when the drawn frame is none of its frames. Returns what ends it. */
 export function leaveFindings(session: Session, screen: Screen): () => void {
   const look = (): void => {
-    const subject = session.finding.get();
+    const subject = session.finding.value;
     if (subject === null) return;
-    const finding = session.reading.get().findings.find(({ content }) => content.subject === subject);
+    const finding = session.reading.value.findings.find(({ content }) => content.subject === subject);
     const { head, frame } = screen.here();
     if (finding !== undefined && shows(finding.content, head, frame)) return;
-    const event = session.events[screen.event.get()];
-    session.finding.set((event && findingOf(session.reading.get(), event)?.content.subject) ?? null);
+    const event = session.events[screen.event.value];
+    session.finding.value = (event && findingOf(session.reading.value, event)?.content.subject) ?? null;
   };
-  const stops = [screen.player.shown.watch(look), screen.head.watch(look)];
+  const stops = [screen.player.shown.subscribe(look), screen.head.subscribe(look)];
   return () => stops.forEach((stop) => stop());
 }

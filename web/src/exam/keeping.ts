@@ -20,7 +20,7 @@ export function keepLedger(session: Session, screen: Screen): Keeper {
   let held = false;
 
   const look = (): void => {
-    const shown = screen.player.shown.get();
+    const shown = screen.player.shown.value;
     if (shown === null || document.hidden) viewed.hide();
     else viewed.show(shown.spots);
   };
@@ -29,10 +29,10 @@ export function keepLedger(session: Session, screen: Screen): Keeper {
     const batches = viewed.take();
     // After signing, looking again is not reading. Of an exam that was screened anew the server
     // would take nothing, and says so once.
-    if (session.reading.get().state === "signed" || session.barrier.get() === SCREENED_ANEW) return;
+    if (session.reading.value.state === "signed" || session.barrier.value === SCREENED_ANEW) return;
     for (const batch of batches) session.send("viewed", { key: newKey(), ...batch });
   };
-  const stop = screen.player.shown.watch(look);
+  const stop = screen.player.shown.subscribe(look);
   const timer = setInterval(send, EVERY);
   const hidden = (): void => {
     look();

@@ -2,8 +2,8 @@
 
 import type { Room } from "../api/types.ts";
 import { dialogOpen, toast } from "../dialog.ts";
-import { h } from "../dom.ts";
-import { cleaner, watched } from "../emitter.ts";
+import { cleaner, h } from "../dom.ts";
+import { signal } from "@preact/signals";
 import { commandOf, keyName } from "../keymap.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
@@ -44,7 +44,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const session = await openSession(name, room, saver);
   const clean = cleaner();
   const adjustment = makeAdjustment();
-  const overlays = watched<Overlays>({ shapes: settings().overlay, map: null });
+  const overlays = signal<Overlays>({ shapes: settings().overlay, map: null });
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
@@ -96,7 +96,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const desk = {
     session, screen, keeper, deciding, tabs, timeline, adjustment, overlays, leave,
     maps: () => {
-      const known = explainer.known.get();
+      const known = explainer.known.value;
       return known.state === "known" ? known.evidence.maps : [];
     },
     zoomBy: (factor: number) => stage.zoomBy(factor),
@@ -104,37 +104,37 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   };
   const commands = makeCommands(desk);
 
-  const watchesEvidence = (): boolean => tabs.current() === "Why" || overlays.get().shapes || overlays.get().map !== null;
+  const watchesEvidence = (): boolean => tabs.current() === "Why" || overlays.value.shapes || overlays.value.map !== null;
   const explain = (): void => {
-    explainer.ask(screen.player.playing.get() === 0 && screen.player.shown.get() && watchesEvidence() ? screen.here() : null);
+    explainer.ask(screen.player.playing.value === 0 && screen.player.shown.value && watchesEvidence() ? screen.here() : null);
   };
   tabs.onopen = () => {
     explain();
     if (tabs.current() !== "Threshold") timeline.setThreshold(session.exam.threshold);
   };
-  clean.add(screen.player.shown.watch(explain));
-  clean.add(screen.player.playing.watch(explain));
-  clean.add(screen.head.watch(explain));
+  clean.add(screen.player.shown.subscribe(explain));
+  clean.add(screen.player.playing.subscribe(explain));
+  clean.add(screen.head.subscribe(explain));
   clean.add(
-    overlays.watch(({ shapes }) => {
+    overlays.subscribe(({ shapes }) => {
       keep({ overlay: shapes });
       explain();
     }),
   );
-  clean.add(screen.player.late.watch((isLate) => void (late.hidden = !isLate)));
+  clean.add(screen.player.late.subscribe((isLate) => void (late.hidden = !isLate)));
   screen.frames.ontrouble = (sentence) => {
     late.textContent = sentence === null ? "waiting for frames …" : `waiting: ${sentence}`;
   };
   clean.add(
-    session.finding.watch((id) => {
+    session.finding.subscribe((id) => {
       closeChord(); // its menu speaks of the finding that was open
       if (id !== null) tabs.open("Findings");
     }),
   );
   clean.add(leaveFindings(session, screen));
-  clean.add(session.reading.watch(({ state }) => void element.classList.toggle("signed", state === "signed")));
+  clean.add(session.reading.subscribe(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(sayFrames(session, screen));
-  if (session.reading.get().state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
+  if (session.reading.value.state === "unread" && room.role !== "consensus" && session.events.length > 0) queueMicrotask(() => screen.choose(0));
   else if (session.events.length > 0) queueMicrotask(() => commands["nextOpen"]?.(false));
 
   return {

@@ -1,7 +1,7 @@
 // Brightness, contrast and colours as controls in the bar.
 
 import { h } from "../dom.ts";
-import type { Watched } from "../emitter.ts";
+import type { Signal } from "@preact/signals";
 import { NEUTRAL, type Adjustment, type Enhancement } from "./adjust.ts";
 
 const NAMES: readonly (readonly [Enhancement, string])[] = [
@@ -10,10 +10,10 @@ const NAMES: readonly (readonly [Enhancement, string])[] = [
   ["vessels", "Vessels"],
 ];
 
-export function pictureControls(adjustment: Watched<Adjustment>): HTMLElement {
+export function pictureControls(adjustment: Signal<Adjustment>): HTMLElement {
   const slider = (label: string, title: string, change: (value: number) => Partial<Adjustment>): HTMLInputElement => {
     const input = h("input", { type: "range", min: 0.4, max: 2.5, step: 0.05, "aria-label": label, title });
-    input.addEventListener("input", () => adjustment.set({ ...adjustment.get(), ...change(input.valueAsNumber) }));
+    input.addEventListener("input", () => (adjustment.value = { ...adjustment.value, ...change(input.valueAsNumber) }));
     return input;
   };
   const brightness = slider("Brightness", "Brightness ([ and ])", (value) => ({ brightness: value }));
@@ -24,11 +24,11 @@ export function pictureControls(adjustment: Watched<Adjustment>): HTMLElement {
     ...NAMES.map(([value, words]) => h("option", { value }, words)),
   );
   colours.addEventListener("change", () => {
-    adjustment.set({ ...adjustment.get(), enhancement: colours.value as Enhancement });
+    adjustment.value = { ...adjustment.value, enhancement: colours.value as Enhancement };
     colours.blur();
   });
-  const reset = h("button", { type: "button", class: "quiet", title: "As it was taken (0)", onclick: () => adjustment.set(NEUTRAL) }, "Reset");
-  adjustment.watch((now) => {
+  const reset = h("button", { type: "button", class: "quiet", title: "As it was taken (0)", onclick: () => (adjustment.value = NEUTRAL) }, "Reset");
+  adjustment.subscribe((now) => {
     brightness.value = String(now.brightness);
     contrast.value = String(now.contrast);
     colours.value = now.enhancement;

@@ -28,7 +28,7 @@ export function refusedLines(refused: Status["refused"]): { exam: string; what: 
 }
 
 export function showRefused(saver: Saver): void {
-  const { refused } = saver.status.get();
+  const { refused } = saver.status.value;
   const outdated = [...new Set(refused.filter(({ refusal }) => refusal.outdated).map(({ parcel }) => parcel.exam))];
   const dialog = openDialog("What the server did not take", [
     ...refusedLines(refused).map(({ exam, what, why }) => h("p", {}, h("b", {}, `${exam}: ${what}. `), why)),

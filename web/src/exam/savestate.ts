@@ -10,7 +10,7 @@ import { refusedWords, showRefused } from "./refused.ts";
 export function saveState(saver: Saver): { element: HTMLElement; close(): void } {
   const element = h("span", { class: "save" });
   let before = "";
-  const close = saver.status.watch(({ waiting, connected, sentence, refused }) => {
+  const close = saver.status.subscribe(({ waiting, connected, sentence, refused }) => {
     const last = refused.at(-1);
     const told = last ? refusedWords(refused) : "";
     const late = connected ? "" : `${sentence}: ${plural(waiting, "action")} waiting`;

@@ -2,7 +2,7 @@
 
 import type { SieveEvent } from "../api/types.ts";
 import { toast } from "../dialog.ts";
-import { watched, type Watched } from "../emitter.ts";
+import { signal, type Signal } from "@preact/signals";
 import { filtered, inStep, paired, single, stepOf, type Mode, type Sequence } from "../model/sequence.ts";
 import { makeFrames, type Frames, type Picture, type Spot } from "../play/frames.ts";
 import { makePlayer, type Player } from "../play/player.ts";
@@ -23,15 +23,15 @@ export interface Target {
 export interface Screen {
   player: Player;
   frames: Frames;
-  mode: Watched<Mode>;
+  mode: Signal<Mode>;
   /** The head that keys and decisions speak of. */
-  head: Watched<number>;
-  both: Watched<boolean>;
-  fps: Watched<number>;
+  head: Signal<number>;
+  both: Signal<boolean>;
+  fps: Signal<number>;
   /** The frame of the chosen head that is drawn. */
   here(): Spot;
   /** The place in the ranking of the event that this frame is in; -1: none. */
-  event: Watched<number>;
+  event: Signal<number>;
   /** The same event, to decide it; null if there is none, or while a requested frame is not drawn yet. */
   target(): Target | null;
   /** Jump; a frame that the mode leaves out is shown in the mode "all". */
@@ -55,43 +55,43 @@ export function makeScreen(
   const { columns, positions, exam } = session;
   const frames = makeFrames(exam.exam);
   const heads = exam.heads.map(({ head }) => head);
-  const fps = watched(settings().fps);
+  const fps = signal(settings().fps);
   const likely = (): Spot[] => {
     const next = session.events.slice(session.selected + 1, session.selected + 4);
     return next.map((event) => ({ head: event.head, frame: event.best_frame }));
   };
-  const player = makePlayer(frames, draw, fps.get(), likely);
-  const mode = watched<Mode>("all");
-  const head = watched(heads[0] ?? 0);
-  const both = watched(heads.length === 2);
-  const event = watched(-1);
+  const player = makePlayer(frames, draw, fps.value, likely);
+  const mode = signal<Mode>("all");
+  const head = signal(heads[0] ?? 0);
+  const both = signal(heads.length === 2);
+  const event = signal(-1);
   let together: Sequence | null = null;
 
   const sequence = (): Sequence => {
     const [a, b] = heads;
-    if (both.get() && a !== undefined && b !== undefined) {
+    if (both.value && a !== undefined && b !== undefined) {
       together ??= paired([a, b], positions.get(a) as Float64Array, positions.get(b) as Float64Array);
-      return filtered(together, mode.get(), columns);
+      return filtered(together, mode.value, columns);
     }
-    return filtered(single(head.get(), columns.get(head.get())?.frames ?? 0), mode.get(), columns);
+    return filtered(single(head.value, columns.get(head.value)?.frames ?? 0), mode.value, columns);
   };
 
   const here = (): Spot => {
-    const spots = player.shown.get()?.spots ?? [];
-    return spots.find((spot) => spot.head === head.get()) ?? spots[0] ?? { head: head.get(), frame: 0 };
+    const spots = player.shown.value?.spots ?? [];
+    return spots.find((spot) => spot.head === head.value) ?? spots[0] ?? { head: head.value, frame: 0 };
   };
 
   const rebuild = (frame: number): void => {
     const next = sequence();
-    player.setSequence(next, next.length > 0 ? stepOf(next, head.get(), frame) : 0);
+    player.setSequence(next, next.length > 0 ? stepOf(next, head.value, frame) : 0);
   };
 
   const setMode = (next: Mode): void => {
     const { frame } = here();
-    const before = mode.get();
-    mode.set(next);
+    const before = mode.value;
+    mode.value = next;
     if (sequence().length === 0) {
-      mode.set(before);
+      mode.value = before;
       toast("There are no such frames in this exam.");
       return;
     }
@@ -104,19 +104,19 @@ export function makeScreen(
   };
 
   const lookUp = (): void => {
-    if (player.shown.get() !== null) event.set(placeOn(here()));
+    if (player.shown.value !== null) event.value = placeOn(here());
   };
-  head.watch(lookUp);
+  head.subscribe(lookUp);
 
   const select = (): void => {
-    if (event.get() >= 0) session.selected = event.get();
+    if (event.value >= 0) session.selected = event.value;
   };
 
   const setHead = (next: number): void => {
-    if (!heads.includes(next) || next === head.get()) return;
+    if (!heads.includes(next) || next === head.value) return;
     const spot = here();
-    head.set(next);
-    if (both.get()) {
+    head.value = next;
+    if (both.value) {
       select();
       return announce(`Head ${next}, frame ${here().frame}`);
     }
@@ -126,13 +126,13 @@ export function makeScreen(
   };
 
   const jump = (to: number, frame: number, exact = true): void => {
-    head.set(to);
+    head.value = to;
     const playing = player.sequence();
     const shown = playing.heads.includes(to) ? stepOf(playing, to, frame) : -1;
     const at = shown < 0 ? -1 : playing.frames[playing.heads.indexOf(to)]?.[shown];
     if (shown >= 0 && (at === frame || !exact)) return player.go(shown);
-    if (exact && at !== frame && mode.get() !== "all" && columns.get(to)?.flagged[frame] !== 1) {
-      mode.set("all");
+    if (exact && at !== frame && mode.value !== "all" && columns.get(to)?.flagged[frame] !== 1) {
+      mode.value = "all";
       toast("Showing all frames: this one is not flagged.");
     }
     rebuild(frame);
@@ -140,16 +140,16 @@ export function makeScreen(
 
   // Modes other than "all" leave out most key frames, and have few frames.
   const drag = (to: number, frame: number): void => {
-    if (mode.get() !== "all" || to !== head.get()) return jump(to, frame, false);
+    if (mode.value !== "all" || to !== head.value) return jump(to, frame, false);
     player.drag(stepOf(player.sequence(), to, frame));
   };
 
-  player.shown.watch((shown) => {
+  player.shown.subscribe((shown) => {
     if (shown === null) return;
     // Who goes through flagged frames alone is led to the head that was flagged.
     const flagged = shown.spots.find((spot) => columns.get(spot.head)?.flagged[spot.frame] === 1);
     const mine = here();
-    if (mode.get() !== "all" && flagged && columns.get(mine.head)?.flagged[mine.frame] !== 1) head.set(flagged.head);
+    if (mode.value !== "all" && flagged && columns.get(mine.head)?.flagged[mine.frame] !== 1) head.value = flagged.head;
     lookUp();
     select();
   });
@@ -165,7 +165,7 @@ export function makeScreen(
     here,
     event,
     target() {
-      const found = player.waiting() ? undefined : session.events[event.get()];
+      const found = player.waiting() ? undefined : session.events[event.value];
       return found === undefined ? null : ({ event: found, frame: here().frame } as Target);
     },
     jump,
@@ -175,12 +175,12 @@ export function makeScreen(
     setBoth(next) {
       if (heads.length < 2) return void toast("This exam has one head.");
       const { frame } = here();
-      both.set(next);
+      both.value = next;
       rebuild(frame);
     },
     setFps(next) {
       const rate = Math.min(Math.max(Math.round(next), 1), 30);
-      fps.set(rate);
+      fps.value = rate;
       keep({ fps: rate });
       player.setRate(rate);
       announce(`${rate} frames per second`);
@@ -193,8 +193,8 @@ export function makeScreen(
       jump(chosen.head, chosen.best_frame);
     },
     elsewhere() {
-      const spots = player.shown.get()?.spots ?? [];
-      const other = spots.filter((spot) => spot.head !== head.get()).map(placeOn);
+      const spots = player.shown.value?.spots ?? [];
+      const other = spots.filter((spot) => spot.head !== head.value).map(placeOn);
       return other.find((place) => place >= 0) ?? -1;
     },
   };

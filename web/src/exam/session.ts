@@ -4,7 +4,7 @@ import { api } from "../api/client.ts";
 import type { Columns } from "../api/columns.ts";
 import type { Action, Content, Exam, Opened, Reading, Room, SieveEvent, Spot } from "../api/types.ts";
 import { toast } from "../dialog.ts";
-import { watched, type Watched } from "../emitter.ts";
+import { signal, type Signal } from "@preact/signals";
 import { numbersOf, secondsOf } from "../model/positions.ts";
 import { differ } from "../model/rank.ts";
 import { withAction } from "../model/reading.ts";
@@ -29,15 +29,15 @@ export interface Session {
   viewed: Viewed;
   saver: Saver;
   /** What was said, the actions on their way included. */
-  reading: Watched<Reading>;
+  reading: Signal<Reading>;
   /** The place in the ranking that moving between events starts from; -1: none. Decides nothing. */
   selected: number;
   /** The name of the open finding: one of the drawn frame, see findings.ts. */
-  finding: Watched<string | null>;
+  finding: Signal<string | null>;
   /** Blind work, once both have signed: what the two readers said. Empty before. */
-  others: Watched<readonly Other[]>;
+  others: Signal<readonly Other[]>;
   /** Why this reader cannot decide anything here, in a sentence. */
-  barrier: Watched<string | null>;
+  barrier: Signal<string | null>;
   /** Do one action: shown at once, sent at once. Returns its key; null if nothing can be done. */
   act(...contents: Content[]): string | null;
   /** Send something, with what was the case when the exam was opened. */
@@ -70,7 +70,7 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
       .reduce((reading, { body }) => withAction(reading, body as unknown as Action, by()), server);
 
   const blind = await blindWork(name, room);
-  const reading = watched(together());
+  const reading = signal(together());
   const session: Session = {
     room,
     exam,
@@ -82,21 +82,21 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
     saver,
     reading,
     selected: -1,
-    finding: watched<string | null>(null),
-    others: watched(blind.others),
-    barrier: watched(blind.barrier),
+    finding: signal<string | null>(null),
+    others: signal(blind.others),
+    barrier: signal(blind.barrier),
     act(...entries) {
       if (server.state === "signed" && !entries.some(({ kind }) => kind === "reopen")) {
         return no("This exam is signed. Reopen it to change something.");
       }
-      const barrier = session.barrier.get();
+      const barrier = session.barrier.value;
       if (barrier !== null) return no(barrier);
       // The server would refuse what comes after the signature.
       if (saver.waiting(name).some(({ body }) => (body["entries"] as Content[]).some(({ kind }) => kind === "sign"))) return no("The signature is on its way: wait for it.");
       if (entries.length === 0) return null;
       const action: Action = { key: newKey(), entries };
       session.send("action", { ...action });
-      reading.set(together());
+      reading.value = together();
       return action.key;
     },
     send: (kind, body) => saver.add(name, kind, { ...body, ...opened }),
@@ -105,11 +105,11 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
       // Answers may overtake each other: an older one changes nothing.
       if (next.last < server.last) return;
       server = next;
-      reading.set(together());
-      if (room.workflow !== "blind" || session.others.get().length > 0) return;
+      reading.value = together();
+      if (room.workflow !== "blind" || session.others.value.length > 0) return;
       const now = await blindWork(name, room);
-      if (session.barrier.get() !== SCREENED_ANEW) session.barrier.set(now.barrier);
-      if (now.others.length > 0) session.others.set(now.others);
+      if (session.barrier.value !== SCREENED_ANEW) session.barrier.value = now.barrier;
+      if (now.others.length > 0) session.others.value = now.others;
     },
   };
   return session;
@@ -146,9 +146,9 @@ function no(sentence: string): null {
 
 /** What this window opened is no longer what the server has, and nothing said here is taken. */
 export function watchScreening({ saver, exam, barrier }: Session): () => void {
-  return saver.status.watch(({ refused }) => {
+  return saver.status.subscribe(({ refused }) => {
     const mine = refused.some(({ parcel, refusal }) => refusal.outdated && parcel.exam === exam.exam && parcel.body["screening"] === exam.screening);
-    if (mine) barrier.set(SCREENED_ANEW);
+    if (mine) barrier.value = SCREENED_ANEW;
   });
 }
 
@@ -168,14 +168,14 @@ async function earlier(name: string, exam: Exam): Promise<Map<number, Uint8Array
 
 /** Whether an event takes a decision: in the consensus only one on which the two differ. */
 export function isOpen(session: Session, event: SieveEvent): boolean {
-  const readings = session.others.get().map(({ reading }) => reading);
+  const readings = session.others.value.map(({ reading }) => reading);
   return session.room.role !== "consensus" || readings.length === 0 || differ(readings, event);
 }
 
 /** Frames of pre-reader decisions that were not displayed to this validator. */
 export function toValidate(session: Session): Spot[] {
   return session.reading
-    .get()
+    .value
     .to_validate.map(({ frame }) => frame)
     .filter(({ head, frame }) => session.viewed.displayed(head)?.[frame] !== 1);
 }

@@ -18,8 +18,8 @@ const LONGEST = 4000; // milliseconds that what was said and seen gets to reach 
 /** Why this reader cannot sign or reopen right now; null where they can. */
 export function signBarrier({ room, others, barrier }: Session): string | null {
   if (room.role === "pre-reader") return "The validator signs.";
-  if (barrier.get() !== null) return barrier.get();
-  const open = room.role === "reader" && others.get().length > 0;
+  if (barrier.value !== null) return barrier.value;
+  const open = room.role === "reader" && others.value.length > 0;
   return open ? "Both readings are open to each other and stay as they are: changes belong in the consensus." : null;
 }
 
@@ -30,7 +30,7 @@ export interface Summary {
 
 /** What a reader should know before signing. */
 export function summaryOf(session: Session): Summary[] {
-  const reading = session.reading.get();
+  const reading = session.reading.value;
   const events = ownEvents(session);
   const which = session.room.role === "consensus" ? "event on which the readers differ" : "event";
   const open = undecided(events, reading).length;
@@ -71,7 +71,7 @@ export async function openSigning(session: Session, keeper: Keeper): Promise<voi
   } finally {
     opening = false;
   }
-  if (location.hash !== here || dialogOpen() || session.reading.get().state === "signed") return;
+  if (location.hash !== here || dialogOpen() || session.reading.value.state === "signed") return;
   askToSign(session, keeper);
 }
 
@@ -80,7 +80,7 @@ async function settled({ saver, exam }: Session, keeper: Keeper): Promise<boolea
   keeper.flush();
   saver.kick();
   await Promise.race([saver.empty(exam.exam), new Promise((done) => setTimeout(done, LONGEST))]);
-  if (saver.status.get().refused.some(({ parcel }) => parcel.exam === exam.exam)) {
+  if (saver.status.value.refused.some(({ parcel }) => parcel.exam === exam.exam)) {
     showRefused(saver);
     return false;
   }
@@ -92,7 +92,7 @@ async function settled({ saver, exam }: Session, keeper: Keeper): Promise<boolea
 function askToSign(session: Session, keeper: Keeper): void {
   const { reader } = session.room;
   // What is signed is what this dialog tells: should there be more by then, the server says no.
-  const { statement, last } = session.reading.get();
+  const { statement, last } = session.reading.value;
   const waiting = toValidate(session).length;
   const why = h("input", { type: "text", "aria-label": "Why were they not displayed", placeholder: "Why were they not displayed?", maxlength: 500 });
   const dialog = openDialog(`Sign ${session.exam.exam}`, [
@@ -131,9 +131,9 @@ async function sign(session: Session, keeper: Keeper, content: SignContent): Pro
     if (key === null) return;
     await saver.empty(exam.exam);
     await session.refresh();
-    const refused = saver.status.get().refused.find(({ parcel }) => parcel.body.key === key);
+    const refused = saver.status.value.refused.find(({ parcel }) => parcel.body.key === key);
     if (refused !== undefined) await tellNotSigned(session, refused.refusal.sentence, key, content.last);
-    else if (session.reading.get().state === "signed") toast("Signed.");
+    else if (session.reading.value.state === "signed") toast("Signed.");
   } finally {
     keeper.hold(false);
   }
@@ -166,7 +166,7 @@ export function openReopening(session: Session): void {
     session.act({ kind: "reopen", reason: reason.value.trim() });
     await session.saver.empty(session.exam.exam);
     await session.refresh();
-    if (session.reading.get().state !== "signed") toast(`Open again: revision ${session.reading.get().revision}.`);
+    if (session.reading.value.state !== "signed") toast(`Open again: revision ${session.reading.value.revision}.`);
   };
   const dialog = openDialog(`Reopen ${session.exam.exam}`, [
     h("p", {}, "The signed revision stays as it is. What is changed from now on belongs to a new one."),

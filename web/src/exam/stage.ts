@@ -1,7 +1,7 @@
 // The place of the frames: one head, or two side by side; zoom, filter, marks and captions.
 
-import { h } from "../dom.ts";
-import { cleaner, type Watched } from "../emitter.ts";
+import { cleaner, h } from "../dom.ts";
+import type { Signal } from "@preact/signals";
 import { frameSubject } from "../model/subjects.ts";
 import { clock, count, VERDICTS } from "../model/words.ts";
 import type { Picture, Spot } from "../play/frames.ts";
@@ -26,8 +26,8 @@ export interface Stage {
 export function makeStage(
   session: Session,
   explainer: Explainer,
-  overlays: Watched<Overlays>,
-  adjustment: Watched<Adjustment>,
+  overlays: Signal<Overlays>,
+  adjustment: Signal<Adjustment>,
 ): Stage {
   const clean = cleaner();
   const changed = h("div", { class: "changed", hidden: true });
@@ -42,8 +42,8 @@ export function makeStage(
     for (const view of views.values()) view.setZoom(zoom);
   };
   const place = (head: number, row: number, col: number): void => {
-    const id = session.finding.get();
-    const finding = session.reading.get().findings.find(({ content }) => content.subject === id)?.content;
+    const id = session.finding.value;
+    const finding = session.reading.value.findings.find(({ content }) => content.subject === id)?.content;
     if (finding === undefined || finding.best.head !== head) return;
     deciding?.change(finding.subject, { place: { row, col } });
   };
@@ -70,16 +70,16 @@ export function makeStage(
   let generation = 0;
   const mark = async (): Promise<void> => {
     const mine = ++generation;
-    const known = explainer.known.get();
-    const { shapes, map } = overlays.get();
+    const known = explainer.known.value;
+    const { shapes, map } = overlays.value;
     for (const [head, view] of views) {
-      const frame = screen?.player.shown.get()?.spots.find((spot) => spot.head === head)?.frame;
+      const frame = screen?.player.shown.value?.spots.find((spot) => spot.head === head)?.frame;
       const here = known.state === "known" && known.spot.head === head && known.spot.frame === frame ? known : null;
       const places = session.reading
-        .get()
+        .value
         .findings.map(({ content }) => content)
         .filter(({ best, place }) => best.head === head && best.frame === frame && place)
-        .map(({ subject, place }) => ({ ...(place as { row: number; col: number }), chosen: subject === session.finding.get() }));
+        .map(({ subject, place }) => ({ ...(place as { row: number; col: number }), chosen: subject === session.finding.value }));
       const evidence = here && shapes ? here.evidence : null;
       view.setMarks({ evidence, map: null, places });
       if (here === null || map === null || !here.evidence.maps.includes(map)) continue;
@@ -89,8 +89,8 @@ export function makeStage(
   };
   const verdicts = (): void => {
     for (const [head, view] of views) {
-      const frame = screen?.player.shown.get()?.spots.find((spot) => spot.head === head)?.frame;
-      const said = frame === undefined ? null : session.reading.get().decisions[frameSubject(head, frame)]?.content.decision;
+      const frame = screen?.player.shown.value?.spots.find((spot) => spot.head === head)?.frame;
+      const said = frame === undefined ? null : session.reading.value.decisions[frameSubject(head, frame)]?.content.decision;
       view.setVerdict(said ? `${VERDICTS[said].sign} frame ${VERDICTS[said].words}` : "", said ?? "");
     }
   };
@@ -108,7 +108,7 @@ export function makeStage(
       screen = nextScreen;
       deciding = nextDeciding;
       clean.add(
-        adjustment.watch((now) => {
+        adjustment.subscribe((now) => {
           const words = adjustmentWords(now);
           changed.hidden = words === "";
           changed.textContent = words === "" ? "" : `${words}  (0 switches it off)`;
@@ -116,18 +116,18 @@ export function makeStage(
         }),
       );
       for (const stop of [
-        explainer.known.watch(() => void mark()),
-        overlays.watch(() => void mark()),
-        session.finding.watch(() => void mark()),
-        session.reading.watch(() => {
+        explainer.known.subscribe(() => void mark()),
+        overlays.subscribe(() => void mark()),
+        session.finding.subscribe(() => void mark()),
+        session.reading.subscribe(() => {
           verdicts();
           void mark();
         }),
-        screen.player.shown.watch(() => {
+        screen.player.shown.subscribe(() => {
           verdicts();
           void mark();
         }),
-        screen.head.watch((head) => {
+        screen.head.subscribe((head) => {
           for (const [one, view] of views) view.setChosen(one === head && views.size > 1);
         }),
       ]) clean.add(stop);

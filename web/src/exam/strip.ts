@@ -2,8 +2,7 @@
 
 import { api } from "../api/client.ts";
 import type { SieveEvent } from "../api/types.ts";
-import { h } from "../dom.ts";
-import { cleaner } from "../emitter.ts";
+import { cleaner, h } from "../dom.ts";
 import { undecided, verdictOn } from "../model/rank.ts";
 import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
 import { keep, settings } from "../settings.ts";
@@ -78,9 +77,9 @@ export function makeStrip(session: Session, screen: Screen): Strip {
   };
 
   const tell = (): void => {
-    const reading = session.reading.get();
+    const reading = session.reading.value;
     const own = ownEvents(session);
-    const consensus = session.room.role === "consensus" && session.others.get().length > 0;
+    const consensus = session.room.role === "consensus" && session.others.value.length > 0;
     session.events.forEach((event, place) => {
       const verdict = verdictOn(reading, event);
       const badge = cards[place]?.querySelector(".badge") as HTMLElement;
@@ -88,7 +87,7 @@ export function makeStrip(session: Session, screen: Screen): Strip {
       badge.className = `badge ${verdict ?? (agreed ? "agreed" : "open")}`;
       badge.textContent = verdict === null ? "" : VERDICTS[verdict].sign;
       const words = verdict === null ? "no verdict" : VERDICTS[verdict].words;
-      const others = session.others.get().map((other) => ({ reader: other.reader, said: verdictOn(other.reading, event) }));
+      const others = session.others.value.map((other) => ({ reader: other.reader, said: verdictOn(other.reading, event) }));
       const told = others.map(({ reader, said }) => `, ${reader} ${said ? VERDICTS[said].words : "undecided"}`).join("");
       const head = session.exam.heads.length > 1 ? `, head ${event.head}` : "";
       cards[place]?.setAttribute("aria-label", `Event ${place + 1}${head}, score ${value(event.score)}, ${words}${told}`);
@@ -106,12 +105,12 @@ export function makeStrip(session: Session, screen: Screen): Strip {
     summary.textContent = waiting > 0 ? `${count(waiting)} to validate, ${open}` : open;
     summary.title = consensus ? "Events on which the readers differ" : "";
   };
-  clean.add(session.reading.watch(tell));
-  clean.add(session.others.watch(tell));
+  clean.add(session.reading.subscribe(tell));
+  clean.add(session.others.subscribe(tell));
   // What the validator displays is validated: the number goes down without an entry.
-  if (session.room.role === "validator") clean.add(screen.player.shown.watch(tell));
+  if (session.room.role === "validator") clean.add(screen.player.shown.subscribe(tell));
   clean.add(
-    screen.event.watch((shown) => {
+    screen.event.subscribe((shown) => {
       const inside = list.contains(document.activeElement);
       cards.forEach((one, place) => {
         one.setAttribute("aria-selected", String(place === shown));

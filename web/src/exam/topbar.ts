@@ -4,7 +4,6 @@ import { button, fill, h } from "../dom.ts";
 import { showHelp } from "../help.ts";
 import { withKeys } from "../keymap.ts";
 import { whoReads } from "../leaving.ts";
-import { themeButton } from "../theme.ts";
 import type { Deciding } from "./deciding.ts";
 import { signBarrier } from "./signing.ts";
 import type { Session } from "./session.ts";
@@ -45,10 +44,9 @@ export function topBar(
     room.workflow === "blind" ? button("Differences", ends.differences, { title: withKeys("Where the readers differ", "differences") }) : null,
     sign,
     h("button", { type: "button", class: "quiet icon", title: withKeys("Keys", "help"), "aria-label": "Keys", onclick: showHelp }, "?"),
-    themeButton(),
   );
   const show = (): void => {
-    const reading = session.reading.get();
+    const reading = session.reading.value;
     const signed = reading.state === "signed";
     const by = reading.signature;
     const version = reading.revision > 1 ? `, revision ${reading.revision}` : "";
@@ -64,9 +62,9 @@ export function topBar(
     const problems = reading.problems.length ? "Something in this reading is amiss: see Exam (3)." : "";
     const others = reading.readers.filter((reader) => reader !== room.reader);
     const colleagues = room.workflow === "single" && others.length > 0 ? `${others.join(" and ")} decided in this exam, too.` : "";
-    notice.textContent = notice.title = session.barrier.get() ?? (problems || colleagues);
+    notice.textContent = notice.title = session.barrier.value ?? (problems || colleagues);
     urgent.setAttribute("aria-pressed", String(reading.urgent));
   };
-  const stops = [session.reading.watch(show), session.others.watch(show), session.barrier.watch(show)];
+  const stops = [session.reading.subscribe(show), session.others.subscribe(show), session.barrier.subscribe(show)];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }

@@ -1,7 +1,6 @@
 // The bar under the frame: play, speed, mode, heads, picture.
 
-import { button, fill, h } from "../dom.ts";
-import { cleaner } from "../emitter.ts";
+import { button, cleaner, fill, h } from "../dom.ts";
 import { withKeys } from "../keymap.ts";
 import type { Mode } from "../model/sequence.ts";
 import { clock, count } from "../model/words.ts";
@@ -29,8 +28,8 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
   const icon = (sign: string, label: string, id: string, run: () => void): HTMLButtonElement =>
     h("button", { type: "button", class: "icon", "aria-label": label, title: withKeys(label, id), onclick: run }, sign);
 
-  const back = icon("◀", "Play backwards", "backwards", () => player.play(player.playing.get() === -1 ? 0 : -1));
-  const forward = icon("▶", "Play", "toggle", () => player.play(player.playing.get() === 1 ? 0 : 1));
+  const back = icon("◀", "Play backwards", "backwards", () => player.play(player.playing.value === -1 ? 0 : -1));
+  const forward = icon("▶", "Play", "toggle", () => player.play(player.playing.value === 1 ? 0 : 1));
   const fps = h("input", {
     type: "range",
     min: 1,
@@ -64,7 +63,7 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
   );
 
   clean.add(
-    player.playing.watch((direction) => {
+    player.playing.subscribe((direction) => {
       forward.textContent = direction === 1 ? "❚❚" : "▶";
       back.textContent = direction === -1 ? "❚❚" : "◀";
       forward.setAttribute("aria-label", direction === 1 ? "Stop" : "Play");
@@ -72,15 +71,15 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
     }),
   );
   const showRate = (): void => {
-    const wanted = screen.fps.get();
+    const wanted = screen.fps.value;
     const real = player.measured();
-    const slow = player.playing.get() !== 0 && real > 0 && real < 0.85 * wanted;
+    const slow = player.playing.value !== 0 && real > 0 && real < 0.85 * wanted;
     rate.textContent = slow ? `${Math.round(real)} of ${wanted} fps` : `${wanted} fps`;
     rate.classList.toggle("trouble", slow);
     rate.title = slow ? "Frames come late: playback slows down, and skips none." : "";
   };
   clean.add(
-    screen.fps.watch((value) => {
+    screen.fps.subscribe((value) => {
       fps.value = String(value);
       showRate();
     }),
@@ -88,39 +87,39 @@ export function makeTransport(session: Session, screen: Screen, picture: HTMLEle
   const ticking = setInterval(showRate, 500);
   clean.add(() => clearInterval(ticking));
   clean.add(
-    screen.mode.watch((mode) => {
+    screen.mode.subscribe((mode) => {
       MODES.forEach(([one], i) => modes[i]?.setAttribute("aria-pressed", String(one === mode)));
     }),
   );
   const showHeads = (): void => {
     if (session.exam.heads.length < 2) return;
-    const both = screen.both.get();
+    const both = screen.both.value;
     fill(
       heads,
       ...session.exam.heads.map(({ head }) =>
         button(`Head ${head}`, () => {
           screen.setHead(head);
           screen.setBoth(false);
-        }, { pressed: !both && screen.head.get() === head, title: withKeys(`Head ${head} alone`, "both") }),
+        }, { pressed: !both && screen.head.value === head, title: withKeys(`Head ${head} alone`, "both") }),
       ),
       button("Both", () => screen.setBoth(true), { pressed: both, title: withKeys("Side by side, kept in step by time", "both") }),
     );
   };
-  clean.add(screen.head.watch(showHeads));
-  clean.add(screen.both.watch(showHeads));
+  clean.add(screen.head.subscribe(showHeads));
+  clean.add(screen.both.subscribe(showHeads));
   const showWhere = (): void => {
-    const shown = player.shown.get();
+    const shown = player.shown.value;
     if (shown === null) return;
     const { head, frame } = screen.here();
     const time = session.hasTimes ? clock(session.positions.get(head)?.[frame] ?? NaN) : "";
     const sequence = player.sequence();
     const all = session.columns.get(head)?.frames ?? 0;
     const left =
-      screen.mode.get() === "all" ? `of ${count(all - 1)}` : `· ${count(shown.step + 1)} of ${count(sequence.length)}`;
+      screen.mode.value === "all" ? `of ${count(all - 1)}` : `· ${count(shown.step + 1)} of ${count(sequence.length)}`;
     const name = session.exam.heads.length > 1 ? h("b", {}, `head ${head}  `) : null;
     fill(where, name, h("b", {}, time), ` frame ${count(frame)} `, h("span", { class: "soft" }, left));
   };
-  clean.add(player.shown.watch(showWhere));
-  clean.add(screen.head.watch(showWhere));
+  clean.add(player.shown.subscribe(showWhere));
+  clean.add(screen.head.subscribe(showWhere));
   return { element, where, heads, close: () => clean.clean() };
 }

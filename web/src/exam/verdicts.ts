@@ -27,21 +27,21 @@ export function verdictBar(
   const element = h("div", { class: "verdicts" }, where, h("span", { class: "gap" }), which, others, place);
 
   const show = (): void => {
-    const event = session.events[screen.event.get()];
-    const reading = session.reading.get();
+    const event = session.events[screen.event.value];
+    const reading = session.reading.value;
     const said = event ? reading.decisions[eventSubject(event)] : undefined;
     const signed = reading.state === "signed";
     const by = said && said.reader !== session.room.reader ? `, by ${said.reader}` : "";
     const two = session.exam.heads.length > 1;
     const elsewhere = event ? -1 : screen.elsewhere();
     const words = event
-      ? `Event ${screen.event.get() + 1} of ${count(session.events.length)}${two ? `, head ${event.head}` : ""}${by}`
+      ? `Event ${screen.event.value + 1} of ${count(session.events.length)}${two ? `, head ${event.head}` : ""}${by}`
       : elsewhere >= 0
         ? `Event ${elsewhere + 1} is on the other head (H)`
         : two
-          ? `No event on head ${screen.head.get()}`
+          ? `No event on head ${screen.head.value}`
           : "No event here";
-    const on = two ? `this frame of head ${screen.head.get()}` : "this frame";
+    const on = two ? `this frame of head ${screen.head.value}` : "this frame";
     which.textContent = words;
     others.textContent = saidBy(session, event);
     others.hidden = others.textContent === "";
@@ -61,15 +61,15 @@ export function verdictBar(
   };
   // Every frame may have an event of the other head: looked at when one rests, for it costs a redraw.
   const rest = (): void => {
-    if (session.exam.heads.length > 1 && screen.player.playing.get() === 0) show();
+    if (session.exam.heads.length > 1 && screen.player.playing.value === 0) show();
   };
   const stops = [
-    screen.event.watch(show),
-    session.reading.watch(show),
-    session.others.watch(show),
-    screen.head.watch(show),
-    screen.player.shown.watch(rest),
-    screen.player.playing.watch(rest),
+    screen.event.subscribe(show),
+    session.reading.subscribe(show),
+    session.others.subscribe(show),
+    screen.head.subscribe(show),
+    screen.player.shown.subscribe(rest),
+    screen.player.playing.subscribe(rest),
   ];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }
@@ -77,7 +77,7 @@ export function verdictBar(
 /** In blind work, once both have signed: what each of them said of the event. */
 function saidBy(session: Session, event: SieveEvent | undefined): string {
   if (event === undefined) return "";
-  const words = session.others.get().map(({ reader, reading }) => {
+  const words = session.others.value.map(({ reader, reading }) => {
     const verdict = reading.decisions[eventSubject(event)]?.content.decision;
     return `${reader} ${verdict ? `${VERDICTS[verdict].sign} ${VERDICTS[verdict].words}` : "– undecided"}`;
   });

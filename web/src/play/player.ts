@@ -1,7 +1,7 @@
 // Playback over a sequence. A step is left only after it was drawn: if frames come late, playback
 // slows down.
 
-import { watched } from "../emitter.ts";
+import { signal, type Signal } from "@preact/signals";
 import { stepOf, type Sequence } from "../model/sequence.ts";
 import { makeClock } from "./clock.ts";
 import type { Frames, Picture, Spot } from "./frames.ts";
@@ -25,10 +25,10 @@ export interface Player {
   by(steps: number): void;
   play(direction: Direction): void;
   setRate(fps: number): void;
-  shown: ReturnType<typeof watched<Shown | null>>;
-  playing: ReturnType<typeof watched<Direction>>;
+  shown: Signal<Shown | null>;
+  playing: Signal<Direction>;
   /** Playback waits for frames. */
-  late: ReturnType<typeof watched<boolean>>;
+  late: Signal<boolean>;
   measured(): number;
   /** What was asked for is not on the screen yet. */
   waiting(): boolean;
@@ -54,16 +54,16 @@ export function makePlayer(
   let stopped = false;
   let heading: -1 | 1 = 1;
   const clock = makeClock(fps);
-  const shown = watched<Shown | null>(null);
-  const playing = watched<Direction>(0);
-  const late = watched(false);
+  const shown = signal<Shown | null>(null);
+  const playing = signal<Direction>(0);
+  const late = signal(false);
 
   const spotsAt = (step: number): Spot[] =>
     sequence.heads.map((head, i) => ({ head, frame: sequence.frames[i]?.[step] as number }));
 
   const want = (): void => {
     const spots: Spot[] = spotsAt(target);
-    const reach = playing.get() === 0 ? 12 : AHEAD;
+    const reach = playing.value === 0 ? 12 : AHEAD;
     for (let i = 1; i <= reach; i++) {
       const ahead = target + i * heading;
       if (ahead >= 0 && ahead < sequence.length) spots.push(...spotsAt(ahead));
@@ -71,16 +71,16 @@ export function makePlayer(
       if (i <= BEHIND && behind >= 0 && behind < sequence.length) spots.push(...spotsAt(behind));
     }
     // While one looks at a frame, what comes next is fetched too: the best frames of other events.
-    frames.want(playing.get() === 0 ? [...spots, ...likely()] : spots);
+    frames.want(playing.value === 0 ? [...spots, ...likely()] : spots);
   };
 
   const tick = (now: number): void => {
     request = 0;
     if (stopped || sequence.length === 0) return;
-    const direction = playing.get();
+    const direction = playing.value;
     if (!pending && direction !== 0 && clock.due(now)) {
       const next = target + direction;
-      if (next < 0 || next >= sequence.length) playing.set(0);
+      if (next < 0 || next >= sequence.length) playing.value = 0;
       else {
         target = next;
         pending = true;
@@ -95,11 +95,11 @@ export function makePlayer(
         draw(spots, pictures);
         pending = false;
         clock.drawn(now);
-        late.set(false);
-        shown.set({ step: target, spots });
-      } else if (now - asked > LATE_AFTER) late.set(true);
+        late.value = false;
+        shown.value = { step: target, spots };
+      } else if (now - asked > LATE_AFTER) late.value = true;
     }
-    if ((pending && !dragging) || playing.get() !== 0) schedule();
+    if ((pending && !dragging) || playing.value !== 0) schedule();
   };
 
   const schedule = (): void => {
@@ -127,14 +127,14 @@ export function makePlayer(
     const [first] = spots;
     if (!dragging || stopped || first === undefined) return;
     draw(spots, pictures);
-    shown.set({ step: stepOf(sequence, first.head, first.frame), spots });
+    shown.value = { step: stepOf(sequence, first.head, first.frame), spots };
   };
 
   return {
     sequence: () => sequence,
     setSequence(next, step) {
       sequence = next;
-      if (sequence.length === 0) playing.set(0);
+      if (sequence.length === 0) playing.value = 0;
       go(step);
     },
     go(step) {
@@ -143,10 +143,10 @@ export function makePlayer(
     },
     drag(step) {
       if (sequence.length === 0) return;
-      playing.set(0);
+      playing.value = 0;
       aim(step);
       dragging = true;
-      late.set(false);
+      late.value = false;
       frames.drag(spotsAt(target));
     },
     by(steps) {
@@ -157,7 +157,7 @@ export function makePlayer(
         heading = direction;
         clock.start(performance.now());
       }
-      playing.set(direction);
+      playing.value = direction;
       dragging = false;
       if (sequence.length > 0) want();
       schedule();

@@ -2,7 +2,7 @@
 // order, and sent again with the same key after a lost answer: the server takes a key only once.
 // What the server refuses is kept, too, until the reader has read why.
 
-import { watched } from "../emitter.ts";
+import { signal, type Signal } from "@preact/signals";
 import { isOf, type Owner } from "./owner.ts";
 
 /** Why the server would not take a parcel. */
@@ -46,7 +46,7 @@ export interface Status {
 }
 
 export interface Outbox {
-  status: ReturnType<typeof watched<Status>>;
+  status: Signal<Status>;
   add(exam: string, kind: Parcel["kind"], body: Parcel["body"]): void;
   /** The actions about an exam that the server does not have yet. */
   waiting(exam: string): Parcel[];
@@ -84,7 +84,7 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
   const found = restored(shelf).filter((parcel) => isOf(parcel, owner));
   const parcels = found.filter(({ refused }) => refused === undefined);
   const told = found.flatMap((parcel) => (parcel.refused === undefined ? [] : [{ parcel, refusal: parcel.refused }]));
-  const status = watched<Status>({ waiting: 0, connected: true, sentence: "", refused: told });
+  const status = signal<Status>({ waiting: 0, connected: true, sentence: "", refused: told });
   let entered: { number: number; parcel: Parcel }[] = []; // taken, and perhaps not yet in what the page knows
   let serial = 0;
   let busy = false;
@@ -96,7 +96,7 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
 
   const tell = (change: Partial<Status> = {}): void => {
     const waiting = parcels.filter((parcel) => parcel.kind === "action").length;
-    status.set({ ...status.get(), waiting, ...change });
+    status.value = { ...status.value, waiting, ...change };
     const free = resolvers.filter(({ exam }) => !holds(exam));
     resolvers = resolvers.filter((one) => !free.includes(one));
     for (const { resolve } of free) resolve();
@@ -136,7 +136,7 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
         const kept: Parcel = { ...parcel, refused: { sentence, outdated } };
         shelf.put(kept.order, JSON.stringify(kept));
         done(parcel);
-        tell({ ...line, refused: [...status.get().refused, { parcel: kept, refusal: { sentence, outdated } }] });
+        tell({ ...line, refused: [...status.value.refused, { parcel: kept, refusal: { sentence, outdated } }] });
       }
     }
     busy = false;
@@ -177,9 +177,9 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
           })
         : Promise.resolve(),
     forget(key) {
-      const refused = status.get().refused;
+      const refused = status.value.refused;
       for (const { parcel } of refused) if (parcel.body.key === key) shelf.drop(parcel.order);
-      status.set({ ...status.get(), refused: refused.filter(({ parcel }) => parcel.body.key !== key) });
+      status.value = { ...status.value, refused: refused.filter(({ parcel }) => parcel.body.key !== key) };
     },
   };
 }

@@ -84,7 +84,7 @@ def _report(facts: ExamFacts, room: ReadingRoom, who: Reader) -> str:
         raise ConflictError(
             f"{who.name} has not read {facts.exam}; its report opens when both readers have signed"
         ) from None
-    return reading_report(told).text
+    return reading_report(told).html
 
 
 def _labels(facts: ExamFacts, room: ReadingRoom, who: Reader, log: list[Entry]) -> Labels:

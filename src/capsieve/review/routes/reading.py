@@ -16,7 +16,8 @@ from capsieve.decisions.reading import displaced, elsewhere_words, fold
 from capsieve.decisions.signing import sign, to_validate
 from capsieve.decisions.viewed import Bitmaps, add_viewed, count_frames, load_viewed, unreadable
 from capsieve.decisions.workflow import belongs, both_signed, own_reading, statement, visible
-from capsieve.report.reading_moments import in_exam_order, read_moments
+from capsieve.report.reading_text import findings_by_time
+from capsieve.report.timeline_scale import read_times
 from capsieve.review import messages
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.frames_there import check_contents
@@ -62,7 +63,7 @@ def get_reading(
     reading = fold(own, reader=asker, screening=facts.screening)
     with reading_results():
         events = flagged_events(facts.folder)
-        findings = in_exam_order(reading.findings, read_moments(facts.folder))
+        findings = findings_by_time(reading.findings, read_times(facts.folder))
     bitmaps = [
         each
         for each in load_viewed(room.database, facts.exam, facts.screening)

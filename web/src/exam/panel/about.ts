@@ -70,7 +70,7 @@ export function aboutPanel(
   );
 
   const show = (): void => {
-    const reading = session.reading.get();
+    const reading = session.reading.value;
     const signed = reading.state === "signed";
     fill(
       unreadable,
@@ -141,11 +141,11 @@ export function aboutPanel(
     );
     text.disabled = toExam.disabled = toFrame.disabled = signed;
   };
-  return { element, close: session.reading.watch(show) };
+  return { element, close: session.reading.subscribe(show) };
 }
 
 function provenance(session: Session): HTMLElement {
-  const { seen } = session.reading.get();
+  const { seen } = session.reading.value;
   const facts = Object.entries(session.exam.provenance)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
     .slice(0, 14);

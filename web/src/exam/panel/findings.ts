@@ -18,8 +18,8 @@ export function findingsPanel(
   let drawn = "";
 
   const show = (): void => {
-    const { findings, state } = session.reading.get();
-    const chosen = session.finding.get();
+    const { findings, state } = session.reading.value;
+    const chosen = session.finding.value;
     // Redrawing takes the focus out of the form: only when something changed.
     const now = JSON.stringify([findings, state, chosen]);
     if (now === drawn) return;
@@ -49,7 +49,7 @@ export function findingsPanel(
 
   const choose = ({ best, subject }: FindingContent): void => {
     screen.jump(best.head, best.frame);
-    session.finding.set(subject); // after the jump: a change of the head closes the open finding
+    session.finding.value = subject; // after the jump: a change of the head closes the open finding
   };
 
   const row = ({ content: finding, reader, role }: Entry<FindingContent>, i: number): HTMLElement =>
@@ -74,7 +74,7 @@ export function findingsPanel(
     const other = session.exam.heads.find(({ head }) => head !== finding.best.head)?.head;
     if (other === undefined) return null;
     const add = (): void => {
-      const spot = screen.player.shown.get()?.spots.find(({ head }) => head === other);
+      const spot = screen.player.shown.value?.spots.find(({ head }) => head === other);
       if (spot === undefined) return toast("Show both heads first (Shift+H).");
       deciding.change(finding.subject, { spans: withFrame(finding.spans, other, spot.frame) });
     };
@@ -82,7 +82,7 @@ export function findingsPanel(
   };
 
   const form = (finding: FindingContent, i: number): HTMLElement => {
-    const signed = session.reading.get().state === "signed";
+    const signed = session.reading.value.state === "signed";
     const set = (change: Partial<FindingContent>): void => deciding.change(finding.subject, change);
     const note = h("textarea", { rows: 2, "data-field": "note", "data-finding": finding.subject, maxlength: 4000, disabled: signed }, finding.note);
     note.addEventListener("change", () => set({ note: note.value }));
@@ -119,12 +119,12 @@ export function findingsPanel(
         alsoOn(finding, signed),
         button("Best frame: this one", () => set({ best: screen.here() }), { key: "B", disabled: signed }),
         button("Remove", () => deciding.remove(finding.subject), { title: "Ctrl+Z brings it back", disabled: signed }),
-        button("Close", () => session.finding.set(null), { key: "Esc" }),
+        button("Close", () => (session.finding.value = null), { key: "Esc" }),
       ),
     );
   };
 
-  const stops = [session.reading.watch(show), session.finding.watch(show)];
+  const stops = [session.reading.subscribe(show), session.finding.subscribe(show)];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }
 

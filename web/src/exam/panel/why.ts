@@ -2,7 +2,7 @@
 
 import type { Evidence } from "../../api/types.ts";
 import { button, fill, h } from "../../dom.ts";
-import type { Watched } from "../../emitter.ts";
+import type { Signal } from "@preact/signals";
 import { REASONS, value } from "../../model/words.ts";
 import type { Explainer, Known } from "../evidence.ts";
 import type { Screen } from "../screen.ts";
@@ -17,12 +17,12 @@ export function whyPanel(
   session: Session,
   screen: Screen,
   explainer: Explainer,
-  overlays: Watched<Overlays>,
+  overlays: Signal<Overlays>,
 ): { element: HTMLElement; close(): void } {
   const element = h("div", { class: "why" });
 
   const show = (): void => {
-    const known = explainer.known.get();
+    const known = explainer.known.value;
     const { head, frame } = screen.here();
     fill(
       element,
@@ -44,15 +44,15 @@ export function whyPanel(
   };
 
   const controls = (known: Known): HTMLElement => {
-    const now = overlays.get();
+    const now = overlays.value;
     const maps = known.state === "known" ? known.evidence.maps : [];
     return h(
       "div",
       { class: "overlays", role: "group", "aria-label": "Over the frame" },
       h("h3", {}, "Over the frame"),
-      button("Balls and ellipses", () => overlays.set({ ...now, shapes: !now.shapes }), { pressed: now.shapes, key: "V" }),
+      button("Balls and ellipses", () => (overlays.value = { ...now, shapes: !now.shapes }), { pressed: now.shapes, key: "V" }),
       ...maps.map((map) =>
-        button(`Map: ${map}`, () => overlays.set({ ...now, map: now.map === map ? null : map }), {
+        button(`Map: ${map}`, () => (overlays.value = { ...now, map: now.map === map ? null : map }), {
           pressed: now.map === map,
           key: "X",
         }),
@@ -70,7 +70,7 @@ export function whyPanel(
     );
   };
 
-  const stops = [explainer.known.watch(show), overlays.watch(show), screen.player.shown.watch(show)];
+  const stops = [explainer.known.subscribe(show), overlays.subscribe(show), screen.player.shown.subscribe(show)];
   return { element, close: () => stops.forEach((stop) => stop()) };
 }
 

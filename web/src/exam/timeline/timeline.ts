@@ -1,8 +1,7 @@
 // The whole exam under the frame: lanes, score and the line where we are. Click or drag to go
 // there, wheel to zoom in time, double-click for the whole exam.
 
-import { h } from "../../dom.ts";
-import { cleaner } from "../../emitter.ts";
+import { cleaner, h } from "../../dom.ts";
 import { follow, pan, span, toPixel, toPosition, zoom, type View } from "../../model/axis.ts";
 import { nearest } from "../../model/positions.ts";
 import { clock } from "../../model/words.ts";
@@ -74,7 +73,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     canvas.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    drawLanes(context, session, session.reading.get(), view, width, screen.event.get());
+    drawLanes(context, session, session.reading.value, view, width, screen.event.value);
     moveLine();
   };
   let request = 0;
@@ -104,7 +103,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
   const frameAt = (clientX: number): number => {
     const x = clientX - element.getBoundingClientRect().left - GUTTER;
     const wanted = toPosition(view, Math.min(Math.max(x, 0), width), width);
-    return nearest(session.positions.get(screen.head.get()) as Float64Array, wanted);
+    return nearest(session.positions.get(screen.head.value) as Float64Array, wanted);
   };
 
   element.addEventListener("pointerdown", (event) => {
@@ -116,20 +115,20 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     if (place >= 0) return screen.choose(place);
     let wanted = frameAt(event.clientX);
     let dragged = false;
-    screen.jump(screen.head.get(), wanted, false);
+    screen.jump(screen.head.value, wanted, false);
     const drag = (move: PointerEvent): void => {
       const next = frameAt(move.clientX);
       if (next === wanted) return;
       dragged = true;
       wanted = next;
-      screen.drag(screen.head.get(), wanted);
+      screen.drag(screen.head.value, wanted);
     };
     element.addEventListener("pointermove", drag);
     const drop = (): void => {
       element.removeEventListener("pointermove", drag);
       element.removeEventListener("pointerup", drop);
       element.removeEventListener("pointercancel", drop);
-      if (dragged) screen.jump(screen.head.get(), wanted, false);
+      if (dragged) screen.jump(screen.head.value, wanted, false);
     };
     element.addEventListener("pointerup", drop);
     element.addEventListener("pointercancel", drop);
@@ -172,17 +171,17 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
   resize.observe(element);
   clean.add(() => resize.disconnect());
 
-  clean.add(session.reading.watch(later));
-  clean.add(screen.event.watch(later));
+  clean.add(session.reading.subscribe(later));
+  clean.add(screen.event.subscribe(later));
   clean.add(
-    screen.head.watch((head) => {
+    screen.head.subscribe((head) => {
       plot.setHead(head);
       if (heads.length > 1) scoreName.textContent = `score, head ${head}`;
       later();
     }),
   );
   clean.add(
-    screen.player.shown.watch(() => {
+    screen.player.shown.subscribe(() => {
       const at = position();
       const moved = follow(view, at, whole);
       if (moved !== view) look(moved);
@@ -190,10 +189,10 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
       sayValue();
     }),
   );
-  clean.add(screen.player.playing.watch(() => sayValue()));
+  clean.add(screen.player.playing.subscribe(() => sayValue()));
   // Not while it plays: whoever hears the value would hear thirty a second.
   function sayValue(): void {
-    if (screen.player.playing.get() !== 0 || screen.player.shown.get() === null) return;
+    if (screen.player.playing.value !== 0 || screen.player.shown.value === null) return;
     const { head, frame } = screen.here();
     const last = (session.columns.get(head)?.frames ?? 1) - 1;
     const time = session.hasTimes ? `, ${clock(position())} of ${clock(whole.high)}` : "";
