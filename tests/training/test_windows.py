@@ -23,8 +23,8 @@ from support.outlined_frames import (
 SIZE = 64
 
 
-def read(folder, work, **options):
-    return read_windows(folder, work, size=SIZE, **({"progress": silent} | options))
+def read(folder, work, *, progress=silent):
+    return read_windows(folder, work, size=SIZE, progress=progress)
 
 
 @pytest.fixture(scope="module")

@@ -310,11 +310,11 @@ def _targets(frames: FrameSet, rows: Rows, windows: Windows | None) -> NDArray[n
 
 
 class _Group(NamedTuple):
-    """Rows of which a batch has `count`, drawn with these probabilities."""
+    """Rows of which a batch has `number`, drawn with these probabilities."""
 
     rows: Rows
     chances: NDArray[np.float64]
-    count: int
+    number: int
 
 
 def _groups(frames: FrameSet, rows: Rows, recipe: Recipe, windows: Windows | None) -> list[_Group]:
@@ -346,7 +346,7 @@ def _groups(frames: FrameSet, rows: Rows, recipe: Recipe, windows: Windows | Non
 
 
 def _draw(groups: list[_Group], rng: np.random.Generator) -> Rows:
-    return np.concatenate([rng.choice(rows, count, p=p) for rows, p, count in groups])
+    return np.concatenate([rng.choice(rows, number, p=p) for rows, p, number in groups])
 
 
 def _upper_parameters(network: EfficientNetLite0, blocks: int) -> list[Any]:
