@@ -21,10 +21,10 @@ from capsieve.store.frame_columns import event_table, frame_columns, with_flags
 from capsieve.store.schema import FRAMES, PACKETS, SCHEMA, TABLES, THUMBNAILS
 from capsieve.store.tables import (
     frame_counts,
-    intact,
     number_frames,
     packet_table,
     problem_records,
+    table_damage,
     write_tables,
 )
 from support.segment_rows import any_row, feature, row, scored, segment
@@ -273,13 +273,13 @@ def test_the_hashes_are_those_of_the_files(tmp_path):
 
 def test_changed_or_missing_tables_are_not_intact(tmp_path):
     hashes = write_tables(tmp_path, "an exam", joined({0: [segment([scored()])]}))
-    assert intact(tmp_path, hashes)
-    assert not intact(tmp_path, {})
+    assert not table_damage(tmp_path, hashes)
+    assert table_damage(tmp_path, {})
     with (tmp_path / "events.parquet").open("ab") as file:
         file.write(b" ")
-    assert not intact(tmp_path, hashes)
+    assert table_damage(tmp_path, hashes)
     (tmp_path / "events.parquet").unlink()
-    assert not intact(tmp_path, hashes)
+    assert table_damage(tmp_path, hashes)
 
 
 def test_a_table_that_cannot_be_written_is_an_error(tmp_path):

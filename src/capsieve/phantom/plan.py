@@ -46,6 +46,8 @@ DEMO = (
 
 _NAMED = {"demo": DEMO, "paper": PAPER}
 _MARGIN_MM = 90.0  # without polyps, at both ends of the colon
+_REACH = 0.45  # of the distance between polyps: how far one is moved
+_ATTEMPTS, _OTHER_PLACES = 11, 9  # to draw a polyp that is clearly visible
 _SAMPLES = 96 * 16  # of the progress, to find the frames that show a polyp
 _PROGRESS = np.arange(_SAMPLES + 1) / _SAMPLES
 _CENTRAL = math.radians(50)
@@ -136,9 +138,10 @@ def plan_exam(
         raise ParameterError("polyps", f"must be 0 to 255, not {polyps}")
     room = (LENGTH_MM - 2 * _MARGIN_MM) / max(polyps, 1)
     places = [_MARGIN_MM + (k + 0.5) * room for k in range(polyps)]
+    others = [_REACH * room * np.linspace(-1, 1, _OTHER_PLACES) + place for place in places]
     if lengths is not None:
         # A reader recognises polyps when the colon is clean.
-        spoilers, reach = make_spoilers(seed), 0.45 * room
+        spoilers, reach = make_spoilers(seed), _REACH * room
         places = [cleanest_place(spoilers, place - reach, place + reach) for place in places]
     plan = ExamPlan(
         seed=seed,
@@ -148,17 +151,24 @@ def plan_exam(
         sequence_lengths=lengths,
         **options,
     )
-    return plan if lengths is None else _scheduled(plan, places, lengths, normal_frames)
+    return plan if lengths is None else _scheduled(plan, places, others, lengths, normal_frames)
 
 
 def _scheduled(
-    plan: ExamPlan, places: list[float], lengths: tuple[int, ...], normal_frames: int
+    plan: ExamPlan,
+    places: list[float],
+    others: list[NDArray[np.float64]],
+    lengths: tuple[int, ...],
+    normal_frames: int,
 ) -> ExamPlan:
-    """Replace polyps that are never clearly visible, then place the frames."""
+    """Replace polyps that are never clearly visible, then place the frames.
+
+    A polyp is drawn again at its place first, then at the others, because folds may hide a place.
+    """
     polyps = list(plan.polyps)
     tumbling = np.array([make_motion(plan.seed).at(p).kind == "tumble" for p in _PROGRESS])
     missing: list[int] = []
-    for attempt in range(1, 12):
+    for attempt in range(1, _ATTEMPTS + _OTHER_PLACES + 1):
         visible, hidden = _survey(plan.seed, tuple(polyps), make_lens(plan.size, plan.field))
         runs = [
             _stretches(visible[k] & np.delete(hidden, k, axis=0).all(axis=0) & ~tumbling)
@@ -171,7 +181,12 @@ def _scheduled(
             stretches += _normal(np.asarray(hidden.all(axis=0)), tumbling, normal_frames)
             return replace(plan, polyps=tuple(polyps), pieces=_pieces(stretches))
         for k in missing:
-            polyps[k] = draw_polyp(plan.seed, k + 1, places[k], attempt=attempt)
+            place = (
+                places[k]
+                if attempt < _ATTEMPTS
+                else others[k][(attempt - _ATTEMPTS) % _OTHER_PLACES]
+            )
+            polyps[k] = draw_polyp(plan.seed, k + 1, place, attempt=attempt)
     raise ParameterError(
         "sequence_lengths", f"polyp {missing[0] + 1} is never clearly visible; use another seed"
     )

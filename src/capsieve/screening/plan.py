@@ -21,7 +21,7 @@ from capsieve.sources.base import Place, open_source
 from capsieve.store.choice import Choice
 from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.segments import Segments
-from capsieve.store.tables import intact
+from capsieve.store.tables import table_damage
 
 
 def identity(
@@ -140,10 +140,9 @@ def _with_version(wanted: dict[str, Any]) -> dict[str, Any]:
 def _checked(folder: Path, record: Record, wanted: dict[str, Any]) -> Record:
     if record["identity"] != wanted:
         _refuse(folder, "results", record["identity"], wanted)
-    if not intact(folder, record["tables"]):
+    if damage := table_damage(folder, record["tables"]):
         raise OccupiedError(
-            f"the tables in {folder} are missing or damaged; start again with --overwrite, or "
-            "choose another output folder"
+            f"{damage}; start again with --overwrite, or choose another output folder"
         )
     return record
 

@@ -18,7 +18,7 @@ from capsieve.sources.base import PacketTable, Place, open_source
 from capsieve.store.record import RECORD, Record, SourceRecord, read_record
 from capsieve.store.schema import NEVER_NULL, SCHEMA, TABLES
 from capsieve.store.segments import recover_results, unfinished
-from capsieve.store.tables import intact
+from capsieve.store.tables import table_damage
 from capsieve.user_files import open_file
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class Exam:
 
     def check_tables(self) -> None:
         """Raise FileError if a table is missing or not the one that the record describes."""
-        if not intact(self.folder, self.record["tables"]):
-            raise FileError(f"the tables in {self.folder} are missing or damaged; {_ADVICE}")
+        if damage := table_damage(self.folder, self.record["tables"]):
+            raise FileError(f"{damage}; {_ADVICE}")
 
     def columns(self, *names: str, table: str = "frames") -> pa.Table:
         """Return columns of a table, in this order; all columns if none is named.
@@ -217,12 +217,12 @@ def exam_folders(out: str | os.PathLike[str]) -> list[Path]:
     """
     out = Path(out)
     recover_results(out)
-    if (out / RECORD).is_file():
+    if (out / RECORD).exists():
         return [out]
     folders = _folders(out)
     for folder in folders:
         recover_results(folder)
-    finished = [folder for folder in folders if (folder / RECORD).is_file()]
+    finished = [folder for folder in folders if (folder / RECORD).exists()]
     if finished:
         return finished
     begun = [folder.name for folder in unfinished_exams(out)]

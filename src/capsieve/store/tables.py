@@ -182,14 +182,18 @@ class _HashedFile(io.BufferedWriter):
         return super().write(buffer)
 
 
-def intact(folder: Path, hashes: Mapping[str, str]) -> bool:
-    """Return whether a folder has all tables with the hashes that its record states."""
-    try:
-        return dict(hashes) == {
-            f"{name}.parquet": _sha256(folder / f"{name}.parquet") for name in TABLES
-        }
-    except (OSError, FileError):
-        return False
+def table_damage(folder: Path, hashes: Mapping[str, str]) -> str:
+    """Return what is wrong with a table of an exam; "" if all have the hashes of the record."""
+    for name in (f"{name}.parquet" for name in TABLES):
+        try:
+            digest = _sha256(folder / name)
+        except FileError as error:
+            return str(error)
+        except OSError as error:
+            return f"cannot read {folder / name}: {error.strerror}"
+        if hashes.get(name) != digest:
+            return f"{folder / name} is damaged: it is not the table that exam.json describes"
+    return ""
 
 
 def _sha256(path: Path) -> str:
