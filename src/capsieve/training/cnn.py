@@ -26,6 +26,7 @@ from capsieve.training.augment import Augmentation, augment, mix_styles
 from capsieve.training.data import FrameSet
 from capsieve.training.folds import OTHER_SHARE, Platt, Progress, Rows
 from capsieve.training.inputs import Inputs
+from capsieve.training.integers import CALIBRATION_FRAMES, in_integers
 from capsieve.training.network import FEATURES, EfficientNetLite0, export, folded, pretrained
 from capsieve.training.store import Joined, Store
 from capsieve.training.windows import Windows
@@ -70,6 +71,8 @@ class Recipe:
         Weight of the loss of other findings, which are further outputs during training.
     style, style_beta
         See :func:`~capsieve.training.augment.mix_styles`.
+    integers
+        Whether the written graph has weights and feature maps of 8 bits.
     threads
         Threads of torch. One thread gives the same bits on every number of cores.
     """
@@ -91,6 +94,7 @@ class Recipe:
     auxiliary: float = 0.9
     style: float = 0.5
     style_beta: float = 0.3
+    integers: bool = True
     threads: int = 1
 
 
@@ -158,7 +162,17 @@ class NetworkFits:
             network = self._trained(rows, progress)
             graph = export(network, self.size)
             self._compare(network, graph, rows)
+        if self.recipe.integers:
+            progress("8-bit integers", 0, 1)
+            graph = in_integers(graph, self._calibration(rows))
+            progress("8-bit integers", 1, 1)
         return graph
+
+    def _calibration(self, rows: Rows) -> Iterator[NDArray[np.float32]]:
+        """Yield frames and windows among the rows, at equal distances, as the graph takes them."""
+        chosen = rows[:: max(1, len(rows) // CALIBRATION_FRAMES)][:CALIBRATION_FRAMES]
+        for row in chosen.tolist():
+            yield _images([self._crop(row)]).numpy()
 
     def _trained(self, rows: Rows, progress: Progress) -> EfficientNetLite0:
         recipe, lower = self.recipe, self._lower(progress)
