@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -58,49 +57,31 @@ def nine_panels() -> None:
         shutil.copy(Path(folder) / "nine-panels.png", IMAGES)
 
 
-def report() -> None:
-    """Screen the first exam of the demo study, and photograph the report in a browser."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        study = plan_study("demo")
-        write_study(replace(study, exams=study.exams[:1]), Path(folder) / "study")
-        capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
-        photograph(Path(folder) / "results" / "patient-1" / "report.html", "report.png")
-
-
-def evaluation() -> None:
-    """Evaluate the demo study, and photograph the report in a browser."""
+def study_pages() -> None:
+    """Screen and evaluate the demo study; photograph both reports and the reading room."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         write_study(plan_study("demo"), Path(folder) / "study")
         capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
         labels = ("--labels", "study/labels.csv", "--regions", "study")
         capsieve("evaluate", "results", *labels, "-o", "evaluation", folder=folder)
         shutil.copy(Path(folder) / "evaluation" / "figures" / "roc.png", IMAGES / "roc.png")
+        if shutil.which("chromium") is None:
+            print("Pictures of pages stay as they are: they need the Debian package chromium")
+            return
+        photograph(Path(folder) / "results" / "patient-1" / "report.html", "report.png")
         photograph(Path(folder) / "evaluation" / "report.html", "evaluation.png")
-
-
-def reading_room() -> None:
-    """Read a little in the reading room, and photograph it."""
-    if shutil.which("chromium") is None:
-        print("docs/images/room-*.png stay as they are: they need the Debian package chromium")
-        return
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        write_study(plan_study("demo"), Path(folder) / "study")
-        capsieve("screen", "study/exams", "-o", "results", "--quiet", folder=folder)
         room_pictures(Path(folder) / "results", save_small)
 
 
 def photograph(page: Path, name: str) -> None:
     """Take a picture of the top of a page."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        print(f"docs/images/{name} stays as it is: its making needs the Debian package chromium")
-        return
-    picture = page.with_name(name)
-    profile = f"--user-data-dir={page.with_name('profile')}"
-    command = [browser, *BROWSER, profile, f"--screenshot={picture}", page.as_uri()]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    with Image.open(picture) as shot:
-        save_small(shot, name)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        picture = Path(folder) / name
+        place = (f"--user-data-dir={folder}/profile", f"--screenshot={picture}")
+        command = ["chromium", *BROWSER, *place, page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        with Image.open(picture) as shot:
+            save_small(shot, name)
 
 
 def save_small(shot: Image.Image, name: str) -> None:
@@ -156,7 +137,5 @@ if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     data_flow()
     nine_panels()
-    report()
-    evaluation()
-    reading_room()
+    study_pages()
     contact_sheet()

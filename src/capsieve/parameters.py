@@ -23,17 +23,6 @@ from capsieve.atomic_write import atomic_write
 from capsieve.errors import ParameterError
 from capsieve.user_files import read_text
 
-__all__ = [
-    "PARAMETERS_SCHEMA",
-    "PRESETS",
-    "BallFit",
-    "Channel",
-    "Derived",
-    "Parameters",
-    "Preset",
-    "half_width",
-]
-
 Channel = Literal["gray", "red", "lab-a"]
 
 BallFit = Literal["printed", "feature", "hemisphere"]
@@ -95,7 +84,7 @@ class Parameters:
         'best-fit ball: "printed", "feature" (u in the feature only) or "hemisphere"',
         "printed",
     )
-    stencil: float = _symbol("-", "half-width of L_sigma, in sigmas", 1.0, 1, 3)
+    stencil: float = _symbol("-", "half-width of the Gaussian filters, in sigmas", 1.0, 1, 3)
     texture_iterations: int = _symbol(
         "n_iter", "iterations of the cartoon + texture split", 5, 0, 100
     )

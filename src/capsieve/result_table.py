@@ -6,11 +6,14 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its name in files, its heading, and how its cells are shown."""
+    """A column of a table: its name in files, its heading, and how its cells are shown.
+
+    Texts of the kind "words" have symbols of the paper; a "text" is a symbol or has a name.
+    """
 
     key: str
     label: str
-    kind: Literal["text", "count", "share", "number", "seconds", "flag"] = "text"
+    kind: Literal["text", "words", "count", "share", "number", "seconds", "flag"] = "text"
     digits: int = 1
 
 

@@ -141,12 +141,21 @@ class Person:
         self.see(".save:has-text('✓ saved')")
 
     def sign(self) -> None:
-        """Sign the exam, by keyboard."""
+        """Sign the exam, by keyboard, with one reason for all that is open."""
+        self.ask_to_sign()
+        self.press("Enter")
+        self.see("dialog:has-text('The exam is signed')")
+        self.press("Escape")
+        self.see(".examstate:has-text('signed by')")
+
+    def ask_to_sign(self, reason: str = "not needed here") -> None:
+        """Open the dialog, and give one reason for all that is open."""
         self.until_saved()
         self.press("Control+Enter")
         self.see("dialog:has-text('Signing freezes')")
-        self.press("Enter")
-        self.see(".examstate:has-text('signed by')")
+        reasons = self.page.locator("dialog .reasons input")
+        if reasons.count() > 0:
+            reasons.first.fill(reason)
 
     def drawn(self, work: Callable[[], object]) -> list[int]:
         """Return the frames that were drawn during some work, in order."""

@@ -66,9 +66,7 @@ def test_decisions_and_labels_leave_as_files(anna, screened, tmp_path):
 
 def test_what_another_window_added_is_looked_at_before_it_is_signed(anna, screened):
     frame = events_of(screened, VIDEO)[0]["best_frame"]
-    anna.until_saved()
-    anna.press("Control+Enter")
-    anna.see("dialog:has-text('Signing freezes')")
+    anna.ask_to_sign()
     other = anna.window(f"{anna.server.address}/#/exam/{VIDEO}")
     other.locator(".exam .caption:has-text('frame')").wait_for()
     other.wait_for_function("frame => window.noted.frames.at(-1) === frame", arg=frame)
@@ -93,3 +91,47 @@ def test_frames_that_were_just_seen_are_part_of_what_is_signed(anna, screened):
     anna.sign()
     (signature,) = anna.server.entries(VIDEO)
     assert signature.content["displayed_frames"] >= 4
+
+
+def test_what_is_left_open_is_signed_only_with_a_reason(anna, screened):
+    first, *others = events_of(screened, VIDEO)
+    anna.press("a")
+    anna.until_saved()
+    anna.press("Control+Enter")
+    dialog = anna.see("dialog:has-text('Signing freezes')")
+    assert f"1 of {len(others) + 1} events decided" in dialog.inner_text()
+    assert "✓ 1 of" not in dialog.inner_text()
+    anna.press("Enter")
+    anna.see(f"dialog:has-text('{len(others)} reasons missing')")
+    dialog.get_by_role("button", name="Event 2, ").click()  # each line leads to its place
+    anna.until_frame(others[0]["best_frame"])
+    anna.press("Control+Enter")
+    anna.page.locator("dialog .reason input").first.fill("only a bubble")
+    anna.page.locator("dialog [data-field=all]").fill("seen at high speed")
+    anna.press("Enter")
+    anna.see("dialog:has-text('The exam is signed')")
+    signature = anna.server.entries(VIDEO)[-1].content
+    subjects = [f"event:0:{event['best_frame']}" for event in others]
+    assert signature["reasons"] == dict.fromkeys(subjects, "seen at high speed")
+    assert signature["offered"] == [f"event:0:{first['best_frame']}", *subjects]
+    assert signature["opened"] == [f"event:0:{e['best_frame']}" for e in (first, others[0])]
+    anna.press("Enter")  # the next exam
+    anna.page.wait_for_function(f"location.hash !== '' && !location.hash.includes('{VIDEO}')")
+
+
+def test_a_text_that_was_not_added_outlives_a_reload_and_is_added_before_signing(anna):
+    anna.press("3")
+    anna.page.get_by_label("A new note").fill("a second look is needed")
+    anna.see(".save:has-text('1 text not added')")
+    anna.page.reload()
+    anna.see(".save:has-text('1 text not added')")
+    anna.see(".exam .caption:has-text('frame')")
+    anna.ask_to_sign()
+    anna.see("dialog:has-text('a second look is needed')")
+    assert anna.page.get_by_role("button", name="Sign as anna").is_disabled()
+    anna.page.locator("dialog").get_by_role("button", name="Show").click()
+    anna.page.get_by_role("button", name="Add to the exam").click()
+    anna.see(".save:not(:has-text('not added'))")
+    anna.sign()
+    kinds = [entry.kind for entry in anna.server.entries(VIDEO)]
+    assert kinds == ["note", "sign"]

@@ -29,7 +29,7 @@ def test_a_backup_is_restored_with_its_signature(run, exam, tmp_path):
         path.unlink()
     assert run("restore", file, "-o", out).exit_code == 0
     report = json.loads(run("report", exam, "--json").stdout)
-    assert report["signature_holds"] is True
+    assert report["signature_valid"] is True
     assert report["seen"]["displayed"] == 6
 
 

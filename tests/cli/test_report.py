@@ -61,7 +61,7 @@ def test_an_exam_without_decisions_has_a_report(run, exam):
 def test_a_changed_table_is_refused(run, exam):
     with (exam / "frames.parquet").open("ab") as file:
         file.write(b" ")
-    assert_failed(run("report", exam), "the tables in", "--overwrite")
+    assert_failed(run("report", exam), "frames.parquet", "--overwrite")
     assert not (exam / "reading.html").exists()
 
 

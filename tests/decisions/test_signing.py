@@ -103,7 +103,7 @@ def test_any_change_of_an_entry_breaks_it(signed: Database, what: str) -> None:
 
 def test_a_removed_entry_breaks_it(signed: Database) -> None:
     change(signed, "DELETE FROM capsieve_entries WHERE number = 2")
-    assert problems(signed) == ["2 entries were signed, and 1 are there"]
+    assert problems(signed) == ["2 entries were signed, and 1 exist"]
     assert missing_entries(signed) == 1
 
 

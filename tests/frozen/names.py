@@ -388,6 +388,6 @@ def summary(reading: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
         "findings": len(reading["findings"]),
         "caecum": reading["landmarks"]["caecum"]["content"]["frame"],
         "seen": reading["seen"]["displayed"],
-        "signature_holds": str(report["signature_holds"]),
+        "signature_holds": str(report["signature_valid"]),
         "draft": str(report["draft"]),
     }

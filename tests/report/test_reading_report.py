@@ -108,6 +108,19 @@ def test_the_picture_is_the_frame_that_the_reader_chose(exam):
     assert apart[1] < 3 < min(apart[0], apart[2])
 
 
+def test_unsure_events_and_frames_are_pictured_in_the_order_of_the_exam(exam):
+    anna = ExamReader(exam)
+    anna.decide("event:0:20", "unsure")
+    anna.decide("frame:0:7", "unsure")
+    anna.decide("event:0:0", "reject")
+    page = page_of(exam)
+    assert len(page.values("src")) == 2
+    assert [each for each in page.values("alt") if "unsure" in each] == [
+        "Frame 7, unsure",
+        "Frame 20, unsure",
+    ]
+
+
 def test_a_source_that_is_gone_leaves_a_report_without_images(exam, tmp_path):
     ExamReader(exam).add_finding("a", 7, size="small")
     shutil.rmtree(tmp_path / "source")

@@ -63,6 +63,14 @@ def test_latex_sets_symbols_but_not_in_names():
     assert r"T\_max of patient\_1" in content
 
 
+def test_words_have_symbols_and_texts_have_names():
+    columns = (Column("meaning", "Meaning", "words"), Column("exam", "Exam"))
+    table = Table("a", "A", columns, (("smallest T_max", "smallest T_max"),))
+    assert "<td>smallest T_max</td>" in tables.html(table)
+    assert "smallest T<sub>max</sub></th>" in tables.html(table)
+    assert r"smallest $T_{\mathrm{max}}$ & smallest T\_max" in tables.latex(table)
+
+
 def test_latex_is_balanced_and_every_row_has_all_cells():
     content = tables.latex(a_table(EVIL, "x", total=("all", 2, None)))
     assert re.findall(r"\\begin{(\w+)}", content) == re.findall(r"\\end{(\w+)}", content)[::-1]

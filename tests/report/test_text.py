@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,13 @@ SHARES = st.floats(0, 1)
 )
 def test_percent(value, shown):
     assert text.percent(value) == shown
+
+
+def test_the_review_page_writes_shares_as_reports_do():
+    table = Path(__file__).parents[2] / "web" / "test" / "shares.txt"
+    lines = table.read_text().splitlines()
+    for part, whole, words in (line.split(" ", 2) for line in lines):
+        assert text.percent(int(part) / int(whole)) == words
 
 
 @given(value=SHARES, digits=st.sampled_from([None, 0, 1, 2]))
@@ -147,6 +155,7 @@ def test_symbols_are_set_and_everything_else_is_escaped():
     assert text.math_symbols("R_P costs $5") == r"$R_{P}$ costs \$5"
     assert text.symbols("my_T_max") == "my_T_max"
     assert text.symbols("K_G and K_E") == "K<sub>G</sub> and K<sub>E</sub>"
+    assert text.symbols("N_y, n_iter") == "N<sub>y</sub>, n<sub>iter</sub>"
 
 
 def test_very_large_numbers_are_written_with_an_exponent():

@@ -14,7 +14,7 @@ from capsieve.training import cnn  # noqa: E402
 from capsieve.training.augment import Augmentation  # noqa: E402
 from capsieve.training.cnn import NetworkFits, Recipe, one_cycle  # noqa: E402
 from capsieve.training.folds import OTHER_SHARE, check_rows  # noqa: E402
-from capsieve.training.inputs import Inputs  # noqa: E402
+from capsieve.training.inputs import FrameInputs  # noqa: E402
 from capsieve.training.network import folded, pretrained  # noqa: E402
 from capsieve.training.windows import Windows  # noqa: E402
 from support.made_frames import made_frames, silent  # noqa: E402
@@ -70,7 +70,7 @@ WINDOWS = made_windows()
 def fits(folder, *, recipe=QUICK, crops=CROPS, seed=0, key="crops", windows=None):
     cropped = np.ones(len(FRAMES), np.bool_)
     values = np.zeros((len(FRAMES), len(NAMES)), np.float32)
-    inputs = Inputs(list(crops), cropped, values, key)
+    inputs = FrameInputs(list(crops), cropped, values, key)
     return NetworkFits(FRAMES, inputs, SIZE, seed, folder, recipe, windows)
 
 

@@ -1,5 +1,7 @@
 // Elements in one line each. Text is always text: nothing here takes HTML.
 
+import { render, type ComponentChildren } from "preact";
+
 type Child = Node | string | number | null | undefined | false;
 type Listener = (event: never) => void;
 type Props = Record<string, string | number | boolean | null | undefined | Listener>;
@@ -99,4 +101,11 @@ export function cleaner(): { add(undo: () => void): void; clean(): void } {
       for (const undo of undos.splice(0).reverse()) undo();
     },
   };
+}
+
+/** A component in an element of its own, which takes no part in the layout. */
+export function mounted(component: ComponentChildren): HTMLElement {
+  const element = h("span", { class: "holder" });
+  render(component, element);
+  return element;
 }

@@ -15,6 +15,7 @@ import "./styles/list.css";
 import "./styles/exam.css";
 import "./styles/panel.css";
 import "./styles/dialog.css";
+import "./styles/small.css";
 
 const place = document.getElementById("page") as HTMLElement;
 const foot = document.getElementById("foot") as HTMLElement;

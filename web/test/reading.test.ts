@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import type { Action, Content, FindingContent, Reading, SieveEvent } from "../src/api/types.ts";
 import { judge } from "../src/model/clear.ts";
@@ -106,14 +107,19 @@ test("bitmaps have the first frame in bit 0", () => {
   assert.deepEqual([...parseBits(text, 10)], [1, 0, 1, 0, 0, 0, 0, 0, 1, 0]);
 });
 
+// The reports write a share as the page does: tests/report/test_text.py reads the same file.
+const SHARES = readFileSync(new URL("shares.txt", import.meta.url), "utf-8");
+
 test("numbers as people write them", () => {
   assert.equal(clock(3723.9), "1:02:03");
-  assert.equal(clock(59.9), "0:59");
+  assert.equal(clock(59.9), "0:00:59");
   assert.equal(count(50000), "50\u202f000");
   assert.equal(value(0.12345), "0.123");
   assert.equal(value(37), "37");
-  assert.equal(share(1, 1000), "below 1 %");
-  assert.equal(share(999, 1000), "99 %");
+  for (const line of SHARES.trim().split("\n")) {
+    const [part, whole, ...words] = line.split(" ");
+    assert.equal(share(Number(part), Number(whole)), words.join(" "), line);
+  }
 });
 
 test("no key has two meanings", () => {

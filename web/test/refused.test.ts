@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { refusedLines, refusedWords } from "../src/exam/refused.ts";
+import { refusedLines, refusedWords } from "../src/model/refused.ts";
 import type { Content } from "../src/api/types.ts";
 import { actionWords, entryWords } from "../src/model/telling.ts";
 import { readerWords } from "../src/model/words.ts";

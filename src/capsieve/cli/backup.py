@@ -6,9 +6,7 @@ import click
 
 from capsieve.cli.options import json_option
 from capsieve.cli.settings_options import PathType
-from capsieve.decisions.roles import DATABASE
-
-__all__ = ["command", "restore_command"]
+from capsieve.decisions.roles import DATABASE, is_address
 
 _BACKUP = """\b
 Example:
@@ -92,6 +90,6 @@ def _say(place: object, copied: object, *, as_json: bool) -> None:
 
 
 def _without_password(place: str) -> str:
-    from capsieve.decisions.database import is_address, sa
+    from capsieve.decisions.database import sa
 
     return sa.make_url(place).render_as_string() if is_address(place) else place

@@ -7,8 +7,6 @@ import click
 if TYPE_CHECKING:
     from capsieve.frames import FieldOfView
 
-__all__ = ["FieldOfViewType"]
-
 
 class FieldOfViewType(click.ParamType):
     """ROW,COL,RADIUS in pixels of the source, or one of the given words."""

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 import click
 
-__all__ = ["interruptible"]
-
 
 @contextmanager
 def interruptible(*, kept: bool = True, overwrite: bool = False) -> Iterator[None]:

@@ -16,8 +16,6 @@ import click
 from capsieve._version import __version__
 from capsieve.errors import CapsieveError
 
-__all__ = ["cli", "main"]
-
 _EXAMPLE = """\b
 Example:
   capsieve demo

@@ -10,15 +10,6 @@ from capsieve.cli.settings_options import PathType
 if TYPE_CHECKING:
     from capsieve.parameters import Parameters
 
-__all__ = [
-    "ParametersFile",
-    "json_option",
-    "label_format_option",
-    "labels_option",
-    "out_folder_option",
-    "quiet_option",
-]
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 

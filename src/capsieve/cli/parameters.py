@@ -7,8 +7,6 @@ import click
 
 from capsieve.cli.settings_options import PathType
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve parameters -o mine.toml

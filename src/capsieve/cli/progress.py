@@ -14,17 +14,6 @@ if TYPE_CHECKING:
 
     from capsieve.screening.settings import Listener, Progress
 
-__all__ = [
-    "EVERY_S",
-    "Bar",
-    "exam_listener",
-    "exam_progress",
-    "frame_progress",
-    "live_bars",
-    "progress_bar",
-    "stage_progress",
-]
-
 EVERY_S = 5.0
 """Seconds between two lines, if stderr is not a terminal."""
 

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from capsieve.decisions.roles import DATABASE
+from capsieve.decisions.roles import DATABASE, is_address
 from capsieve.errors import FileError
-
-__all__ = ["database_option", "exams_with_entries"]
 
 database_option = click.option(
     "--database",
@@ -33,7 +31,7 @@ def exams_with_entries(out: Path, database: str | None) -> dict[str, bool]:
         The given database does not exist, or it cannot be read.
     """
     place = str(out / DATABASE) if database is None else database
-    if "://" not in place and not Path(place).is_file():
+    if not is_address(place) and not Path(place).is_file():
         if database is not None:
             raise FileError(f"there is no database {database}; correct --database")
         return {}

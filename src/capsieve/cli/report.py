@@ -9,8 +9,6 @@ import click
 from capsieve.cli.options import json_option
 from capsieve.cli.settings_options import PathType, settings_options
 
-__all__ = ["ReportSettings", "command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve report results/exam

@@ -9,8 +9,6 @@ from capsieve.cli.options import out_folder_option, quiet_option
 from capsieve.cli.settings_options import settings_options
 from capsieve.reproduce.options import ReproduceOptions
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve reproduce -o study

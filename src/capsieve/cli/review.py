@@ -13,8 +13,6 @@ from capsieve.review.settings import ReviewSettings, is_loopback
 if TYPE_CHECKING:
     from capsieve.review.access import Door
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve review results

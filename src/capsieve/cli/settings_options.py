@@ -12,8 +12,6 @@ import click
 
 from capsieve.errors import ParameterError
 
-__all__ = ["PathType", "settings_options", "usage_errors"]
-
 Command = Callable[..., Any]
 
 _METAVARS = {int: "N", float: "NUMBER"}

@@ -7,8 +7,6 @@ import click
 from capsieve.cli.settings_options import PathType, usage_errors
 from capsieve.decisions.roles import Role, roles_of_all
 
-__all__ = ["command"]
-
 _EXAMPLE = """\b
 Example:
   capsieve users add anna --role validator --users users.json

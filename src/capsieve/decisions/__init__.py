@@ -1,4 +1,4 @@
-"""What readers decide about screened exams: an append-only log, and what it adds up to.
+"""Decisions of readers on screened exams: an append-only log, and its sum, the reading.
 
 roles      workflows and roles (imports nothing, for the command line)
 model      one strict model per kind of entry, for the database, the API and the exports
@@ -11,5 +11,5 @@ log        read the log, and append actions to it
 signing    sign a reading, and check signatures
 agreement  agreement of two blind readers
 export     decisions and labels as CSV
-backup     one portable file of all decisions, and the way back
+backup     one portable file of all decisions
 """

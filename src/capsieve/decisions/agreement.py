@@ -23,24 +23,14 @@ from capsieve.decisions.workflow import BLIND_READERS, blind_readings
 from capsieve.errors import ParameterError
 from capsieve.statistics.intervals import normal_quantile
 
-__all__ = [
-    "Agreement",
-    "Difference",
-    "Kappa",
-    "cohen_kappa",
-    "compare",
-    "compare_blind",
-    "tabulate",
-]
-
 UNDECIDED = "undecided"
 
 
 class Difference(BaseModel):
-    """Something on which two readings differ: an event, a frame or a finding.
+    """An event, a frame or a finding that differs between two readings.
 
-    `a` and `b` are decisions, "undecided", or for a finding "finding" and "nothing"; the frames are
-    where to look.
+    `a` and `b` are decisions, "undecided", or for a finding "finding" and "nothing"; the frames
+    show it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -81,19 +71,9 @@ class Kappa:
 def compare_blind(
     entries: Iterable[Entry], *, screening: str, events: Sequence[Event]
 ) -> Agreement | str:
-    """Compare the two blind readings of an exam.
+    """Compare the two blind readings of an exam, given all of its entries; both are signed.
 
-    Parameters
-    ----------
-    entries
-        All entries of the exam; both readings are signed.
-    screening, events
-        Of the exam now.
-
-    Returns
-    -------
-    Agreement or str
-        Why they cannot be compared: a reading is of another screening, which has other events.
+    If one is of another screening, which has other events, the reason is returned.
     """
     readings = {
         reader: fold(log, screening=screening)
@@ -157,7 +137,7 @@ def _difference(event: Event, a: Mapping[str, str], b: Mapping[str, str]) -> Dif
 def _other_places(
     events: Sequence[Event], a: Mapping[str, str], b: Mapping[str, str]
 ) -> Iterable[Difference]:
-    """Yield single frames and unknown events on which the readings differ.
+    """Yield single frames and unknown events with different decisions.
 
     A frame without a decision of its own has that of its event.
     """

@@ -1,7 +1,7 @@
-"""One portable file of all decisions, written while the app is running, and the way back.
+"""One portable file of all decisions, written while the app is running, and its restoration.
 
-The file is a SQLite database with the same tables: it needs no other file beside it, and restores
-into SQLite or PostgreSQL. Copying decisions.sqlite alone would lose its write-ahead log.
+The file is a SQLite database with the same tables. It can be restored into SQLite or PostgreSQL.
+Copying decisions.sqlite alone would lose its write-ahead log.
 """
 
 import os
@@ -20,27 +20,26 @@ from capsieve.decisions.database import (
     VIEWED,
     Database,
     exc,
-    is_address,
     open_database,
     sa,
 )
+from capsieve.decisions.roles import is_address
 from capsieve.errors import FileError, OccupiedError, file_errors
-
-__all__ = ["Copied", "backup", "restore"]
+from capsieve.user_files import PathLike
 
 _TABLES = (ABOUT, ENTRIES, VIEWED)
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was copied: entries, exams with entries, and rows of displayed frames."""
+    """The number of copied entries, exams with entries, and rows of displayed frames."""
 
     entries: int
     exams: int
     viewed: int
 
 
-def backup(place: str, file: str | os.PathLike[str]) -> Copied:
+def backup(place: str, file: PathLike) -> Copied:
     """Copy all decisions into one new file, and check the copy; the app may be running.
 
     Parameters
@@ -74,7 +73,7 @@ def backup(place: str, file: str | os.PathLike[str]) -> Copied:
         database.close()
 
 
-def restore(file: str | os.PathLike[str], place: str) -> Copied:
+def restore(file: PathLike, place: str) -> Copied:
     """Copy the decisions of a backup into a database without entries.
 
     Parameters
@@ -160,7 +159,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _as_one_file(path: Path) -> None:
-    """Let a SQLite database need no file beside it."""
+    """End the write-ahead log: the database is one file."""
     with closing(sqlite3.connect(path)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
 

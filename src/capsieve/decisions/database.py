@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from capsieve.decisions.model import ConflictError, EntryError, UnreachableError
-from capsieve.decisions.roles import WORKFLOWS, Workflow
+from capsieve.decisions.roles import WORKFLOWS, Workflow, is_address
 from capsieve.errors import FileError, MissingExtraError
 
 try:
@@ -27,23 +27,6 @@ except ImportError:
     raise MissingExtraError(
         "the decisions of readers need the package sqlalchemy; pip install 'capsieve[review]'"
     ) from None
-
-__all__ = [
-    "ENTRIES",
-    "ABOUT",
-    "METADATA",
-    "SCHEMA",
-    "VIEWED",
-    "Database",
-    "change_workflow",
-    "exc",
-    "is_address",
-    "open_database",
-    "read_room_id",
-    "read_workflow",
-    "sa",
-    "workflow_in",
-]
 
 SCHEMA = 2
 """Version of the tables."""
@@ -147,11 +130,11 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
-        """Yield a connection of the only writer; what it wrote is on the disk afterwards.
+        """Yield a connection of the only writer; its rows are on the disk afterwards.
 
         The threads of this process wait for each other first: SQLite's own waiting polls, and
         keeps some of them waiting for seconds. The database's lock is taken before anything is
-        read and held until the commit, so entries become visible in the order of their numbers.
+        read and released by the commit, so entries become visible in the order of their numbers.
 
         Raises
         ------
@@ -163,7 +146,7 @@ class Database:
         try:
             with _one_sentence(self.where), self.engine.connect() as connection:
                 if self.is_postgresql:
-                    # Each statement sees what was committed while the lock was waited for.
+                    # Each statement sees rows that were committed during the wait for the lock.
                     connection.execution_options(isolation_level="READ COMMITTED")
                 connection.execution_options(**{_WRITES: True})
                 with connection.begin():
@@ -178,11 +161,6 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
-
-
-def is_address(place: str) -> bool:
-    """Return whether a place is an address of a server, and not a file."""
-    return "://" in place
 
 
 def open_database(place: str | os.PathLike[str]) -> Database:
@@ -245,7 +223,7 @@ def _sqlite(url: sa.URL) -> Database:
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # transactions begin in `_begin`
+        connection.isolation_level = None  # `_begin` starts transactions
         # Text that is not UTF-8 is one row's problem, and no reason to show none.
         connection.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -277,7 +255,7 @@ def _write_ahead(database: Database) -> None:
             mode = connection.cursor().execute("PRAGMA journal_mode = WAL").fetchone()[0]
             break
         except driver.Error as error:
-            # Two programs that create the file at once: here SQLite does not wait by itself.
+            # If two programs create the file at the same time, SQLite does not wait here.
             if "locked" not in str(error) or time.monotonic() > end:
                 raise FileError(f"cannot store decisions in {database.where}: {error}") from error
             time.sleep(0.02)
@@ -322,7 +300,7 @@ def _set_up(database: Database) -> None:
 
 
 def _create(database: Database) -> int:
-    """Create the tables, unless somebody else did meanwhile; return their version."""
+    """Create the tables, unless another program did meanwhile; return their version."""
     with _one_sentence(database.where), database.engine.connect() as connection:
         connection.execution_options(**{_WRITES: True})
         with connection.begin():
@@ -346,9 +324,7 @@ def _stored_schema(connection: sa.Connection) -> int | None:
         return None
     value = _about(connection, "schema")
     if not isinstance(value, str) or not re.fullmatch("[1-9][0-9]{0,5}", value):
-        raise FileError(
-            "the database does not say which version of decisions it contains; restore a backup"
-        )
+        raise FileError("the version of the decisions in the database is missing; restore a backup")
     return int(value)
 
 
@@ -416,7 +392,7 @@ def workflow_in(connection: sa.Connection) -> Workflow:
     Raises
     ------
     UnreachableError
-        It cannot be read: who may see what is not known, so nothing is shown to anybody.
+        It cannot be read. Who may see the entries is unknown, so none are shown.
     """
     stored = _about(connection, "workflow")
     if stored is not None and stored not in WORKFLOWS:
@@ -434,7 +410,7 @@ def change_workflow(database: Database, workflow: Workflow) -> None:
     EntryError
         There is no such workflow.
     ConflictError
-        Reading has begun: who may see what would change afterwards.
+        There are entries; another workflow would show them to other readers.
     """
     if workflow not in WORKFLOWS:
         raise EntryError(f"there is no workflow {workflow!r}; choose one of {', '.join(WORKFLOWS)}")
@@ -444,7 +420,7 @@ def change_workflow(database: Database, workflow: Workflow) -> None:
             return
         if connection.scalar(sa.select(ENTRIES.c.number).limit(1)) is not None:
             raise ConflictError(
-                f"the workflow is {now}, and reading has begun; keep it, or use a new database"
+                f"the workflow is {now}, and there are decisions; keep it, or use a new database"
             )
         connection.execute(ABOUT.delete().where(ABOUT.c.name == "workflow"))
         connection.execute(ABOUT.insert().values(name="workflow", value=workflow))
@@ -456,7 +432,7 @@ def _one_sentence(where: str) -> Iterator[None]:
     try:
         yield
     except exc.DBAPIError as error:
-        # The driver's own words: SQLAlchemy's would repeat what was to be written.
+        # The driver's own message: SQLAlchemy's would repeat the values of the statement.
         reason = str(error.orig).strip().splitlines()[0]
         if "locked" in reason or "lock timeout" in reason:
             reason = _BUSY

@@ -1,4 +1,4 @@
-"""What decisions need to know of a screened exam: its events, its identity, its screening."""
+"""Events, identity and screening of a screened exam, as decisions need them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,20 +13,10 @@ from capsieve.decisions.model import canonical, event_subject
 from capsieve.errors import file_errors
 from capsieve.store.exam import Exam
 
-__all__ = ["Event", "flagged_events", "hash_json", "screening_of", "signed_identity"]
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A candidate polyp.
-
-    Attributes
-    ----------
-    head, best
-        Head and best frame, which name it.
-    frames
-        Its flagged frames, in order.
-    """
+    """A candidate polyp: head and best frame, which name it, and its flagged frames in order."""
 
     head: int
     best: int
@@ -71,13 +61,7 @@ def _events(folder: Path, _stamps: tuple[int, ...]) -> tuple[Event, ...]:
 
 
 def signed_identity(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a signature says that the exam was.
-
-    Parameters
-    ----------
-    record
-        The exam's record: sources, hashes of the tables, settings, versions.
-    """
+    """Return the identity of an exam that a signature covers, from its record."""
     names = ("head", "kind", "stream", "names", "sha256", "bytes")
     return {
         **{name: record[name] for name in ("exam", "tables", "identity", "versions")},

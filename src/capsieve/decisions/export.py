@@ -2,7 +2,7 @@
 
 Only decisions become labels. An accepted event makes its flagged frames polyps, a rejected one
 makes them normal; a frame's own decision beats that of its event; the frames of a finding are
-polyps. What is unsure or undecided has no label.
+polyps. Unsure and undecided events have no label.
 """
 
 import csv
@@ -15,18 +15,7 @@ from capsieve.decisions.exam import Event
 from capsieve.decisions.model import Decision, Entry, Finding, canonical, parse_place, said
 from capsieve.decisions.reading import Reading, displaced, in_order, undone_actions
 
-__all__ = [
-    "DECISION_COLUMNS",
-    "LABEL_COLUMNS",
-    "Label",
-    "Labels",
-    "agreed_labels",
-    "decisions_csv",
-    "labels_csv",
-    "reading_labels",
-]
-
-DECISION_COLUMNS = (
+_DECISION_COLUMNS = (
     *("number", "action", "time", "exam", "revision", "reader", "role", "screening"),
     *("kind", "subject"),
     "stands",  # no: it was undone, or cannot be read
@@ -34,23 +23,20 @@ DECISION_COLUMNS = (
     "key",
     "problem",  # why it cannot be read
 )
-LABEL_COLUMNS = ("exam", "head", "frame", "label", "polyp", "reader")
+_LABEL_COLUMNS = ("exam", "head", "frame", "label", "polyp", "reader")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def decisions_csv(entries: Iterable[Entry]) -> str:
-    """Return every entry, in order, and whether it stands.
+    """Return all entries in order, and whether each counts.
 
-    Parameters
-    ----------
-    entries
-        Those that somebody may see; see :func:`~capsieve.decisions.workflow.visible`.
+    The caller selects those that the reader may see: :func:`~capsieve.decisions.workflow.visible`.
     """
     log = in_order(entries)
     undone = undone_actions(log)
     return _csv(
-        DECISION_COLUMNS,
+        _DECISION_COLUMNS,
         (
             (
                 *(each.number, each.action, each.time, each.exam, each.revision),
@@ -70,17 +56,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of a frame.
-
-    Attributes
-    ----------
-    label
-        "polyp" or "normal".
-    polyps
-        The findings that it shows; empty for normal frames, and if the reader described none.
-    reader
-        Whose label it is.
-    """
+    """The label of a frame, "polyp" or "normal", the findings that it shows, and the reader."""
 
     label: str
     polyps: tuple[str, ...]
@@ -89,13 +65,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labels of an exam, by head and frame.
-
-    Attributes
-    ----------
-    problems
-        Decisions that could not become a label, and why.
-    """
+    """The labels of an exam by head and frame; problems are decisions that give no label."""
 
     exam: str
     frames: Mapping[Place, Label] = field(default_factory=dict)
@@ -103,15 +73,7 @@ class Labels:
 
 
 def reading_labels(reading: Reading, *, exam: str, events: Iterable[Event]) -> Labels:
-    """Return the labels that a reading gives.
-
-    Parameters
-    ----------
-    exam
-        The name of its exam.
-    events
-        All events of the exam.
-    """
+    """Return the labels that a reading gives, with all events of its exam."""
     events = list(events)
     known = {each.subject for each in reading.findings}
     frames: dict[Place, Label] = {}
@@ -147,7 +109,7 @@ def _label(frames: dict[Place, Label], place: Place, entry: Entry | None, known:
 
 
 def _add_findings(frames: dict[Place, Label], reading: Reading, contrary: set[Place]) -> list[str]:
-    """Label the frames of findings; a frame whose own decision contradicts has no label."""
+    """Label the frames of findings; a frame with a contradictory decision has no label."""
     found: dict[Place, list[Entry]] = {}
     for entry in reading.findings:
         for span in said(entry, Finding).spans:
@@ -167,7 +129,7 @@ def _add_findings(frames: dict[Place, Label], reading: Reading, contrary: set[Pl
 
 
 def agreed_labels(a: Labels, b: Labels) -> Labels:
-    """Return the labels on which two blind readings agree.
+    """Return the labels that two blind readings have in common.
 
     If both call a frame a polyp, the first reading names the polyps.
     """
@@ -183,7 +145,7 @@ def agreed_labels(a: Labels, b: Labels) -> Labels:
 def labels_csv(labels: Iterable[Labels]) -> str:
     """Return the labels of exams; a frame that shows several polyps has a row for each."""
     return _csv(
-        LABEL_COLUMNS,
+        _LABEL_COLUMNS,
         (
             (one.exam, head, frame, label.label, polyp, label.reader)
             for one in labels

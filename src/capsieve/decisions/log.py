@@ -1,4 +1,4 @@
-"""Read the log of entries, and append actions to it: at once, once, and in one order for all."""
+"""Read the log of entries, and append actions to it: each once, and in one order for all."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,28 +23,12 @@ from capsieve.decisions.roles import Workflow
 from capsieve.decisions.workflow import belongs, both_signed, check_action
 from capsieve.strict_model import Strict
 
-__all__ = [
-    "Writer",
-    "append",
-    "changes_after",
-    "entry_rows",
-    "exams_with_entries",
-    "heard_after",
-    "insert_entries",
-    "is_known",
-    "known_action",
-    "last_number",
-    "load_entries",
-    "missing_entries",
-    "next_number",
-]
-
-_MOST = 1000  # changes that are asked for at once
+_MOST = 1000  # changes per request
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes about which screening of which exam."""
+    """The exam, reader, role and screening of an action."""
 
     exam: str
     reader: str
@@ -72,7 +56,7 @@ def append(
         Made by the sender, new for each action. If it is known with the same action, nothing is
         stored, and the entries that were stored before are returned.
     contents
-        What the action says: all of it is stored, or nothing.
+        The entries of the action; all of them are stored, or none.
 
     Raises
     ------
@@ -81,7 +65,7 @@ def append(
     ForbiddenError
         This reader may not do it.
     ConflictError
-        It does not fit what is stored: the exam is signed, the action is undone already, ...
+        It does not fit the log: the exam is signed, the action is undone already, ...
     """
     if any(content.kind == "sign" for content in contents):
         raise EntryError("a signature has a hash that is computed here; use sign")
@@ -91,7 +75,7 @@ def append(
         if known:
             return known
         workflow = workflow_in(connection)
-        # In one reading of all readers, only signatures matter to what is not an undo.
+        # In one reading of all readers, only an undo depends on more than signatures.
         simple = workflow == "single" and all(content.kind != "undo" for content in contents)
         kinds = PERMANENT if simple else ()
         revision = check_action(
@@ -128,7 +112,7 @@ def known_action(
 
 
 def _compared(content: Any) -> Any:
-    """Return what was sent: a signature is stored with more."""
+    """Return the content without the fields that are added to a stored signature."""
     if content is not None and content.kind == "sign":
         return content.statement, content.last, content.reasons
     return content
@@ -149,7 +133,7 @@ def insert_entries(
     revision: int,
     time: str,
 ) -> list[Entry]:
-    """Store entries with the next numbers; the caller holds the lock, and has checked them."""
+    """Store checked entries with the next numbers, under the lock of the caller."""
     action = next_number(connection)
     rows: list[Row] = [
         (
@@ -173,7 +157,7 @@ def insert_entries(
 
 
 def next_number(connection: sa.Connection) -> int:
-    """Return the number of the next entry; the caller holds the lock."""
+    """Return the number of the next entry, under the lock of the caller."""
     return (connection.scalar(sa.select(sa.func.max(ENTRIES.c.number))) or 0) + 1
 
 
@@ -224,7 +208,7 @@ def heard_after(
     role: str,
     most: int = _MOST,
 ) -> tuple[list[tuple[int, str]], int, bool]:
-    """Return what is new for a reader: in blind work nothing about another reader.
+    """Return the new entries for a reader: in blind work none of another reader.
 
     The number and times of another reader's entries suggest that reader's opinion. Before both have
     signed, a reader hears of own entries only, and of signatures and reopenings.
@@ -265,7 +249,7 @@ def last_number(database: Database) -> int:
 
 
 def exams_with_entries(database: Database) -> dict[str, bool]:
-    """Return the exams that somebody has begun to read, and whether a reading of them is signed."""
+    """Return the exams that have entries, and whether a reading of them is signed."""
     query = sa.select(ENTRIES.c.exam).distinct().order_by(ENTRIES.c.exam)
     with database.read() as connection:
         workflow = workflow_in(connection)

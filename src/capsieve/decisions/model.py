@@ -1,9 +1,9 @@
 """Entries: one strict model per kind, for the database, the API and the exports alike.
 
 The content of an entry is one of these models. Its stored text is canonical JSON (keys sorted, no
-blanks), and signatures are over these bytes. A row that cannot be read becomes an entry with a
-`problem`: it is shown and reported, and counts for nothing; only a signature and the reopening of
-a signed exam still do what their kind says, lest a damaged signature make a signed exam look open.
+blanks), and signatures cover these bytes. A row that cannot be read becomes an entry with a
+`problem` that is reported and has no effect, except that a damaged signature still closes an exam
+and a damaged reopening still opens it.
 """
 
 import json
@@ -29,51 +29,6 @@ from capsieve.decisions.roles import roles_of_all
 from capsieve.errors import CapsieveError, FileError
 from capsieve.strict_model import Strict
 
-__all__ = [
-    "CLEANLINESS_GRADES",
-    "CLEANLINESS_SEGMENTS",
-    "COLUMNS",
-    "DECISIONS",
-    "LANDMARKS",
-    "PARIS",
-    "SEGMENTS",
-    "SIZES",
-    "Cleanliness",
-    "ConflictError",
-    "Content",
-    "Decision",
-    "Entry",
-    "EntryError",
-    "Finding",
-    "ForbiddenError",
-    "Landmark",
-    "Note",
-    "Parts",
-    "Removed",
-    "Reopen",
-    "Request",
-    "Row",
-    "Sign",
-    "Signature",
-    "Span",
-    "Spot",
-    "Undo",
-    "UnreachableError",
-    "Urgent",
-    "Viewed",
-    "canonical",
-    "check_key",
-    "check_name",
-    "entry_of",
-    "event_subject",
-    "finding_name",
-    "frame_subject",
-    "parse_place",
-    "said",
-    "stored_text",
-    "utc_now",
-]
-
 
 class EntryError(CapsieveError, ValueError):
     """An action that makes no sense."""
@@ -84,14 +39,14 @@ class ForbiddenError(CapsieveError):
 
 
 class ConflictError(CapsieveError, RuntimeError):
-    """An action that does not fit what is stored: signed, undone, changed meanwhile."""
+    """An action that does not fit the log: the exam is signed, the action is undone, ..."""
 
 
 class UnreachableError(FileError):
     """Decisions or an exam that cannot be reached now; the same action can be tried again."""
 
 
-# What can be said, with its words.
+# The values of entries, with their names in texts.
 
 DECISIONS = {"accept": "polyp", "reject": "no polyp", "unsure": "unsure"}
 SIZES = {
@@ -108,7 +63,7 @@ PARIS = {  # Gastrointest. Endosc. 58 (2003) S3-S43
     "0-IIc": "0-IIc, slightly depressed",
     "0-III": "0-III, excavated",
 }
-LANDMARKS = {  # in the order in which a capsule passes them
+LANDMARKS = {  # from the start of the colon to its end
     "first-colon": "first frame of the colon",
     "caecum": "caecum",
     "hepatic-flexure": "hepatic flexure",
@@ -183,7 +138,7 @@ class Span(Strict, frozen=True):
     @model_validator(mode="after")
     def _check(self) -> "Span":
         if self.first > self.last:
-            raise ValueError("ends before it begins")
+            raise ValueError("its last frame is before its first")
         return self
 
 
@@ -227,7 +182,7 @@ class Finding(Strict, frozen=True):
     spans: Annotated[tuple[Span, ...], Field(min_length=1, max_length=10_000, strict=False)]
     best: Spot
     size: Literal["diminutive", "small", "large"] | None = None
-    size_on: Spot | None = Field(default=None, description="Where the size was judged.")
+    size_on: Spot | None = Field(default=None, description="The frame of the size.")
     paris: Literal["0-Ip", "0-Isp", "0-Is", "0-IIa", "0-IIb", "0-IIc", "0-III"] | None = None
     segment: (
         Literal[
@@ -256,10 +211,12 @@ class Finding(Strict, frozen=True):
         if sorted(keys) != keys or not apart:
             raise ValueError("its spans are not in order, or overlap")
         if (self.size is None) != (self.size_on is None):
-            raise ValueError("size and size_on belong together: the frame on which it was judged")
+            raise ValueError(
+                "a size needs size_on, the frame of the size, and size_on needs a size"
+            )
         for name, spot in (("best", self.best), ("size_on", self.size_on)):
             if spot is not None and not self.shows(spot.head, spot.frame):
-                raise ValueError(f"{name} is none of the frames on which the finding is seen")
+                raise ValueError(f"{name} is not in the spans of the finding")
         return self
 
     @property
@@ -314,7 +271,7 @@ class Urgent(Strict, frozen=True):
 
 
 class Removed(Strict, frozen=True):
-    """Removes what was said of a subject."""
+    """Removes the last entry of a kind on a subject."""
 
     kind: Literal["removed"] = "removed"
     of: Literal["decision", "finding", "landmark", "cleanliness", "urgent"]
@@ -336,7 +293,7 @@ class Reopen(Strict, frozen=True):
 
 
 class Sign(Strict, frozen=True):
-    """What a signer sends: the hash is computed where the signature is stored."""
+    """The request of a signer; the hash is computed when the signature is stored."""
 
     kind: Literal["sign"] = "sign"
     statement: Written = Field(description="As the reading has it: what the signer was shown.")
@@ -365,7 +322,7 @@ class Parts(Strict, frozen=True):
 
 
 class Signature(Sign, frozen=True):
-    """A stored signature, with its own copies of what was viewed."""
+    """A stored signature, with its own copies of the bitmaps of displayed frames."""
 
     undisplayed: Count = Field(description="Pre-reader decisions on frames not displayed to them.")
     displayed_frames: Count
@@ -381,7 +338,7 @@ _Said: TypeAlias = (
     Decision | Finding | Landmark | Cleanliness | Note | Urgent | Removed | Undo | Reopen
 )
 Content: TypeAlias = Annotated[_Said | Signature, Field(discriminator="kind")]
-"""What an entry says."""
+"""The content of an entry."""
 
 Request: TypeAlias = Annotated[_Said | Sign, Field(discriminator="kind")]
 """What a reader sends."""
@@ -400,10 +357,10 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class Entry(BaseModel):
-    """One thing that a reader said.
+    """One row of the log.
 
-    An action is one or more entries; `action` is the number of its first one. `problem` says why
-    an entry cannot be read; then `content` is None and `stored` has its text.
+    An action is one or more entries; `action` is the number of its first one. If an entry cannot
+    be read, `content` is None, `problem` has the reason and `stored` the text.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -415,7 +372,7 @@ class Entry(BaseModel):
     revision: int = Field(description="Of the reading, from 1; it grows with each reopening.")
     reader: str
     role: str
-    screening: str = Field(description="Of the exam when this was said.")
+    screening: str = Field(description="Of the exam at that time.")
     time: str
     kind: str
     content: Content | None
@@ -424,7 +381,7 @@ class Entry(BaseModel):
 
     @property
     def subject(self) -> str:
-        """What it is about."""
+        """The event, frame, finding, landmark, segment or exam that it is about."""
         return getattr(self.content, "subject", "exam" if self.kind != "undo" else "")
 
 
@@ -477,7 +434,7 @@ def check_key(key: str) -> str:
 
 
 def check_name(value: Any, name: str) -> str:
-    """Return a name on one line: of an exam, a reader, a screening."""
+    """Return a name of an exam, a reader or a screening, on one line."""
     if not isinstance(value, str):
         raise EntryError(f"{name} must be a text, not {value!r:.60}")
     try:
@@ -493,7 +450,7 @@ def check_name(value: Any, name: str) -> str:
 
 @lru_cache(maxsize=20_000)  # a log is read again with every request, and its rows do not change
 def entry_of(row: Row) -> Entry:
-    """Return an entry from its columns; its `problem` says why it cannot be read, if it cannot."""
+    """Return an entry from its columns, with a `problem` if it cannot be read."""
     cells = dict(zip(COLUMNS, row, strict=True))
     problem, content = "", None
     try:
@@ -530,7 +487,7 @@ def _content(text: Any) -> Any:
         raise EntryError(f"{place + ': ' if place else ''}{first['msg']}") from None
     except ValueError as error:  # half a surrogate pair
         raise EntryError(f"its content is not valid JSON ({type(error).__name__})") from None
-    raise EntryError("its content is not in the form in which capsieve writes it")
+    raise EntryError("its content is not in the form that capsieve writes")
 
 
 def _check_cells(cells: Mapping[str, Any], content: Any) -> None:
@@ -540,13 +497,13 @@ def _check_cells(cells: Mapping[str, Any], content: Any) -> None:
         if (_whole(cells[name]) or 0) < 1:
             raise EntryError(f"{name} must be a whole number from 1, not {cells[name]!r:.60}")
     if cells["action"] > cells["number"]:
-        raise EntryError("its action begins after it")
+        raise EntryError("its action has a larger number")
     if cells["role"] not in roles_of_all():
         raise EntryError(f"there is no role {cells['role']!r:.60}")
     if content.kind != cells["kind"]:
         raise EntryError(f"its kind is {cells['kind']!r:.60} and its content is a {content.kind}")
     if isinstance(content, Undo) and content.action >= cells["number"]:
-        raise EntryError("it undoes an action that comes after it")
+        raise EntryError("it undoes a later action")
 
 
 def stored_text(value: Any) -> str:

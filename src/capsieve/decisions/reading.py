@@ -1,4 +1,4 @@
-"""A reading: what the entries of an exam add up to.
+"""A reading: the sum of the entries of an exam.
 
 Only the log is stored. The reading is computed from it each time, so it cannot differ from it.
 """
@@ -22,28 +22,11 @@ from capsieve.decisions.model import (
     said,
 )
 
-__all__ = [
-    "AGREED",
-    "PERMANENT",
-    "Clean",
-    "Reading",
-    "State",
-    "displaced",
-    "elsewhere_words",
-    "fold",
-    "in_order",
-    "judge_cleanliness",
-    "standing",
-    "state_of",
-    "touched",
-    "undone_actions",
-]
-
 PERMANENT = ("sign", "reopen")
 """Kinds that are never undone: a signed exam is reopened instead."""
 
 AGREED = "both readers"
-"""Role of what two blind readers agree on."""
+"""Role of the entries that two blind readers have in common."""
 
 
 class Clean(BaseModel):
@@ -83,10 +66,10 @@ class State(BaseModel):
 
 
 class Reading(BaseModel):
-    """What the entries of a reading add up to.
+    """The sum of the entries of a reading.
 
-    What was undone, removed or replaced is not in it. Findings are in the order in which they were
-    first described, landmarks in that of the colon, notes in that of writing.
+    Undone, removed and replaced entries are not in it. Findings are in the order of their first
+    description, landmarks in that of the colon, notes in that of writing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -106,7 +89,7 @@ class Reading(BaseModel):
     redoable: int | None = Field(default=None, description="Undo to undo next.")
     last: int = Field(default=0, description="The number of the last entry.")
     problems: tuple[str, ...] = Field(default=(), description="Entries that cannot be read.")
-    elsewhere: tuple[Entry, ...] = Field(default=(), description="Said on another screening.")
+    elsewhere: tuple[Entry, ...] = Field(default=(), description="Written on another screening.")
 
     def finding(self, subject: str) -> Entry | None:
         """Return a finding by its name."""
@@ -136,7 +119,7 @@ def fold(
     reader
         Who asks: what this reader can undo is found.
     screening
-        The screening that the exam has now; what was said on others is found. None is if empty.
+        The screening of the exam now; entries on others become `elsewhere`. Not compared if empty.
     revision
         The reading at the end of this revision; the latest by default.
     """
@@ -189,7 +172,7 @@ def fold(
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries by number, each once, for any order of delivery."""
+    """Return entries by number, each once."""
     by_number = {entry.number: entry for entry in entries}
     return [by_number[number] for number in sorted(by_number)]
 
@@ -208,8 +191,8 @@ def state_of(log: Iterable[Entry]) -> State:
 def undone_actions(log: Sequence[Entry]) -> set[int]:
     """Return the actions that were undone.
 
-    An undo comes after its action, so backwards each is settled before it is needed. An undo that
-    cannot be read undoes nothing.
+    Undos are later than their actions, so the log is read backwards. An undo that cannot be read
+    undoes nothing.
     """
     undone: set[int] = set()
     for entry in reversed(log):
@@ -314,9 +297,9 @@ def _undoable(log: Sequence[Entry], reader: str, revision: int, also: set[int]) 
 
 
 def _redoable(log: Sequence[Entry], reader: str, revision: int) -> int | None:
-    """Return the reader's latest undo that is not undone, unless something new came after it.
+    """Return the reader's latest undo that is not undone, unless a new action is later.
 
-    An undo of an undo is nothing new here: step by step, everything that was undone comes back.
+    An undo of an undo is not new here, so repeated redo restores everything step by step.
     """
     undone = undone_actions(log)
     undos = {entry.action for entry in log if entry.kind == "undo"}

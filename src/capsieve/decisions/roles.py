@@ -2,16 +2,6 @@
 
 from typing import Literal, get_args
 
-__all__ = [
-    "DATABASE",
-    "ROLES",
-    "WORKFLOWS",
-    "Role",
-    "Workflow",
-    "default_role",
-    "roles_of_all",
-]
-
 DATABASE = "decisions.sqlite"
 """The file in OUT that has the decisions, unless another database is given."""
 
@@ -30,8 +20,13 @@ ROLES: dict[Workflow, tuple[Role, ...]] = {
 """The roles of each workflow; the first one is the default."""
 
 
+def is_address(place: str) -> bool:
+    """Return whether a database is given by the address of a server, and not by a file."""
+    return "://" in place
+
+
 def default_role(workflow: Workflow) -> Role:
-    """Return the role of a reader who did not choose one."""
+    """Return the role of a reader if none is given."""
     return ROLES[workflow][0]
 
 

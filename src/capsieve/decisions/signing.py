@@ -1,10 +1,9 @@
-"""Signatures: what they cover, as one hash, and what does not hold when somebody checks.
+"""Signatures: one hash over a reading, and its check.
 
 The hash is SHA-256 over canonical JSON (keys sorted, no blanks, UTF-8). It covers the identity of
 the exam (sources, tables, versions), every stored byte of the entries of the reading, copies of
-what was displayed to each reader, and who signed what and when. It shows that something was
-changed; it does not show by whom, nor does it stop somebody who can write the database from
-signing again.
+the bitmaps of displayed frames, and signer, statement and time. It shows a change, but not who made
+it, and cannot prevent that a person with write access to the database signs again.
 """
 
 import hashlib
@@ -44,16 +43,8 @@ from capsieve.decisions.roles import Workflow
 from capsieve.decisions.viewed import Bitmaps, count_frames, unreadable, viewed_rows
 from capsieve.decisions.workflow import belongs, check_action, own_reading, pre_read, statement
 
-__all__ = [
-    "NOT_DISPLAYED",
-    "check_signatures",
-    "sign",
-    "to_validate",
-    "verify",
-]
-
 SIGNATURE = 2
-"""Version of what is hashed."""
+"""Version of the hashed content."""
 
 NOT_DISPLAYED = "not-displayed"
 """Name of the reason for signing pre-reader decisions on frames that were not displayed."""
@@ -78,18 +69,17 @@ def _whole(content: Mapping[str, Any], signer: Sequence[Any]) -> str:
 def to_validate(reading: Reading, displayed: Iterable[Bitmaps]) -> list[tuple[Entry, Spot]]:
     """Return pre-reader decisions on frames that were not displayed to a validator, and the frames.
 
-    Parameters
-    ----------
-    reading
-        The reading.
-    displayed
-        The bitmaps of the validator.
+    `displayed` are the bitmaps of one validator or of several.
     """
-    bits = {each.head: each.displayed for each in displayed if not each.problem}
+    bitmaps = list(displayed)
 
     def shown(spot: Spot) -> bool:
-        of_head = bits.get(spot.head)
-        return of_head is not None and spot.frame < of_head.size and bool(of_head[spot.frame])
+        return any(
+            each.head == spot.head
+            and spot.frame < each.displayed.size
+            and bool(each.displayed[spot.frame])
+            for each in bitmaps
+        )
 
     found = [(each, spot) for each in pre_read(reading) if (spot := _spot(each)) is not None]
     return [(each, spot) for each, spot in found if not shown(spot)]
@@ -121,16 +111,13 @@ def sign(
 ) -> Entry:
     """Sign a reading; when this returns, the signature is on the disk.
 
-    What is hashed is read under the lock under which the signature is written.
+    The hashed rows are read under the lock that also covers the signature.
 
     Parameters
     ----------
-    identity
-        What the exam is; see :func:`~capsieve.decisions.exam.signed_identity`.
-    events
-        All events of the exam.
-    frames_by_head
-        How many frames its heads have.
+    identity, events, frames_by_head
+        Of the exam: see :func:`~capsieve.decisions.exam.signed_identity`; all events; the number of
+        frames of each head.
 
     Raises
     ------
@@ -160,7 +147,10 @@ def sign(
         ]
         undisplayed = 0
         if writer.role == "validator":
-            undisplayed = len(to_validate(reading, _of_reader(bitmaps, writer)))
+            own = [
+                each for each in bitmaps if (each.reader, each.role) == (writer.reader, writer.role)
+            ]
+            undisplayed = len(to_validate(reading, own))
         _refuse_unready(request, reading, events, (*reading.problems, *unreadable(bitmaps)))
         if undisplayed and NOT_DISPLAYED not in request.reasons:
             raise ConflictError(
@@ -192,14 +182,10 @@ def sign(
         return insert_entries(connection, writer, key, [signature], revision=revision, time=time)[0]
 
 
-def _of_reader(bitmaps: Iterable[Bitmaps], writer: Writer) -> list[Bitmaps]:
-    return [each for each in bitmaps if (each.reader, each.role) == (writer.reader, writer.role)]
-
-
 def _refuse_unready(
     request: Sign, reading: Reading, events: Sequence[Event], problems: Sequence[str]
 ) -> None:
-    if problems:  # the signature would say that somebody had read it
+    if problems:  # which the signer has not read
         raise ConflictError(
             f"a reading is signed if all of it can be read, and {problems[0]}; update capsieve, or "
             "restore a backup"
@@ -226,12 +212,12 @@ def check_signatures(
     Parameters
     ----------
     identity
-        What the exam is now; None if it cannot be read.
+        Of the exam now; None if it cannot be read.
 
     Returns
     -------
     dict
-        What does not hold, by the number of the signature's entry; empty for a valid signature.
+        Problems by the number of the signature's entry; none for a valid signature.
     """
     with database.read() as connection:
         workflow = workflow_in(connection)
@@ -241,24 +227,14 @@ def check_signatures(
         cells = dict(zip(COLUMNS, row, strict=True))
         if stored_text(cells["kind"]) == "sign":
             covered = _covered(rows, workflow, cells["reader"], cells["role"])
-            found[cells["number"]] = verify(row, covered, identity)
+            found[cells["number"]] = _verify(row, covered, identity)
     return found
 
 
-def verify(
+def _verify(
     signature: Row, rows: Sequence[Row], identity: Mapping[str, Any] | None
 ) -> tuple[str, ...]:
-    """Return what does not hold of a signature.
-
-    Parameters
-    ----------
-    signature
-        Its stored row.
-    rows
-        All rows of its reading, also later ones, in order.
-    identity
-        What the exam is now; None if it cannot be read.
-    """
+    """Return the problems of a signature, given its row and all rows of its reading in order."""
     entry = entry_of(signature)
     content = entry.content
     if not isinstance(content, Signature):
@@ -274,10 +250,10 @@ def verify(
     if identity is None:
         problems.append("the screened exam that was signed cannot be read")
     elif hash_json(identity) != content.parts.identity:
-        problems.append("the exam is not what was signed: its source or its screening differs")
+        problems.append("the exam differs from the signed one in its source or its screening")
     before = [row for row in rows if row[0] < entry.number]
     if len(before) != content.entries:
-        problems.append(f"{content.entries} entries were signed, and {len(before)} are there")
+        problems.append(f"{content.entries} entries were signed, and {len(before)} exist")
     elif not _are(before, content.parts.entries):
         problems.append("entries were changed after signing")
     after = next((row for row in rows if row[0] > entry.number), None)

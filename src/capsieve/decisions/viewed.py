@@ -16,23 +16,14 @@ from capsieve.decisions.database import VIEWED, Database, sa, workflow_in
 from capsieve.decisions.model import EntryError, ForbiddenError, Row, Span, Viewed, stored_text
 from capsieve.decisions.roles import ROLES
 
-__all__ = ["Bitmaps", "add_viewed", "count_frames", "load_viewed", "unreadable", "viewed_rows"]
-
 Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bitmaps:
-    """Which frames of a head one reader was shown.
+    """The frames of a head that were displayed to a reader, and those viewed, a value per frame.
 
-    Attributes
-    ----------
-    reader, role, head
-        Whose, of which head.
-    displayed, viewed
-        One value per frame.
-    problem
-        Why the stored bitmaps cannot be read; then all values are False.
+    `problem` is the reason if the stored bitmaps cannot be read; then they are empty.
     """
 
     reader: str

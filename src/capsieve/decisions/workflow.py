@@ -1,9 +1,9 @@
 """Who sees which entries, and who may write what, in the three workflows.
 
 single     all readers share one reading
-validated  a pre-reader decides, a validator decides again what is wrong, and signs
+validated  a pre-reader decides, a validator corrects wrong decisions and signs
 blind      two readers have a reading each, and see nothing of the other before both have signed;
-           then both stay unchanged, and a consensus decides what they differ on
+           then both stay unchanged, and a consensus decides the differences
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,25 +39,12 @@ from capsieve.decisions.reading import (
 )
 from capsieve.decisions.roles import ROLES, Workflow
 
-__all__ = [
-    "BLIND_READERS",
-    "agreed_entries",
-    "belongs",
-    "blind_readings",
-    "both_signed",
-    "check_action",
-    "own_reading",
-    "pre_read",
-    "statement",
-    "visible",
-]
-
 BLIND_READERS = 2
 """How many read an exam blind."""
 
 
 def belongs(entry: Any, *, workflow: Workflow, reader: str, role: str) -> bool:
-    """Return whether what has this `reader` and `role` is part of somebody's reading."""
+    """Return whether an entry or a bitmap is part of the reading of a reader in a role."""
     if workflow != "blind":
         return True
     return entry.role == role and (role == "consensus" or entry.reader == reader)
@@ -66,7 +53,7 @@ def belongs(entry: Any, *, workflow: Workflow, reader: str, role: str) -> bool:
 def own_reading(
     entries: Iterable[Entry], *, workflow: Workflow, reader: str, role: str
 ) -> list[Entry]:
-    """Return the entries of the reading on which somebody works.
+    """Return the entries of the reading of a reader in a role.
 
     A consensus starts from what both blind readers agree on.
     """
@@ -75,15 +62,15 @@ def own_reading(
         entry for entry in entries if belongs(entry, workflow=workflow, reader=reader, role=role)
     ]
     if workflow == "blind" and role == "consensus" and both_signed(entries):
-        agreed = agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS])
+        agreed = _agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS])
         own = _without_contradicted(agreed, own) + own
     return own
 
 
 def blind_readings(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Return the entries of each blind reader, in the order in which they began.
+    """Return the entries of each blind reader, in the order of their first entries.
 
-    Who has undone everything has no reading, and leaves the place to somebody else.
+    A reader who has undone everything has no reading, and leaves the place to another one.
     """
     found: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -105,13 +92,13 @@ def both_signed(entries: Iterable[Entry]) -> bool:
 
 
 def visible(entries: Sequence[Entry], *, workflow: Workflow, reader: str, role: str) -> list[Entry]:
-    """Return those of all entries of an exam that somebody may see."""
+    """Return the entries of an exam that a reader may see."""
     if workflow != "blind" or both_signed(entries):
         return list(entries)
     return [each for each in entries if belongs(each, workflow=workflow, reader=reader, role=role)]
 
 
-def agreed_entries(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
+def _agreed_entries(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
     """Return the entries of the first reading that the second confirms, as entries of both.
 
     Decisions, landmarks, grades and urgency agree if they are equal; findings if they are seen on
@@ -183,7 +170,7 @@ def check_action(
     Parameters
     ----------
     contents
-        What the action says; it is judged as a whole.
+        The entries of the action, checked together.
     log
         All entries of the exam, in order.
     workflow, reader, role, exam
@@ -198,7 +185,7 @@ def check_action(
     ForbiddenError
         This reader may not do it.
     ConflictError
-        It does not fit what is stored.
+        It does not fit the log.
     """
     kinds = [content.kind for content in contents]
     if not kinds:
@@ -247,7 +234,7 @@ def _check_blind(kind: str, log: Sequence[Entry], *, reader: str, role: str, exa
     if role == "consensus":
         if not opened:
             raise ConflictError(
-                f"the consensus on {exam} begins when both readers have signed their readings"
+                f"the consensus on {exam} is possible after both readers have signed"
             )
         return
     if reader not in readings and len(readings) >= BLIND_READERS:
@@ -277,13 +264,13 @@ def _check_undo(undo: Undo, own: Sequence[Entry], *, reader: str, exam: str) -> 
 
 
 def _check_open(decision: Decision, log: Sequence[Entry]) -> None:
-    """Refuse a consensus on an event on which both readers agree."""
+    """Refuse a consensus decision on an event with equal decisions of both readers."""
     both = [fold(each).decisions.get(decision.subject) for each in blind_readings(log).values()]
     words = {said(each, Decision).decision for each in both if each is not None}
     if all(both) and len(words) == 1 and decision.subject.startswith("event:"):
         raise ConflictError(
             f"both readers decided {words.pop()!r} on {decision.subject}; the consensus decides "
-            "what they differ on"
+            "only differences"
         )
 
 
@@ -293,16 +280,10 @@ def _check_validated(contents: Sequence[Any], own: Sequence[Entry], number: int)
     Undoing an undo brings an old decision back, so the results before and after are compared.
     """
     new = [
-        Entry(
+        Entry.model_construct(
             number=number + place,
             action=number,
-            key="",
-            exam="",
-            revision=1,
-            reader="",
             role="pre-reader",
-            screening="",
-            time="",
             kind=content.kind,
             content=content,
         )
@@ -326,7 +307,7 @@ def _check_validated(contents: Sequence[Any], own: Sequence[Entry], number: int)
 def pre_read(reading: Reading) -> list[Entry]:
     """Return the decisions of pre-readers that count, rejections included.
 
-    The finding of an accepted event is not counted beside the decision.
+    The finding of an accepted event is not counted in addition to the decision.
     """
     named = {
         each.content.finding
@@ -363,29 +344,23 @@ def statement(
     """
     log = own_reading(entries, workflow=workflow, reader=reader, role=role)
     reading = fold(log)
-    counting = [*reading.entries, *(each for each in touched(log).values())]
-    names = dict.fromkeys(each.reader for each in counting if each.role == role)
-    own = list(dict.fromkeys([*names, reader]))
-    signed = f", signed by {reader}" if len(own) > 1 else ""
-    if workflow == "validated":
-        pre = list(
-            dict.fromkeys(each.reader for each in standing(log) if each.role == "pre-reader")
-        )
-        if pre:
-            words = f"Pre-read by {_names(pre)}, validated by {_names(own)}{signed}."
-            if undisplayed:
-                words += (
-                    f" The frames of {undisplayed} of {len(pre_read(reading))} pre-reader "
-                    f"decisions were not displayed to {reader}."
-                )
-        else:
-            words = f"Read and decided by {_names(own)}{signed}, without a pre-reader."
-    elif role == "consensus":
-        readers = _names(list(blind_readings(entries)))
-        words = f"Consensus on the readings of {readers}, decided by {_names(own)}{signed}."
+    counting = (*reading.entries, *touched(log).values())
+    own = list(dict.fromkeys([*(each.reader for each in counting if each.role == role), reader]))
+    decided = _names(own) + (f", signed by {reader}" if len(own) > 1 else "")
+    pre = list(dict.fromkeys(each.reader for each in standing(log) if each.role == "pre-reader"))
+    if role == "consensus":
+        both = _names(list(blind_readings(entries)))
+        words = f"Consensus on the readings of {both}, decided by {decided}."
+    elif pre:
+        words = f"Pre-read by {_names(pre)}, validated by {decided}."
+    elif workflow == "validated":
+        words = f"Read and decided by {decided}, without a pre-reader."
     else:
-        words = (
-            f"Read {'blind ' if workflow == 'blind' else ''}and decided by {_names(own)}{signed}."
+        words = f"Read {'blind ' if workflow == 'blind' else ''}and decided by {decided}."
+    if undisplayed:
+        words += (
+            f" The frames of {undisplayed} of {len(pre_read(reading))} pre-reader decisions were "
+            f"not displayed to {reader}."
         )
     revision = f" Revision {reading.revision}." if reading.revision > 1 else ""
     return words + revision

@@ -9,8 +9,6 @@ from capsieve.report.figures import INK, SOFT_INK, Drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["data_flow_drawing"]
-
 # Inches: a grid of boxes.
 _ACROSS, _DOWN = 2.12, 1.02
 _BOX = 1.66, 0.62

@@ -27,17 +27,6 @@ from capsieve.results import Evidence, Explanation, Feature, FrameResult
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "OVERLAY",
-    "SCHEMA",
-    "Ball",
-    "Ellipse",
-    "FrameEvidence",
-    "Value",
-    "frame_evidence",
-    "map_address",
-]
-
 SCHEMA = 2
 """Version of the JSON object."""
 

@@ -8,14 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = [
-    "HEAD_COLUMNS",
-    "Event",
-    "HeadFrames",
-    "event_list",
-    "head_frames",
-]
-
 HEAD_COLUMNS = (
     *("head", "frame", "time_s", "status", "flagged", "reason", "score"),
     *("red", "green", "blue"),

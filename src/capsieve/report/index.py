@@ -8,8 +8,6 @@ from capsieve.report import page, text
 from capsieve.report.words import detector_words, flag_threshold
 from capsieve.store.record import read_record
 
-__all__ = ["INDEX", "write_index"]
-
 INDEX = "index.html"
 
 _MARK = 'class="exam-index"'

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["learned_panels"]
-
 # Inches; the figure grows downwards with the frame's height.
 _WIDTH = 10.0
 _MARGIN = 0.16

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["nine_panels"]
-
 # Inches and points. The figure grows downwards with the frame's height and the number of lines.
 # Every place is computed here: Matplotlib's constrained layout gives other last digits from run to
 # run, and so other files for the same frame.

@@ -9,6 +9,7 @@ import logging
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from capsieve.report import tables, text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-__all__ = ["digest", "image", "pdf", "pdf_bytes", "render", "require_pdf", "write"]
 
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"<svg": "svg+xml", b"<?xm": "svg+xml"}
 
@@ -131,7 +130,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {name: getattr(text, name) for name in text.__all__ if name.islower()}
+    environment.filters |= dict(getmembers(text, isfunction))
     environment.filters["table"] = tables.html
     return environment
 

@@ -10,8 +10,6 @@ from capsieve.parameters import Parameters
 from capsieve.report.text import bytes_text, clock, count, number, plain
 from capsieve.store.record import FieldOfViewRecord, ProblemRecord, Record, SourceRecord
 
-__all__ = ["Row", "parameter_rows", "places", "run_rows", "rows_of", "source_rows", "view_words"]
-
 Row = tuple[str, str]
 """A name and a value."""
 

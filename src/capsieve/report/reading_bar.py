@@ -10,8 +10,6 @@ from capsieve.report.exam_tables import HeadFrames
 from capsieve.report.timeline import colour_strip, mark
 from capsieve.report.timeline_scale import FrameTimes, Scale, bins_of, ticks
 
-__all__ = ["reading_bar"]
-
 _WIDTH = 1000
 _MARKS = 30
 _STRIP = 26

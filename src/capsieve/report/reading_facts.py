@@ -1,6 +1,5 @@
 """The content of the report of a reading: reading, revision, signatures and displayed frames."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from capsieve.decisions.model import Entry, Signature
 from capsieve.decisions.reading import Reading, elsewhere_words, fold, state_of
-from capsieve.decisions.roles import DATABASE, Workflow
+from capsieve.decisions.roles import DATABASE, Workflow, is_address
 from capsieve.decisions.workflow import belongs, blind_readings, both_signed, own_reading
 from capsieve.errors import FileError, ParameterError
 from capsieve.store.record import RECORD, Record, read_record
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.decisions.agreement import Agreement
     from capsieve.decisions.database import Database
-
-__all__ = ["ReadingFacts", "SeenBy", "gather_reading"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class ReadingFacts:
 
 
 def gather_reading(
-    folder: str | os.PathLike[str],
+    folder: PathLike,
     *,
     database: "str | Database | None" = None,
     reader: str | None = None,
@@ -145,7 +143,7 @@ def gather_reading(
     folder = Path(folder).resolve()
     record = _record(folder)
     place = str(folder.parent / DATABASE) if database is None else database
-    if isinstance(place, str) and "://" not in place and not Path(place).exists():
+    if isinstance(place, str) and not is_address(place) and not Path(place).exists():
         if database is not None:
             raise FileError(f"there are no decisions in {place}: no such file")
         if revision not in (None, 1):

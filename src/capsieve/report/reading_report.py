@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from capsieve._version import __version__
 from capsieve.decisions.agreement import Agreement
-from capsieve.decisions.model import DECISIONS, Finding, said
+from capsieve.decisions.model import DECISIONS, Finding, Place, Spot, said
 from capsieve.errors import CapsieveError
 from capsieve.frame_images import jpeg, shrink
 from capsieve.report import page, provenance, reading_text
@@ -24,8 +24,6 @@ from capsieve.report.timeline_scale import FrameTimes, read_times
 from capsieve.store.exam import Exam
 from capsieve.store.record import Record
 
-__all__ = ["READING", "SCHEMA", "ReadingPage", "reading_json", "reading_report"]
-
 READING = "reading.html"
 """Name of the report in the folder of the exam."""
 
@@ -33,6 +31,7 @@ SCHEMA = 3
 """Version of the JSON object."""
 
 _SIDE = 520  # longer side of an image: 60 mm on paper at 220 dots per inch
+_MOST_UNSURE = 40  # images of frames that a reader is unsure about
 _RING = 0.07  # radius of the ring around a place, as a fraction of the longer side
 
 
@@ -73,11 +72,20 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
     exam, times = Exam(facts.folder), read_times(facts.folder)
     counts = reading_text.decision_counts(reading, event_list(exam.columns(table="events")))
     ordered = reading_text.findings_by_time(reading.findings, times)
-    images = _images(exam, [said(each, Finding) for each in ordered])
+    described = [said(each, Finding) for each in ordered]
+    unsure = reading_text.unsure_decisions(reading, times)
+    images = _images(
+        exam,
+        [(each.best, each.place) for each in described]
+        + [(reading_text.spot_of(each), None) for each in unsure[:_MOST_UNSURE]],
+    )
+    images, unsure_images = images[: len(described)], images[len(described) :]
+    role = facts.workflow == "validated"
     findings = [
-        reading_text.finding_row(each, times, role=facts.workflow == "validated") | image
+        reading_text.finding_row(each, times, role=role) | image
         for each, image in zip(ordered, images, strict=True)
     ]
+    shown = zip(unsure, unsure_images, strict=False)
     problems = [str(image["problem"]) for image in images]
     summary = reading_text.summary_texts(facts, counts)
     transit = reading_text.transit_text(reading, times)
@@ -101,6 +109,8 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
         findings=findings,
         # Shown once if no finding has an image, for the same reason.
         no_images=problems[0] if problems and len(set(problems)) == 1 else "",
+        unsure=[reading_text.unsure_row(each, times, role=role) | image for each, image in shown],
+        unsure_left=max(0, len(unsure) - _MOST_UNSURE),
         landmarks=reading_text.landmark_rows(reading, times),
         transit=transit,
         cleanliness=reading_text.cleanliness_rows(reading),
@@ -163,11 +173,11 @@ def _time_note(times: FrameTimes) -> str:
     return "The times of the frames are not all known. Frame numbers start at 0."
 
 
-def _images(exam: Exam, findings: Sequence[Finding]) -> list[dict[str, object]]:
-    """Return the verified image of each finding's best frame, with a ring; or the problem."""
+def _images(exam: Exam, spots: Sequence[tuple[Spot, Place | None]]) -> list[dict[str, object]]:
+    """Return the verified image of each frame, with a ring around the place; or the problem."""
     frames: dict[int, set[int]] = {}
-    for finding in findings:
-        frames.setdefault(finding.best.head, set()).add(finding.best.frame)
+    for spot, _ in spots:
+        frames.setdefault(spot.head, set()).add(spot.frame)
     found: dict[tuple[int, int], tuple[str, int, int]] = {}
     problems: dict[tuple[int, int], str] = {}
     for head, numbers in frames.items():
@@ -185,12 +195,12 @@ def _images(exam: Exam, findings: Sequence[Finding]) -> list[dict[str, object]]:
             why = _without_folder(error, exam.record)
             problems |= {(head, frame): why for frame in numbers if (head, frame) not in found}
     images: list[dict[str, object]] = []
-    for finding in findings:
-        key = finding.best.head, finding.best.frame
+    for spot, place in spots:
+        key = spot.head, spot.frame
         image, rows, cols = found.get(key, ("", 1, 1))
         ring = Markup("")
-        if image and finding.place is not None:
-            ring = _ring(finding.place.row, finding.place.col, rows, cols)
+        if image and place is not None:
+            ring = _ring(place.row, place.col, rows, cols)
         images.append(
             {
                 "image": image,

@@ -1,7 +1,7 @@
 """What a reading contains, as texts and rows of texts for its report."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,6 +21,7 @@ from capsieve.decisions.model import (
     Note,
     Reopen,
     Signature,
+    Spot,
     event_subject,
     parse_place,
     said,
@@ -30,26 +31,6 @@ from capsieve.report.exam_tables import Event
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.text import DASH, clock, decimals, percent, plain, plural
 from capsieve.report.timeline_scale import FrameTimes
-
-__all__ = [
-    "DecisionCounts",
-    "cleanliness_rows",
-    "date_text",
-    "decision_counts",
-    "difference_rows",
-    "findings_by_time",
-    "finding_row",
-    "kappa_text",
-    "landmark_rows",
-    "multiline",
-    "note_rows",
-    "readers_text",
-    "signature_rows",
-    "state_name",
-    "status",
-    "summary_texts",
-    "transit_text",
-]
 
 Row = dict[str, object]
 
@@ -222,6 +203,38 @@ def finding_row(entry: Entry, times: FrameTimes, *, role: bool) -> Row:
     }
 
 
+def spot_of(entry: Entry) -> Spot:
+    """Return the frame that a reader decided on: of an event, the displayed one."""
+    place = parse_place(entry.subject)
+    assert place is not None
+    return Spot(head=place[1], frame=said(entry, Decision).frame)
+
+
+def unsure_decisions(reading: Reading, times: FrameTimes) -> list[Entry]:
+    """Return the decisions "unsure" on events and frames, in the order of the exam."""
+
+    def place(entry: Entry) -> tuple[float, int, int]:
+        spot = spot_of(entry)
+        position = times.position(spot.head, spot.frame)
+        return (float("inf") if position is None else position, spot.head, spot.frame)
+
+    entries = reading.decisions.values()
+    return sorted(
+        (each for each in entries if said(each, Decision).decision == "unsure"), key=place
+    )
+
+
+def unsure_row(entry: Entry, times: FrameTimes, *, role: bool) -> Row:
+    """Return the texts of a decision "unsure"."""
+    spot = spot_of(entry)
+    return {
+        "time": times.clock(spot.head, spot.frame),
+        "frame": times.name(spot.head, spot.frame),
+        "kind": entry.subject.partition(":")[0],
+        "by": f"{plain(entry.reader)} ({entry.role})" if role else plain(entry.reader),
+    }
+
+
 def landmark_rows(reading: Reading, times: FrameTimes) -> list[tuple[str, str, str]]:
     """Return name, time and frame of every landmark, also of those that are not marked."""
     rows: list[tuple[str, str, str]] = []
@@ -294,7 +307,7 @@ def signature_rows(facts: ReadingFacts) -> list[Row]:
         content = entry.content if isinstance(entry.content, Signature) else None
         role = "" if facts.workflow == "single" else f" ({entry.role})"
         lines = [] if content is None else [content.statement]
-        lines += [] if content is None else [f"Reason: {one}" for one in content.reasons.values()]
+        lines += [] if content is None else _reason_texts(content.reasons)
         rows.append(
             {
                 "revision": entry.revision,
@@ -305,6 +318,18 @@ def signature_rows(facts: ReadingFacts) -> list[Row]:
             }
         )
     return rows
+
+
+def _reason_texts(reasons: Mapping[str, str]) -> list[str]:
+    """Return each reason once, with what was left open for it."""
+    lines: list[str] = []
+    for reason in dict.fromkeys(reasons.values()):
+        keys = [key for key, given in reasons.items() if given == reason]
+        events = sum(key.startswith("event:") for key in keys)
+        parts = [f"{plural(events, 'event')} without a decision"] if events else []
+        parts += [key.replace("-", " ") for key in keys if not key.startswith("event:")]
+        lines.append(f"Left open: {', '.join(parts)}. Reason: {reason}")
+    return lines
 
 
 def kappa_text(found: Agreement) -> str:

@@ -10,8 +10,6 @@ from capsieve.report import figures, page, tables
 from capsieve.report.figures import Drawing
 from capsieve.result_table import Table
 
-__all__ = ["PAGE", "ReproducedStudy", "check_files", "write_reproduction"]
-
 PAGE = "reproduction.html"
 
 _TABLES = ("numbers", "readings", "table-1", "table-2", "table-3", "table-4")
@@ -29,7 +27,7 @@ class ReproducedStudy:
     is_phantom, is_short
         Whether the exams are synthetic, and only a tenth of the frames.
     patient
-        The patient that chose R_P.
+        The patient that chose R_P: "patient 4".
     counts
         "5 patients", "230 polyp frames", ...
     tables

@@ -14,8 +14,6 @@ from capsieve.report.figures import (
 )
 from capsieve.report.text import math_symbols, signed
 
-__all__ = ["RateChanges", "robustness_drawing"]
-
 _LOOKS = ((BLUE, "o"), (VERMILLION, "D"), (ORANGE, "s"), (GREY, "^"))
 
 

@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "ACROSS",
-    "ShownFrame",
-    "balls_drawing",
-    "errors_drawing",
-    "geometry_drawing",
-    "texture_drawing",
-]
-
 ACROSS = 4
 """Panels side by side; also the most frames of :func:`errors_drawing`."""
 

@@ -21,8 +21,6 @@ from capsieve.atomic_write import atomic_write
 from capsieve.report.text import DASH, cells, is_symbol, plain, plain_value, symbols, tex_symbols
 from capsieve.result_table import Column, Table
 
-__all__ = ["anchor", "csv", "html", "latex", "terminal", "write"]
-
 _MOST_HTML_ROWS = 60
 _MOST_LATEX_ROWS = 200
 _HTML_START = (
@@ -113,11 +111,11 @@ def latex(table: Table) -> str:
         r"\hline",
         _tex_row([tex_symbols(column.label, _tex) for column in table.columns]),
         r"\hline",
-        *(_tex_row(map(_tex_cell, row)) for row in rows[:_MOST_LATEX_ROWS]),
+        *(_tex_row(map(_tex_cell, table.columns, row)) for row in rows[:_MOST_LATEX_ROWS]),
         r"\hline",
     ]
     if total:
-        lines += [_tex_row(map(_tex_cell, total)), r"\hline"]
+        lines += [_tex_row(map(_tex_cell, table.columns, total)), r"\hline"]
     return "\n".join([*lines, r"\end{tabular}", r"\end{table}", ""])
 
 
@@ -189,7 +187,7 @@ def _tag(name: str, column: Column, text: str, scope: str = "") -> Markup:
     attributes = Markup(' scope="{}"').format(scope) if scope else Markup("")
     if _is_number(column):
         attributes += Markup(' class="n"')
-    shown = symbols(text) if is_symbol(text) else text
+    shown = symbols(text) if column.kind == "words" or is_symbol(text) else text
     return Markup("<{0}{1}>{2}</{0}>").format(name, attributes, shown)
 
 
@@ -205,8 +203,9 @@ def _csv_cell(value: Any) -> str:
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
-def _tex_cell(text: str) -> str:
-    return tex_symbols(text, _tex) if is_symbol(text) else _tex(text)
+def _tex_cell(column: Column, text: str) -> str:
+    has_symbols = column.kind == "words" or is_symbol(text)
+    return tex_symbols(text, _tex) if has_symbols else _tex(text)
 
 
 def _tex(text: str) -> str:
@@ -230,7 +229,7 @@ def _cut(table: Table, most: int) -> str:
 
 
 def _is_number(column: Column) -> bool:
-    return column.kind not in ("text", "flag")
+    return column.kind not in ("text", "words", "flag")
 
 
 def _width(text: str) -> int:

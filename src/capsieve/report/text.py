@@ -22,34 +22,6 @@ if TYPE_CHECKING:
     from capsieve.statistics.definitions import Unit
     from capsieve.statistics.results import Interval, Metric
 
-__all__ = [
-    "DASH",
-    "bytes_text",
-    "cell",
-    "cells",
-    "clock",
-    "count",
-    "counts",
-    "decimals",
-    "difference",
-    "digits",
-    "distinct",
-    "interval",
-    "is_symbol",
-    "math_symbols",
-    "metric",
-    "number",
-    "percent",
-    "plain",
-    "plain_value",
-    "plural",
-    "sentence",
-    "share",
-    "signed",
-    "symbols",
-    "tex_symbols",
-]
-
 DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -112,8 +84,8 @@ def decimals(value: float | Fraction, digits: int = 1) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a number with its sign: ``+10``, ``−2.5``."""
-    return _minus(f"{value:+g}")
+    """Return a number with its sign: ``+10``, ``−2.5``; 0 has none."""
+    return _minus(f"{value:+g}") if value else "0"
 
 
 def percent(value: float | Fraction | None, digits: int | None = None) -> str:
@@ -292,7 +264,7 @@ def cells(table: "Table") -> tuple[list[list[str]], list[str]]:
 
 # The paper's symbols in plain texts: a letter with its index, or a Greek letter by its name.
 _SYMBOL = re.compile(
-    r"(?<![\w\\])(?:([DEKMNRST])_(max|mask|norm|[EFGLNPSUx])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
+    r"(?<![\w\\])(?:([DEKMNRSTn])_(max|mask|norm|iter|[EFGLNPSUxy])|(sigma)_?([12t])?|(delta)(?=\()|(Theta))"
     r"(?![^\W²])"
 )
 _CHANGE = re.compile(rf" [+{_MINUS}][\d.]+ %$")

@@ -27,8 +27,6 @@ from capsieve.report.timeline_scale import (
     ticks,
 )
 
-__all__ = ["colour_strip", "mark", "timeline"]
-
 # Units of the drawing; on a laptop one unit is about one pixel.
 _WIDTH = 1000
 _LEFT = 44

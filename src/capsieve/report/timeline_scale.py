@@ -16,20 +16,6 @@ from capsieve.report.exam_tables import HEAD_COLUMNS, HeadFrames, head_frames
 from capsieve.report.text import clock, count
 from capsieve.store.exam import Exam
 
-__all__ = [
-    "Bins",
-    "FrameTimes",
-    "Scale",
-    "bins_of",
-    "frame_ticks",
-    "positions",
-    "read_times",
-    "scale_of",
-    "score_ticks",
-    "ticks",
-    "time_ticks",
-]
-
 _LARGEST_GAP = 0.9  # of the exam; with a longer jump the frames would have no width
 _LEAST_KNOWN = 0.5
 _BRIDGED_SECONDS = 3.0  # the slowest capsules take a frame every second or two

@@ -10,32 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from capsieve.parameters import Parameters
 from capsieve.report.text import digits, distinct, number, percent, plain, plural
 from capsieve.results import Evidence, Feature, FrameResult, Reason
 from capsieve.store.exam import Exam
 from capsieve.store.record import Flagging, Record
-
-__all__ = [
-    "FrameFlag",
-    "decision",
-    "detector_words",
-    "feature_words",
-    "flag_threshold",
-    "flagging_words",
-    "frame_flag",
-    "is_probability",
-    "preset_words",
-    "property_words",
-    "rule_parameters",
-    "score_decision",
-    "score_text",
-    "score_warning",
-    "score_why",
-    "step_words",
-    "why",
-]
 
 Result = TypeVar("Result", bound=FrameResult)
 
@@ -108,8 +90,8 @@ def frame_flag(exam: Exam, row: Mapping[str, Any]) -> FrameFlag | None:
 def _position(exam: Exam, head: int, frame: int) -> tuple[int, int]:
     """Return the position of a frame and the frame of its near-duplicates that has it."""
     table = exam.columns("head", "frame", "score", "reason", "duplicate_of")
-    reasons = np.asarray(table["reason"].to_pylist(), object)
-    listed = np.isin(reasons, _BY_SCORE) & table["score"].is_valid().to_numpy()
+    by_score = pc.is_in(table["reason"], value_set=pa.array(_BY_SCORE))  # pyright: ignore[reportAttributeAccessIssue]
+    listed = by_score.to_numpy() & table["score"].is_valid().to_numpy()
     heads, frames = (table[name].to_numpy()[listed].astype(np.int64) for name in ("head", "frame"))
     scores = table["score"].to_numpy()[listed].astype(np.float64)
     earlier = table["duplicate_of"].to_numpy().astype(np.float64)[listed]  # NaN: of no other frame

@@ -26,7 +26,7 @@ from capsieve.names import natural_key
 from capsieve.phash import field_phash, phash
 from capsieve.sources.image_file import read_image
 from capsieve.sources.image_source import is_image_name
-from capsieve.training.folds import Progress
+from capsieve.training.folds import StepListener
 from capsieve.training.store import Joined, Store
 
 PAIRS = 3
@@ -108,7 +108,7 @@ def read_windows(
     *,
     size: int,
     polyp_class: str | None = None,
-    progress: Progress,
+    progress: StepListener,
 ) -> Windows:
     """Return windows of the frames in a folder; those that are stored in `work` are not cut again.
 
@@ -227,7 +227,7 @@ def _row(size: int) -> np.dtype[Any]:
 
 
 def _parts(
-    frames: Sequence[_Frame], store: Store, size: int, progress: Progress
+    frames: Sequence[_Frame], store: Store, size: int, progress: StepListener
 ) -> list[NDArray[Any]]:
     """Return the windows of the frames in parts; those that are not stored are cut."""
     row, parts = _row(size), list[NDArray[Any]]()

@@ -2,7 +2,7 @@
 
 import type { Landmark, Segment, Verdict } from "../api/types.ts";
 import { toast } from "../dialog.ts";
-import { showHelp } from "../help.ts";
+import { showHelp } from "../dialogs/help.tsx";
 import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
 import { nextUndecided } from "../model/rank.ts";
 import type { Mode } from "../model/sequence.ts";
@@ -15,7 +15,7 @@ import type { Tabs } from "./panel/tabs.ts";
 import type { Overlays } from "./panel/why.ts";
 import type { Screen } from "./screen.ts";
 import { allDecided, ownEvents, toValidate, type Session } from "./session.ts";
-import { openReopening, openSigning, signBarrier } from "./signing.ts";
+import { openReopening, openSigning, signBarrier } from "../dialogs/signing.tsx";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { Signal } from "@preact/signals";
 
@@ -143,7 +143,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
       const barrier = signBarrier(session);
       if (barrier !== null) return toast(barrier);
       if (session.reading.value.state === "signed") openReopening(session);
-      else void openSigning(session, desk.keeper);
+      else void openSigning(desk);
     },
 
     enhance: adjust((now) => ({ ...now, enhancement: nextEnhancement(now.enhancement) })),

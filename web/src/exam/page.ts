@@ -2,7 +2,9 @@
 
 import type { Room } from "../api/types.ts";
 import { dialogOpen, toast } from "../dialog.ts";
-import { cleaner, h } from "../dom.ts";
+import { createElement } from "preact";
+import { SaveState } from "../dialogs/savestate.tsx";
+import { cleaner, h, mounted } from "../dom.ts";
 import { signal } from "@preact/signals";
 import { commandOf, keyName } from "../keymap.ts";
 import type { Saver } from "../saving/saver.ts";
@@ -10,18 +12,17 @@ import { keep, settings } from "../settings.ts";
 import { filterElement, makeAdjustment } from "./adjust.ts";
 import { chordKey, closeChord } from "./chords.ts";
 import { makeCommands } from "./commands.ts";
-import { openConsensus } from "./consensus.ts";
+import { openConsensus } from "../dialogs/consensus.tsx";
 import { makeDeciding } from "./deciding.ts";
 import { leaveFindings } from "./findings.ts";
 import { makeExplainer } from "./evidence.ts";
 import { keepLedger } from "./keeping.ts";
-import { aboutPanel } from "./panel/about.ts";
+import { aboutPanel } from "./panel/about.tsx";
 import { findingsPanel } from "./panel/findings.ts";
 import { makeTabs } from "./panel/tabs.ts";
 import { thresholdPanel } from "./panel/threshold.ts";
 import { whyPanel, type Overlays } from "./panel/why.ts";
 import { pictureControls } from "./picture.ts";
-import { saveState } from "./savestate.ts";
 import { sayFrames } from "./saying.ts";
 import { makeScreen } from "./screen.ts";
 import { openSession, watchScreening } from "./session.ts";
@@ -63,12 +64,11 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
-    { name: "Exam", key: "3", element: about.element },
+    { name: "Exam", key: "3", element: about },
     { name: "Threshold", key: "4", element: threshold.element },
   ]);
   const verdicts = verdictBar(session, screen, deciding, transport.where);
-  const save = saveState(saver);
-  for (const part of [stage, timeline, strip, transport, why, findings, about, threshold, verdicts, save]) {
+  for (const part of [stage, timeline, strip, transport, why, findings, threshold, verdicts]) {
     clean.add(() => part.close());
   }
   clean.add(() => explainer.close());
@@ -77,7 +77,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
 
   const late = h("span", { class: "late", hidden: true }, "waiting for frames …");
   const bar = topBar(session, deciding, [late], {
-    save: save.element,
+    save: mounted(createElement(SaveState, { room, saver })),
     sign: () => commands["sign"]?.(false),
     differences: () => commands["differences"]?.(false),
   });
@@ -86,6 +86,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
     "main",
     { class: "exam" },
     bar.element,
+    h("p", { class: "toosmall" }, "Reading needs a larger screen. Here you can look at findings, and get the report under Exam."),
     strip.element,
     h("section", { class: "middle", "aria-label": "Frame" }, stage.element, verdicts.element, transport.element),
     tabs.element,

@@ -1,11 +1,12 @@
 // The bar above: which exam, its state, what is saved, and what ends the reading.
 
-import { button, fill, h } from "../dom.ts";
-import { showHelp } from "../help.ts";
+import { createElement } from "preact";
+import { button, fill, h, mounted } from "../dom.ts";
+import { showHelp } from "../dialogs/help.tsx";
 import { withKeys } from "../keymap.ts";
-import { whoReads } from "../leaving.ts";
+import { WhoReads } from "../dialogs/leaving.tsx";
+import { signBarrier } from "../dialogs/signing.tsx";
 import type { Deciding } from "./deciding.ts";
-import { signBarrier } from "./signing.ts";
 import type { Session } from "./session.ts";
 
 interface Ends {
@@ -37,7 +38,7 @@ export function topBar(
     ...messages,
     h("span", { class: "gap" }),
     ends.save,
-    whoReads(room, session.saver),
+    mounted(createElement(WhoReads, { room, saver: session.saver })),
     undo,
     redo,
     urgent,

@@ -7,10 +7,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { api } from "../api/client.ts";
 import type { ExamRow, Room } from "../api/types.ts";
 import { announce } from "../announce.ts";
-import { saveState } from "../exam/savestate.ts";
-import { showHelp } from "../help.ts";
+import { showHelp } from "../dialogs/help.tsx";
+import { WhoReads } from "../dialogs/leaving.tsx";
+import { SaveState } from "../dialogs/savestate.tsx";
 import { withKeys } from "../keymap.ts";
-import { whoReads } from "../leaving.ts";
 import { clock, count, plural, readerWords } from "../model/words.ts";
 import type { Saver } from "../saving/saver.ts";
 import { canRead, FILTERS, inOrder, matches, nextOrder, passes, type Column, type Filter, type Order } from "./rows.ts";
@@ -43,7 +43,6 @@ const order = signal<Order>(null);
 export function listPage(room: Room, saver: Saver, left: string | null, open: (exam: string) => void): ListPage {
   const rows = signal<readonly ExamRow[] | null>(null);
   const trouble = signal("");
-  const save = saveState(saver);
   const element = document.createElement("main");
   element.className = "list";
   const show = (found: readonly ExamRow[] | null): void => {
@@ -65,8 +64,8 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
           capsieve <span class="soft">reading room</span>
         </h1>
         <span class="gap" />
-        <Holder of={save.element} />
-        <Holder of={whoReads(room, saver)} />
+        <SaveState room={room} saver={saver} />
+        <WhoReads room={room} saver={saver} />
         <button type="button" class="quiet icon" aria-label="Keys" title={withKeys("Keys", "help")} onClick={showHelp}>
           ?
         </button>
@@ -102,17 +101,9 @@ export function listPage(room: Room, saver: Saver, left: string | null, open: (e
     close() {
       clearInterval(timer);
       document.removeEventListener("visibilitychange", look);
-      save.close();
       render(null, element);
     },
   };
-}
-
-/** Holds an element that is not made by a component. */
-function Holder({ of }: { of: HTMLElement }) {
-  const place = useRef<HTMLSpanElement>(null);
-  useEffect(() => place.current?.replaceChildren(of), [of]);
-  return <span ref={place} class="holder" />;
 }
 
 interface ExamsProps {

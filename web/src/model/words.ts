@@ -64,16 +64,12 @@ export const readerWords = (reader: string): string => reader || "another reader
 
 const pad = (n: number): string => String(n).padStart(2, "0");
 
-/** 1:02:03, or 2:03 below an hour. */
+/** Seconds as h:mm:ss, as in reports. */
 export function clock(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const sign = seconds < 0 ? "−" : "";
   const whole = Math.floor(Math.abs(seconds));
-  const hours = Math.floor(whole / 3600);
-  const minutes = Math.floor((whole % 3600) / 60);
-  return hours > 0
-    ? `${sign}${hours}:${pad(minutes)}:${pad(whole % 60)}`
-    : `${sign}${minutes}:${pad(whole % 60)}`;
+  return `${sign}${Math.floor(whole / 3600)}:${pad(Math.floor((whole % 3600) / 60))}:${pad(whole % 60)}`;
 }
 
 /** With thin spaces between thousands, so that 50 000 cannot be taken for 5 000. */
@@ -92,9 +88,14 @@ export function value(x: number | null | undefined): string {
   return String(Number(x.toPrecision(3)));
 }
 
-/** Rounded down, so that "100 %" means every one; a few are never "0 %". */
+/** A share in percent, as in reports: one digit below 10 % and above 99 %; only 0 is 0 %, only all is 100 %. */
 export function share(part: number, whole: number): string {
   if (whole <= 0) return "–";
-  const percent = Math.floor((100 * part) / whole);
-  return part > 0 && percent === 0 ? "below 1 %" : `${percent} %`;
+  if (part === 0 || part === whole) return part === 0 ? "0 %" : "100 %";
+  const digits = 10 * part < whole || 100 * part > 99 * whole ? 1 : 0;
+  const scale = 10 ** digits;
+  const rounded = Math.floor((200 * scale * part + whole) / (2 * whole)); // half up, without fractions
+  if (rounded === 0) return `< ${(1 / scale).toFixed(digits)} %`;
+  if (rounded === 100 * scale) return `> ${(100 - 1 / scale).toFixed(digits)} %`;
+  return `${(rounded / scale).toFixed(digits)} %`;
 }
