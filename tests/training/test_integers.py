@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper  # noqa: E402
 
 from capsieve.learned.card import ModelCard  # noqa: E402
 from capsieve.learned.model_file import read_model, write_model  # noqa: E402
-from capsieve.learned.runtime import Inputs, Runner  # noqa: E402
+from capsieve.learned.runtime import ModelInput, Runner  # noqa: E402
 from capsieve.learned.spec import ImageInput, ModelSpec, Output  # noqa: E402
 from capsieve.training.integers import in_integers  # noqa: E402
 from capsieve.training.network import export, pretrained  # noqa: E402
@@ -45,7 +45,7 @@ def made(floating):
 
 
 def answers(model, spec=SPEC):
-    frames = [Inputs(crop, None) for crop in CROPS[24:]]
+    frames = [ModelInput(crop, None) for crop in CROPS[24:]]
     found = Runner(model.SerializeToString(), spec).run(frames)
     return np.array([each.score for each in found]), np.array([each.map for each in found])
 

@@ -68,12 +68,15 @@ class CardTexts(Strict, frozen=True):
         Texts about the training data, by source.
     intended_use, limits
         Sentences; the limits are added to those of every model.
+    terms
+        Under which terms the weights may be used.
     """
 
     name: str = ""
     data: tuple[DataTexts, ...] = ()
     intended_use: str = _INTENDED_USE
     limits: tuple[str, ...] = ()
+    terms: str = ""
 
     def of(self, source: str) -> DataTexts:
         """Return the texts about a source."""
@@ -364,6 +367,7 @@ def make_card(
         settings=dict(settings),
         intended_use=texts.intended_use,
         limits=(*limits, *texts.limits),
+        terms=texts.terms,
         prevalence=_PREVALENCE,
         hashes=Hashes(labels=frames.labels_hash, frames=frames_hash(hashes)),
         reference=f"the training frames: {', '.join(sources)}",
