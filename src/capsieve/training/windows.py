@@ -3,8 +3,8 @@
 A frame of a colonoscopy that is published with the outline of its polyp always shows one, and its
 shape, captions and insets differ from those of a capsule. A window is a disc in the part of the
 frame that shows the gut, like the image of a capsule. Windows come in pairs from the same frame:
-the polyp covers a part of one, and the other, nearly as large, shows nothing of it. So a network
-cannot tell them apart by the device, the light or the colours of the frame.
+the polyp covers a part of one, and the other, nearly as large, shows nothing of it. So neither
+the device nor the light or the colours of the frame distinguish them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ _FEWEST = 20  # frames with a pair of windows; fewer teach nothing
 _PART = 128  # frames of a file
 _RADIUS = (0.17, 0.5)  # of the frame's shorter side; uniform in the logarithm
 _LEAST_DIAMETER = 80  # pixels of the frame; smaller windows are blurred
-_COUNTERPART = 0.6  # least radius of the window without the polyp, in radii of the other
+_COUNTERPART = 0.6  # smallest radius of the window without the polyp, in radii of the other
 _WHOLE, _LARGE = 0.5, 0.2  # a window shows half of the polyp, or the polyp covers this share of it
 _ALIKE = 0.2  # by which the covered share may differ from the one that was drawn
 _TRIES = 4  # radii per pair
@@ -155,8 +155,8 @@ def read_windows(
     present, first, frame = np.unique(number, return_index=True, return_inverse=True)
     if len(present) < _FEWEST:
         raise FileError(
-            f"only {len(present)} frames of {folder} have room for a window with the polyp and one "
-            f"without it, but at least {_FEWEST} are needed; add frames with outlines"
+            f"only {len(present)} frames of {folder} have space for a window with the polyp and "
+            f"one without it, but at least {_FEWEST} are needed; add frames with outlines"
         )
     return Windows(
         name=folder.absolute().name,
@@ -288,13 +288,13 @@ class _Grid:
         Pixels of the frame per place, for rows and columns.
     polyp
         Places that show the polyp.
-    room, clear
+    space, clear
         Distance of each place from what no window may show, and from this and the polyp.
     """
 
     scale: NDArray[np.float64]
     polyp: NDArray[np.bool_]
-    room: NDArray[np.float32]
+    space: NDArray[np.float32]
     clear: NDArray[np.float32]
 
     @classmethod
@@ -313,8 +313,8 @@ class _Grid:
         marked = cv2.resize(marks.view(np.uint8), (cols, rows), interpolation=cv2.INTER_NEAREST)
         hidden = surroundings(small) | marked.astype(np.bool_)
         margin = round(_MARGIN * _GRID)
-        room = _distance(hidden) - margin
-        return cls(scale, polyp, room, np.minimum(room, _distance(polyp, frame=False) - margin))
+        space = _distance(hidden) - margin
+        return cls(scale, polyp, space, np.minimum(space, _distance(polyp, frame=False) - margin))
 
     def pairs(self, rng: np.random.Generator, least: float) -> Iterator[tuple[_Disc, _Disc]]:
         """Yield windows with the polyp and their counterparts.
@@ -352,7 +352,7 @@ class _Grid:
         """Return a place at which the polyp covers about the wanted share, or any allowed one."""
         share = self._covered(radius)
         shown = share * np.pi * radius**2 / self.polyp.sum()
-        fits = (self.room >= radius) & (share >= COVERED[0]) & (share <= COVERED[1])
+        fits = (self.space >= radius) & (share >= COVERED[0]) & (share <= COVERED[1])
         fits &= (shown >= _WHOLE) | (share >= _LARGE)
         near = fits & (np.abs(share - covered) <= _ALIKE * covered)
         chosen = near if near.any() else fits
