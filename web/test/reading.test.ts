@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import type { Action, Content, FindingContent, Reading, SieveEvent } from "../src/api/types.ts";
+import type { Action, Content, FindingContent, Reading } from "../src/api/types.ts";
 import { judge } from "../src/model/clear.ts";
-import { nextUndecided, rankExams } from "../src/model/rank.ts";
+import { rankExams } from "../src/model/rank.ts";
 import { withAction } from "../src/model/reading.ts";
 import { spansOf, withFrame } from "../src/model/subjects.ts";
 import { makeViewed, parseBits } from "../src/saving/viewed.ts";
@@ -15,7 +15,11 @@ const EMPTY: Reading = {
   cleanliness: { segments: {}, sum: null, words: null }, notes: [], urgent: false, urgent_text: "", signature: null,
   signatures: [], elsewhere: [],
   undoable: null, redoable: null, seen: { displayed: 0, viewed: 0, of: 10 }, problems: [], misfits: [],
-  readers: [], statement: "", to_validate: [], last: 0,
+  readers: [], statement: "", to_validate: [], last: 0, offered: [], states: [],
+  progress: {
+    events: 0, offered: 0, opened: 0, decided: 0, to_read: 0, to_read_displayed: 0, to_read_viewed: 0,
+    frames: 10, displayed: 0, viewed: 0, without_picture: 0,
+  },
 };
 const BY = { reader: "A", role: "reader", time: "2026-01-01T00:00:00Z" };
 const act = (...entries: Content[]): Action => ({ key: "k", entries });
@@ -61,15 +65,6 @@ test("frames are written as spans", () => {
   assert.deepEqual(spansOf(1, [5, 3, 4, 9]), [{ head: 1, first: 3, last: 5 }, { head: 1, first: 9, last: 9 }]);
   assert.deepEqual(withFrame(spansOf(1, [3, 5]), 1, 4), [{ head: 1, first: 3, last: 5 }]);
   assert.deepEqual(withFrame(spansOf(1, [3]), 0, 7), [{ head: 0, first: 7, last: 7 }, { head: 1, first: 3, last: 3 }]);
-});
-
-test("the next undecided event is looked for round the end", () => {
-  const events = [0, 1, 2].map((i) => ({ event: i, head: 0, best_frame: 10 * i }) as SieveEvent);
-  const reading = withAction(EMPTY, act(decide("event:0:20", "reject")), BY);
-  assert.equal(nextUndecided(events, reading, 1), 0);
-  assert.equal(nextUndecided(events, reading, -1), 0);
-  const done = withAction(reading, act(decide("event:0:0", "unsure"), decide("event:0:10", "unsure")), BY);
-  assert.equal(nextUndecided(events, done, 0), -1);
 });
 
 test("urgent exams come first, signed ones last", () => {
