@@ -21,6 +21,7 @@ __all__ = [
     "decoded_video",
     "digest",
     "events_of",
+    "free_frame",
     "key_frames_of",
     "nearest",
     "rows_of",
@@ -68,6 +69,13 @@ def events_of(out: Path, exam: str) -> list[dict]:
     """Return the events, best first."""
     rows = pq.read_table(out / exam / "events.parquet").to_pylist()
     return sorted(rows, key=lambda row: row["event"])
+
+
+def free_frame(out: Path, exam: str) -> int:
+    """Return the first frame of head 0 that is in no event."""
+    spans = [event for event in events_of(out, exam) if event["head"] == 0]
+    taken = {n for each in spans for n in range(each["first_frame"], each["last_frame"] + 1)}
+    return next(row["frame"] for row in rows_of(out, exam) if row["frame"] not in taken)
 
 
 def key_frames_of(out: Path, exam: str) -> set[int]:

@@ -133,8 +133,20 @@ class Person:
         self.page.wait_for_function(condition, arg=argument)
 
     def until_frame(self, frame: int) -> None:
-        """Wait until a frame stands on the screen."""
-        self.until("frame => window.noted.frames.at(-1) === frame", frame)
+        """Wait until a frame is on the screen, long enough to be decided."""
+        self.until(
+            "frame => window.noted.frames.at(-1) === frame && "
+            "document.querySelector('.verdicts.moved') === null",
+            frame,
+        )
+
+    def go(self, frame: int) -> None:
+        """Go to a frame from the first one, key by key."""
+        self.press("Home")
+        for number in range(frame + 1):
+            self.until_frame(number)
+            if number < frame:
+                self.press("ArrowRight")
 
     def until_saved(self) -> None:
         """Wait until the page says that the server has everything."""

@@ -51,7 +51,7 @@ def test_everything_that_can_be_pressed_has_a_name(serve, enter):
     assert nameless(anna) == []
     anna.read(TWO_HEADS)
     anna.press("m")
-    for tab in "1234":
+    for tab in "123":
         anna.press(tab)
         assert nameless(anna) == []
     anna.press("g")
@@ -131,24 +131,10 @@ def test_what_happens_is_said_aloud(serve, enter, screened):
 def test_a_reader_without_a_mouse_reaches_the_panel(serve, enter):
     anna = enter(serve())
     anna.read(VIDEO)
-    for key, name in zip("1234", ("Why", "Findings", "Exam", "Threshold"), strict=True):
+    for key, name in zip("123", ("Why", "Findings", "Exam"), strict=True):
         anna.press(key)
         anna.see(f"[role=tab][aria-selected=true]:has-text('{name}')")
         anna.see(f"#part-{name}")
-
-
-def test_the_threshold_tells_how_much_there_would_be_to_read(serve, enter, screened):
-    anna = enter(serve())
-    anna.read(VIDEO)
-    anna.press("4")
-    panel = anna.see("#part-Threshold")
-    assert re.search(r"[^.]\. A frame is flagged from the threshold on\.", panel.inner_text())
-    flagged = sum(event["frames"] for event in events_of(screened, VIDEO))
-    anna.see(f".work:has-text('{flagged} frames')")
-    slider = anna.page.get_by_role("slider", name="Threshold")
-    slider.focus()
-    anna.press("Home")
-    anna.see(".work:has-text('+')")
 
 
 def test_the_evidence_of_a_frame_is_shown_in_words_and_as_a_map(serve, enter, screened):

@@ -5,6 +5,8 @@ export interface Binding {
   /** As `keyName` writes them; the first ones are shown. */
   keys: readonly string[];
   words: string;
+  /** The key may be held down. */
+  repeats?: true;
 }
 
 export interface Group {
@@ -17,26 +19,27 @@ export const GROUPS: readonly Group[] = [
     name: "Moving",
     bindings: [
       { id: "toggle", keys: ["Space", "K"], words: "play, stop" },
-      { id: "backwards", keys: ["J", "Shift+Space"], words: "play backwards" },
+      { id: "backwards", keys: ["J"], words: "play backwards" },
       { id: "forwards", keys: ["L"], words: "play forwards; again: faster" },
-      { id: "next", keys: ["→", "."], words: "next frame" },
-      { id: "previous", keys: ["←", ","], words: "frame before" },
-      { id: "next10", keys: ["Shift+→"], words: "ten frames on" },
-      { id: "previous10", keys: ["Shift+←"], words: "ten frames back" },
+      { id: "next", keys: ["→"], words: "next frame", repeats: true },
+      { id: "previous", keys: ["←"], words: "frame before", repeats: true },
+      { id: "next10", keys: ["Shift+→"], words: "ten frames on", repeats: true },
+      { id: "previous10", keys: ["Shift+←"], words: "ten frames back", repeats: true },
       { id: "first", keys: ["Home"], words: "first frame" },
       { id: "last", keys: ["End"], words: "last frame" },
-      { id: "faster", keys: ["+", "="], words: "faster" },
-      { id: "slower", keys: ["-"], words: "slower" },
+      { id: "faster", keys: ["+"], words: "faster", repeats: true },
+      { id: "slower", keys: ["-"], words: "slower", repeats: true },
       { id: "mode", keys: ["F"], words: "all frames, flagged, flagged without near-duplicates" },
     ],
   },
   {
     name: "Events",
     bindings: [
-      { id: "nextEvent", keys: ["N", "↓"], words: "next event" },
-      { id: "previousEvent", keys: ["P", "↑"], words: "event before" },
+      { id: "nextEvent", keys: ["N", "↓"], words: "next event", repeats: true },
+      { id: "previousEvent", keys: ["P", "↑"], words: "event before", repeats: true },
       { id: "nextOpen", keys: ["Enter"], words: "next to validate, or next event without a decision" },
-      { id: "playEvent", keys: ["Q"], words: "play the event from its first frame" },
+      { id: "playEvent", keys: ["Q"], words: "play the event, from its first to its last frame" },
+      { id: "back", keys: ["Backspace"], words: "back to where I was before the page moved" },
     ],
   },
   {
@@ -65,15 +68,15 @@ export const GROUPS: readonly Group[] = [
   {
     name: "Picture",
     bindings: [
-      { id: "enhance", keys: ["E"], words: "colour enhancement: the next one" },
+      { id: "enhance", keys: ["E"], words: "stronger colours" },
       { id: "natural", keys: ["0"], words: "picture as it was taken" },
-      { id: "brighter", keys: ["]"], words: "brighter" },
-      { id: "darker", keys: ["["], words: "darker" },
-      { id: "harder", keys: ["}"], words: "more contrast" },
-      { id: "softer", keys: ["{"], words: "less contrast" },
-      { id: "zoomIn", keys: ["Z"], words: "zoom into the frame" },
+      { id: "brighter", keys: ["]"], words: "brighter", repeats: true },
+      { id: "darker", keys: ["["], words: "darker", repeats: true },
+      { id: "harder", keys: ["}"], words: "more contrast", repeats: true },
+      { id: "softer", keys: ["{"], words: "less contrast", repeats: true },
+      { id: "zoomIn", keys: ["Z"], words: "zoom into the frame", repeats: true },
       { id: "zoomOut", keys: ["Shift+Z"], words: "the whole frame" },
-      { id: "shapes", keys: ["V"], words: "balls and ellipses" },
+      { id: "shapes", keys: ["V"], words: "marks: where the detector points, all that it found, none" },
       { id: "map", keys: ["X"], words: "the next map" },
       { id: "head", keys: ["H"], words: "choose the other head" },
       { id: "both", keys: ["Shift+H"], words: "one head or both" },
@@ -85,7 +88,6 @@ export const GROUPS: readonly Group[] = [
       { id: "tabWhy", keys: ["1"], words: "why" },
       { id: "tabFindings", keys: ["2"], words: "findings" },
       { id: "tabExam", keys: ["3"], words: "exam" },
-      { id: "tabThreshold", keys: ["4"], words: "threshold" },
       { id: "timelineIn", keys: ["Ctrl+↑"], words: "timeline: zoom in" },
       { id: "timelineOut", keys: ["Ctrl+↓"], words: "timeline: zoom out" },
       { id: "help", keys: ["?"], words: "all keys" },
@@ -120,7 +122,7 @@ export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): s
 }
 
 const BY_KEY = new Map(
-  GROUPS.flatMap((group) => group.bindings.flatMap((one) => one.keys.map((key) => [key, one.id] as const))),
+  GROUPS.flatMap((group) => group.bindings.flatMap((one) => one.keys.map((key) => [key, one] as const))),
 );
 
 /** Words for a title, with the keys that do the same: as the overview tells them. */
@@ -131,4 +133,4 @@ export function withKeys(words: string, ...ids: string[]): string {
   return keys.length > 0 ? `${words} (${keys.join(", ")})` : words;
 }
 
-export const commandOf = (event: Pressed): string | undefined => BY_KEY.get(keyName(event));
+export const commandOf = (event: Pressed): Binding | undefined => BY_KEY.get(keyName(event));

@@ -1,14 +1,13 @@
 // The beginning: who reads, which page, which keys.
 
-import { api, Refused } from "./api/client.ts";
-import { follow } from "./api/changes.ts";
+import { api, opener, Refused } from "./api/client.ts";
 import type { Room } from "./api/types.ts";
 import { announce } from "./announce.ts";
 import { dialogOpen } from "./dialog.ts";
 import { fill, h } from "./dom.ts";
+import { examAddress, readAddress } from "./exam/address.ts";
 import { examPage, type ExamPage } from "./exam/page.ts";
 import { listPage, type ListPage } from "./list/page.tsx";
-import { isOf } from "./saving/owner.ts";
 import { makeSaver } from "./saving/saver.ts";
 import "./styles/base.css";
 import "./styles/list.css";
@@ -16,6 +15,9 @@ import "./styles/exam.css";
 import "./styles/panel.css";
 import "./styles/dialog.css";
 import "./styles/small.css";
+
+/** Milliseconds between two looks for changes of the open exam. */
+const EVERY = 5000;
 
 const place = document.getElementById("page") as HTMLElement;
 const foot = document.getElementById("foot") as HTMLElement;
@@ -55,7 +57,6 @@ async function start(): Promise<void> {
   let exam: ExamPage | null = null;
   let turn = 0;
 
-  // One action is heard of twice, from the outbox and from the server: one look is enough.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = (name: string): void => {
     if (exam !== null && exam.exam !== name) return;
@@ -63,8 +64,8 @@ async function start(): Promise<void> {
     timer = setTimeout(() => (exam ?? list)?.refresh(), 60);
   };
   // Also of what was refused: it must not stand on the screen as if it had been taken.
-  const saver = makeSaver(room, (parcel) => {
-    if (parcel.kind === "action" && saver.waiting(parcel.exam).length === 0) refresh(parcel.exam);
+  const saver = makeSaver(room, (item) => {
+    if (item.kind === "action" && saver.waiting(item.exam).length === 0) refresh(item.exam);
   });
   const toList = (): void => void (location.hash = "#/");
 
@@ -75,14 +76,14 @@ async function start(): Promise<void> {
     list?.close();
     exam = null;
     list = null;
-    const match = /^#\/exam\/([^/]+)/.exec(location.hash);
-    if (!match) {
-      list = listPage(room, saver, left, (name) => void (location.hash = `#/exam/${encodeURIComponent(name)}`));
+    const address = readAddress(location.hash);
+    if (address === null) {
+      list = listPage(room, saver, left, (name) => void (location.hash = examAddress(name)));
       document.title = "Exams · capsieve";
       fill(place, list.element);
       return;
     }
-    const name = decodeURIComponent(match[1] as string);
+    const name = address.exam;
     fill(place, h("main", { class: "sorry" }, h("p", { class: "soft" }, `Opening ${name} …`)));
     try {
       const page = await examPage(name, room, saver, toList);
@@ -102,31 +103,29 @@ async function start(): Promise<void> {
     if (!used && exam === null && list === null && event.key === "Escape" && !dialogOpen()) toList();
     if (used) event.preventDefault();
   });
-  // A button that was clicked must not swallow the next Space: playback wants it.
-  addEventListener("click", (event) => {
-    const button = (event.target as HTMLElement).closest("button");
-    if (button && event.detail > 0 && !dialogOpen()) button.blur();
-  });
+  // Other windows and other readers may have added something. The list looks by itself.
   let lost = false;
-  const stop = follow({
-    heard: ({ exam: name }) => refresh(name),
-    connected: (yes) => {
-      if (!yes) saver.doubt();
-      else if (lost) void again();
-      lost = !yes;
-    },
-  });
-  // The line is up again. Whatever happened meanwhile was not heard: also that somebody else logged in.
-  const again = async (): Promise<void> => {
-    const now = await api.room().catch(() => room);
-    if (isOf(now, room)) {
-      saver.kick();
-      return refresh(exam?.exam ?? "");
+  const look = async (): Promise<void> => {
+    if (document.hidden || exam === null) return;
+    try {
+      await exam.poll();
+      if (lost && (await api.isSame())) saver.kick();
+      lost = false;
+    } catch {
+      lost = true;
+      saver.doubt();
     }
-    stop();
+  };
+  const polling = setInterval(() => void look(), EVERY);
+  document.addEventListener("visibilitychange", () => void look());
+  opener.room = room;
+  opener.another = (now) => {
+    clearInterval(polling);
     turn++;
     exam?.close();
+    list?.close();
     exam = null;
+    list = null;
     taken(room, now);
   };
   await route();

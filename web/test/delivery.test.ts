@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Refused, Unreached } from "../src/api/client.ts";
 import { LOG_IN, makeDelivery, OPEN_LINK } from "../src/saving/delivery.ts";
-import type { Parcel } from "../src/saving/outbox.ts";
+import type { Item } from "../src/saving/outbox.ts";
 import type { Owner } from "../src/saving/owner.ts";
 
 const ANNA: Owner = { room: "r1", reader: "anna", role: "reader" };
-const PARCEL: Parcel = { ...ANNA, order: "0", exam: "e", kind: "action", body: { key: "k", ...ANNA, screening: "s1" } };
+const PARCEL: Item = { ...ANNA, order: "0", exam: "e", kind: "action", body: { key: "k", ...ANNA, screening: "s1" } };
 
-/** A server that answers a parcel with an error, or takes it. */
+/** A server that answers a item with an error, or takes it. */
 function setting(answer: () => Error | null, { login = true, here = async () => ANNA, screening = async () => "s1" } = {}) {
   let asked = 0;
   let sent = 0;
@@ -80,7 +80,7 @@ test("after an interruption nothing is sent before it is known who is here, and 
   assert.equal(asked(), 1);
 });
 
-test("a refusal to say who is here is no refusal of the parcel", async () => {
+test("a refusal to say who is here is no refusal of the item", async () => {
   const { delivery } = setting(() => null, { here: async () => Promise.reject(new Refused(403, "No.")) });
   delivery.doubt();
   assert.equal((await delivery.send(PARCEL)).outcome, "later");

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeOutbox, type Outcome, type Parcel, type Shelf } from "../src/saving/outbox.ts";
+import { makeOutbox, type Outcome, type Item } from "../src/saving/outbox.ts";
+import type { Store } from "../src/saving/storage.ts";
 
 const ANNA = { room: "r1", reader: "anna", role: "reader" };
 
-function shelf(kept = new Map<string, string>()): Shelf & { kept: Map<string, string> } {
+function store(kept = new Map<string, string>()): Store & { kept: Map<string, string> } {
   return {
     kept,
     names: () => [...kept.keys()],
@@ -15,20 +16,20 @@ function shelf(kept = new Map<string, string>()): Shelf & { kept: Map<string, st
 }
 
 /** A server that answers as told, and an outbox whose pauses end when asked. */
-function setting(answers: (parcel: Parcel) => Outcome<number>, on = shelf(), owner = ANNA) {
+function setting(answers: (item: Item) => Outcome<number>, on = store(), owner = ANNA) {
   const sent: string[] = [];
   const done: string[] = [];
   const pauses: (() => void)[] = [];
   let time = 0;
   const outbox = makeOutbox<number>({
     owner,
-    shelf: on,
-    send: async (parcel) => {
-      sent.push(parcel.body.key);
-      return answers(parcel);
+    store: on,
+    send: async (item) => {
+      sent.push(item.body.key);
+      return answers(item);
     },
     number: (answer) => (answer > 0 ? answer : null),
-    done: (parcel) => void done.push(parcel.body.key),
+    done: (item) => void done.push(item.body.key),
     wait: (_, then) => {
       pauses.push(then);
       return () => {};
@@ -74,7 +75,7 @@ test("what a browser that died left behind is sent by the next one", async () =>
   first.outbox.add("exam", "action", { key: "a" });
   first.outbox.add("exam", "action", { key: "b" });
   await rest();
-  const second = setting(ok, shelf(first.kept));
+  const second = setting(ok, store(first.kept));
   assert.equal(second.outbox.waiting("exam").length, 2);
   await second.outbox.empty();
   assert.deepEqual(second.sent, ["a", "b"]);
@@ -82,7 +83,7 @@ test("what a browser that died left behind is sent by the next one", async () =>
 });
 
 test("what the server will not take is shown, and does not block the rest", async () => {
-  const { outbox, sent, done } = setting((parcel) => (parcel.body.key === "a" ? no() : ok()));
+  const { outbox, sent, done } = setting((item) => (item.body.key === "a" ? no() : ok()));
   outbox.add("exam", "action", { key: "a" });
   outbox.add("exam", "action", { key: "b" });
   await outbox.empty();
@@ -96,14 +97,14 @@ test("what was refused is told again after a reload, is not sent again, and goes
   first.outbox.add("exam", "action", { key: "a" });
   first.outbox.add("exam", "viewed", { key: "s" });
   await first.outbox.empty();
-  const second = setting(ok, shelf(first.kept));
+  const second = setting(ok, store(first.kept));
   await rest();
   assert.deepEqual(second.sent, []);
   assert.deepEqual(second.outbox.waiting("exam"), []);
   const told = second.outbox.status.value.refused;
-  assert.deepEqual(told.map(({ parcel, refusal }) => [parcel.body.key, refusal.sentence]), [["a", "This exam is signed."], ["s", "This exam is signed."]]);
+  assert.deepEqual(told.map(({ item, refusal }) => [item.body.key, refusal.sentence]), [["a", "This exam is signed."], ["s", "This exam is signed."]]);
   second.outbox.forget("a");
-  assert.deepEqual(setting(ok, shelf(first.kept)).outbox.status.value.refused.map(({ parcel }) => parcel.body.key), ["s"]);
+  assert.deepEqual(setting(ok, store(first.kept)).outbox.status.value.refused.map(({ item }) => item.body.key), ["s"]);
 });
 
 test("nothing is sent for another room, reader or role, and nothing of theirs is dropped", async () => {
@@ -111,7 +112,7 @@ test("nothing is sent for another room, reader or role, and nothing of theirs is
   first.outbox.add("exam", "action", { key: "a" });
   await rest();
   for (const other of [{ room: "r2" }, { reader: "anna.smith" }, { role: "consensus" }]) {
-    const second = setting(ok, shelf(first.kept), { ...ANNA, ...other });
+    const second = setting(ok, store(first.kept), { ...ANNA, ...other });
     await rest();
     assert.deepEqual(second.sent, []);
     assert.equal(second.outbox.status.value.waiting, 0);
@@ -138,19 +139,19 @@ test("an exam that is in trouble keeps its order, and holds up no other", async 
   assert.ok(outbox.status.value.connected);
 });
 
-test("the ledger's parcels wait too, but are no actions", async () => {
+test("the ledger's items wait too, but are no actions", async () => {
   const { outbox } = setting(later);
   outbox.add("exam", "viewed", { key: "s" });
   outbox.add("exam", "action", { key: "a" });
   await rest();
   assert.equal(outbox.status.value.waiting, 1);
-  assert.deepEqual(outbox.waiting("exam").map((parcel) => parcel.body.key), ["a"]);
+  assert.deepEqual(outbox.waiting("exam").map((item) => item.body.key), ["a"]);
   assert.equal(outbox.waiting("other").length, 0);
 });
 
 test("a half-written item is dropped and the others are sent", async () => {
   const kept = new Map([["0", '{"order": "0", "exa']]);
-  const { outbox, sent } = setting(ok, shelf(kept));
+  const { outbox, sent } = setting(ok, store(kept));
   outbox.add("exam", "action", { key: "a" });
   await outbox.empty();
   assert.deepEqual(sent, ["a"]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import type { Action, Content, FindingContent, Reading, SieveEvent } from "../src/api/types.ts";
+import type { Action, Content, FindingContent, Reading } from "../src/api/types.ts";
 import { judge } from "../src/model/clear.ts";
-import { nextUndecided, rankExams } from "../src/model/rank.ts";
+import { rankExams } from "../src/model/rank.ts";
 import { withAction } from "../src/model/reading.ts";
 import { spansOf, withFrame } from "../src/model/subjects.ts";
 import { makeViewed, parseBits } from "../src/saving/viewed.ts";
@@ -61,15 +61,6 @@ test("frames are written as spans", () => {
   assert.deepEqual(spansOf(1, [5, 3, 4, 9]), [{ head: 1, first: 3, last: 5 }, { head: 1, first: 9, last: 9 }]);
   assert.deepEqual(withFrame(spansOf(1, [3, 5]), 1, 4), [{ head: 1, first: 3, last: 5 }]);
   assert.deepEqual(withFrame(spansOf(1, [3]), 0, 7), [{ head: 0, first: 7, last: 7 }, { head: 1, first: 3, last: 3 }]);
-});
-
-test("the next undecided event is looked for round the end", () => {
-  const events = [0, 1, 2].map((i) => ({ event: i, head: 0, best_frame: 10 * i }) as SieveEvent);
-  const reading = withAction(EMPTY, act(decide("event:0:20", "reject")), BY);
-  assert.equal(nextUndecided(events, reading, 1), 0);
-  assert.equal(nextUndecided(events, reading, -1), 0);
-  const done = withAction(reading, act(decide("event:0:0", "unsure"), decide("event:0:10", "unsure")), BY);
-  assert.equal(nextUndecided(events, done, 0), -1);
 });
 
 test("urgent exams come first, signed ones last", () => {

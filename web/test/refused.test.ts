@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { refusedLines, refusedWords } from "../src/model/refused.ts";
 import type { Content } from "../src/api/types.ts";
-import { actionWords, entryWords } from "../src/model/telling.ts";
+import { actionWords, entryWords } from "../src/model/entries.ts";
 import { readerWords } from "../src/model/words.ts";
-import type { Parcel } from "../src/saving/outbox.ts";
+import type { Item } from "../src/saving/outbox.ts";
 
-const refused = (kind: Parcel["kind"], exam: string, body: object) => ({
-  parcel: { order: "", room: "", reader: "", role: "", exam, kind, body: { key: "", ...body } } as Parcel,
+const refused = (kind: Item["kind"], exam: string, body: object) => ({
+  item: { order: "", room: "", reader: "", role: "", exam, kind, body: { key: "", ...body } } as Item,
   refusal: { sentence: "It is signed.", outdated: false },
 });
 const REJECT: Content = { kind: "decision", subject: "event:0:12", decision: "reject", frame: 12, finding: null };

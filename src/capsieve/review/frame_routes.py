@@ -92,8 +92,9 @@ async def get_frames(
     """Return several frames in one response.
 
     For each frame, little-endian: its number (uint32), the number of bytes (uint32), the kind of
-    the image (uint8: 0 cannot be shown, 1 JPEG, 2 PNG), three zeros, and the image file. With
-    `snap=key` the numbers are those of the key frames, each of them once.
+    the image (uint8: 0 cannot be shown, 1 JPEG, 2 PNG), three zeros, and the image file, or in
+    UTF-8 the reason why the frame cannot be shown. With `snap=key` the numbers are those of the
+    key frames, each of them once.
     """
     frames = room.frames
     wanted = _listed(numbers, facts.frames_by_head[known_head(facts, head)])

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.frame_images import browser_kind, jpeg, shrink
+from capsieve.report.text import plain
 from capsieve.review.catalogue import ExamFacts
 from capsieve.sources.reader import FrameReader
 from capsieve.store.exam import Exam
@@ -36,13 +37,10 @@ Result = TypeVar("Result")
 
 
 class FrameImage(NamedTuple):
-    """An image file; the kind is "" if the frame cannot be shown."""
+    """An image file; if the frame cannot be shown, the kind is "" and the content the reason."""
 
     kind: Literal["", "jpeg", "png"]
     content: bytes
-
-
-_NO_IMAGE = FrameImage("", b"")
 
 
 class FrameService:
@@ -117,11 +115,11 @@ class FrameService:
         return image
 
     def image_or_none(self, facts: ExamFacts, head: int, frame: int, width: int = 0) -> FrameImage:
-        """Return a frame as for :meth:`image`, or an empty image if it cannot be shown."""
+        """Return a frame as for :meth:`image`, or the reason why it cannot be shown."""
         try:
             return self.image(facts, head, frame, width)
-        except FileError:
-            return _NO_IMAGE
+        except FileError as error:
+            return FrameImage("", plain(error).encode())
 
     def thumbnails(
         self, facts: ExamFacts, head: int, frames: list[int]

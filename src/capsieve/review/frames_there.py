@@ -1,4 +1,4 @@
-"""Checks of an action against the exam: frames and events that it names exist."""
+"""Checks of an action against the exam: its frames exist and have a picture, its events exist."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,24 +12,35 @@ from capsieve.decisions.model import (
     Note,
     Request,
     Span,
+    Spot,
+    UnreachableError,
     parse_place,
 )
+from capsieve.errors import FileError
 from capsieve.review.catalogue import ExamFacts
+from capsieve.review.frame_service import FrameService
 
-__all__ = ["check_contents", "check_spans"]
+__all__ = ["check_contents", "check_spans", "event_of_frame"]
 
 
-def check_contents(facts: ExamFacts, contents: Sequence[Request | Content]) -> None:
-    """Refuse an action on frames or events that do not exist, or on a frame of another event.
+def check_contents(
+    facts: ExamFacts, contents: Sequence[Request | Content], frames: FrameService
+) -> None:
+    """Refuse an action on frames or events that do not exist, or that could not be displayed.
 
     Raises
     ------
     EntryError
-        A head, a frame or an event does not exist, or the displayed frame is not in the event.
+        A head, a frame or an event does not exist, the displayed frame is not in the event, or a
+        frame could not be decoded.
+    UnreachableError
+        A frame cannot be read now; the action may be repeated.
     FileError
         The table of frames cannot be read.
     """
     for content in contents:
+        spots = _displayed(content)
+        check_spans(facts, [Span(head=at.head, first=at.frame, last=at.frame) for at in spots])
         if isinstance(content, Finding):
             check_spans(facts, content.spans)
             if content.missed and _is_flagged(flagged_events(facts.folder), content):
@@ -37,14 +48,46 @@ def check_contents(facts: ExamFacts, contents: Sequence[Request | Content]) -> N
                     "a polyp on a flagged frame was not missed: accept its event, or mark it "
                     "without `missed`"
                 )
-        elif isinstance(content, Landmark):
-            check_spans(facts, [_one(content.head, content.frame)])
-        elif isinstance(content, Decision | Note):
-            place = parse_place(content.subject)
-            if place is not None:
-                check_spans(facts, [_one(*place[1:])])
-        if isinstance(content, Decision) and content.subject.startswith("event:"):
+        elif isinstance(content, Decision) and content.subject.startswith("event:"):
             _check_event(facts, content)
+        for spot in spots:
+            _check_picture(facts, spot, frames)
+
+
+def event_of_frame(events: Iterable[Event], head: int, frame: int) -> Event | None:
+    """Return the event of a frame: the one that has it, or the shortest one around it.
+
+    An unflagged frame between the first and the last frame of an event belongs to it.
+    """
+    around = [e for e in events if e.head == head and e.frames[0] <= frame <= e.frames[-1]]
+    has = (event for event in around if frame in event.frames)
+    return next(has, min(around, key=lambda e: e.frames[-1] - e.frames[0], default=None))
+
+
+def _displayed(content: Request | Content) -> list[Spot]:
+    """Return the frames that the reader looked at for a content."""
+    if isinstance(content, Finding):
+        return list(dict.fromkeys(spot for spot in (content.best, content.size_on) if spot))
+    if isinstance(content, Landmark):
+        return [Spot(head=content.head, frame=content.frame)]
+    place = parse_place(content.subject) if isinstance(content, Decision | Note) else None
+    if place is None:
+        return []
+    _, head, frame = place
+    return [Spot(head=head, frame=content.frame if isinstance(content, Decision) else frame)]
+
+
+def _check_picture(facts: ExamFacts, spot: Spot, frames: FrameService) -> None:
+    """Refuse a frame without a picture: nobody saw it."""
+    try:
+        if frames.pixel_hash(facts, spot.head, spot.frame) is None:
+            raise EntryError(
+                f"frame {spot.frame} of head {spot.head} could not be decoded: it has no picture "
+                "to decide on"
+            )
+        frames.image(facts, spot.head, spot.frame)
+    except FileError as error:
+        raise UnreachableError(str(error)) from error
 
 
 def _is_flagged(events: Iterable[Event], finding: Finding) -> bool:
@@ -53,19 +96,15 @@ def _is_flagged(events: Iterable[Event], finding: Finding) -> bool:
 
 def _check_event(facts: ExamFacts, decision: Decision) -> None:
     """Refuse a decision on an event that the exam does not have, or on a frame of another event."""
-    found = (each for each in flagged_events(facts.folder) if each.subject == decision.subject)
-    event = next(found, None)
+    events = flagged_events(facts.folder)
+    event = next((each for each in events if each.subject == decision.subject), None)
     if event is None:
         raise EntryError(f"the exam {facts.exam} has no {decision.subject}; open the exam again")
-    if decision.frame not in event.frames:
+    if event_of_frame(events, event.head, decision.frame) != event:
         raise EntryError(
             f"frame {decision.frame} was displayed, which is not in {decision.subject}; go to a "
             "frame of the event and decide again"
         )
-
-
-def _one(head: int, frame: int) -> Span:
-    return Span(head=head, first=frame, last=frame)
 
 
 def check_spans(facts: ExamFacts, spans: Iterable[Span]) -> None:

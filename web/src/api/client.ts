@@ -2,6 +2,7 @@
 
 import { parseColumns, type Columns } from "./columns.ts";
 import { parsePack, type Packed } from "./pack.ts";
+import { isOf } from "../saving/owner.ts";
 import type {
   Action,
   Agreement,
@@ -53,16 +54,31 @@ async function json<T>(path: string, init?: RequestInit): Promise<T> {
   return (await (await request(path, init)).json()) as T;
 }
 
+const AUTOMATIC = { "x-capsieve-automatic": "1" }; // does not prolong a session
+
+/** Who opened this window; what another one's session answers is not shown in it. */
+export const opener = { room: null as Room | null, another: (_now: Room): void => {} };
+
+/** Whether the session is still that of the reader who opened this window. */
+async function isSame(): Promise<boolean> {
+  if (opener.room === null) return true;
+  const now = await json<Room>("api/room", { headers: AUTOMATIC });
+  if (isOf(now, opener.room)) return true;
+  opener.another(now);
+  return false;
+}
+
 const tags = new Map<string, string>();
 
 /** What the page asks for by itself, again and again; null: it is as it was when last asked for here. */
 async function changed<T>(path: string): Promise<T | null> {
   const tag = tags.get(path);
-  const headers = { "x-capsieve-automatic": "1", ...(tag === undefined ? {} : { "if-none-match": tag }) };
-  const answer = await request(path, { headers });
+  const answer = await request(path, { headers: { ...AUTOMATIC, ...(tag === undefined ? {} : { "if-none-match": tag }) } });
   if (answer.status === 304) return null;
+  const found = (await answer.json()) as T;
+  if (!(await isSame())) return null;
   tags.set(path, answer.headers.get("etag") ?? "");
-  return (await answer.json()) as T;
+  return found;
 }
 
 function post<T>(path: string, body: unknown, keepalive = false): Promise<T> {
@@ -83,6 +99,8 @@ export const api = {
     json<Reading>(
       `${examPath(exam)}/reading${reader ? `?reader=${encodeURIComponent(reader)}` : ""}`,
     ),
+  readingIfChanged: (exam: string) => changed<Reading>(`${examPath(exam)}/reading`),
+  isSame,
   entries: (exam: string, after: number) =>
     json<LogEntry[]>(`${examPath(exam)}/entries?after=${after}`),
   agreement: (exam: string) => json<Agreement>(`${examPath(exam)}/agreement`),

@@ -2,7 +2,7 @@
 
 export interface Packed {
   number: number;
-  /** Empty if the frame cannot be shown. */
+  /** Empty if the frame cannot be shown: then the bytes are the reason in UTF-8. */
   type: "" | "image/jpeg" | "image/png";
   bytes: Uint8Array<ArrayBuffer>;
 }

@@ -7,7 +7,7 @@ import type { Screen } from "../exam/screen.ts";
 import type { Session } from "../exam/session.ts";
 import { decidedOn, isFinding, toDecide } from "../model/differences.ts";
 import { eventSubject } from "../model/subjects.ts";
-import { clock, count, plural, value, VERDICTS } from "../model/words.ts";
+import { clock, count, plural, value, DECISIONS } from "../model/words.ts";
 
 export async function openConsensus(session: Session, screen: Screen): Promise<void> {
   const title = "Where the readers differ";
@@ -109,7 +109,7 @@ function CrossTable({ agreement: { words, table }, names: [a, b] }: { agreement:
 }
 
 function decisionWords(word: string): string {
-  const known = VERDICTS[word as Verdict];
+  const known = DECISIONS[word as Verdict];
   return known ? `${known.sign} ${known.words}` : word;
 }
 

@@ -1,12 +1,13 @@
 // What the server refused: shown until it was read, and kept over a reload.
 
 import { openDialog } from "../dialog.ts";
+import { examAddress, readAddress } from "../exam/address.ts";
 import { refusedLines } from "../model/refused.ts";
 import type { Saver } from "../saving/saver.ts";
 
 export function showRefused(saver: Saver): void {
   const { refused } = saver.status.value;
-  const outdated = [...new Set(refused.filter(({ refusal }) => refusal.outdated).map(({ parcel }) => parcel.exam))];
+  const outdated = [...new Set(refused.filter(({ refusal }) => refusal.outdated).map(({ item }) => item.exam))];
   openDialog("Refused by the server", (close) => (
     <>
       {refusedLines(refused).map(({ exam, what, why }, i) => (
@@ -31,7 +32,7 @@ export function showRefused(saver: Saver): void {
         <button
           type="button"
           onClick={() => {
-            for (const { parcel } of refused) saver.forget(parcel.body.key);
+            for (const { item } of refused) saver.forget(item.body.key);
             close();
           }}
         >
@@ -44,7 +45,7 @@ export function showRefused(saver: Saver): void {
 
 /** Get an exam from the server again. The window stays, and with it what was typed. */
 function reopen(exam: string): void {
-  const address = `#/exam/${encodeURIComponent(exam)}`;
-  if (location.hash.split("?")[0] === address) dispatchEvent(new Event("hashchange"));
+  const address = examAddress(exam);
+  if (readAddress(location.hash)?.exam === exam) dispatchEvent(new Event("hashchange"));
   else location.hash = address;
 }

@@ -12,7 +12,7 @@ import { ownEvents, toValidate, type Session } from "../exam/session.ts";
 import { canRead, inOrder } from "../list/rows.ts";
 import { eventSubject } from "../model/subjects.ts";
 import { openPoints, summaryLines, type Facts, type Line, type Link, type Open } from "../model/summary.ts";
-import { entryWords } from "../model/telling.ts";
+import { entryWords } from "../model/entries.ts";
 import { plural } from "../model/words.ts";
 import { draftsOf, type Draft } from "../saving/drafts.ts";
 import { showRefused } from "./refused.tsx";
@@ -89,7 +89,7 @@ async function settled({ session: { saver, exam }, keeper }: Signing): Promise<b
   keeper.flush();
   saver.kick();
   await Promise.race([saver.empty(exam.exam), new Promise((done) => setTimeout(done, LONGEST))]);
-  if (saver.status.value.refused.some(({ parcel }) => parcel.exam === exam.exam)) {
+  if (saver.status.value.refused.some(({ item }) => item.exam === exam.exam)) {
     showRefused(saver);
     return false;
   }
@@ -248,7 +248,7 @@ async function sign(parts: Signing, content: SignContent): Promise<void> {
     if (key === null) return;
     await saver.empty(exam.exam);
     await session.refresh();
-    const refused = saver.status.value.refused.find(({ parcel }) => parcel.body.key === key);
+    const refused = saver.status.value.refused.find(({ item }) => item.body.key === key);
     if (refused !== undefined) await tellNotSigned(session, refused.refusal.sentence, key, content.last);
     else if (session.reading.value.state === "signed") await tellSigned(session);
   } finally {

@@ -1,20 +1,19 @@
 // What each key of the exam page does.
 
-import type { Landmark, Segment, Verdict } from "../api/types.ts";
+import type { Landmark, Segment, Spot, Verdict } from "../api/types.ts";
 import { toast } from "../dialog.ts";
 import { showHelp } from "../dialogs/help.tsx";
 import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
-import { nextUndecided } from "../model/rank.ts";
 import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
-import { brighter, harder, NEUTRAL, nextEnhancement, type Adjustment } from "./adjust.ts";
-import { openChord } from "./chords.ts";
+import { brighter, harder, NEUTRAL, type Adjustment } from "./picture.ts";
+import { openMenu } from "./menu.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
-import type { Overlays } from "./panel/why.ts";
+import type { Overlays } from "./panel/why.tsx";
 import type { Screen } from "./screen.ts";
-import { allDecided, ownEvents, toValidate, type Session } from "./session.ts";
+import { allDecided, toValidate, type Session } from "./session.ts";
 import { openReopening, openSigning, signBarrier } from "../dialogs/signing.tsx";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { Signal } from "@preact/signals";
@@ -36,8 +35,8 @@ export interface Desk {
 
 const MODES: Mode[] = ["all", "flagged", "to read"];
 
-/** By the ids of the keymap. `repeat`: the key is held down. */
-export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => void> {
+/** By the ids of the keymap. */
+export function makeCommands(desk: Desk): Record<string, () => void> {
   const { session, screen, deciding, tabs, timeline, adjustment, overlays } = desk;
   const { player } = screen;
 
@@ -46,15 +45,17 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     player.by(by);
   };
   const event = (by: number) => (): void => {
-    const count = session.events.length;
-    if (count === 0) return toast("The detector flagged nothing in this exam.");
-    screen.choose(Math.min(Math.max(session.selected + by, 0), count - 1));
+    if (session.events.length === 0) return toast("The detector flagged nothing in this exam.");
+    const places = by > 0 ? session.places.value : session.places.value.toReversed();
+    const next = places.slice(places.indexOf(session.selected) + 1).find((place) => session.list.value.includes(place));
+    if (next === undefined) toast(`No further event ${by > 0 ? "after" : "before"} this one${session.filter.value === "all" ? "" : " passes the filter"}.`);
+    else screen.choose(next);
   };
-  const verdict = (which: Verdict) => (repeat: boolean): void => {
-    if (!repeat) deciding.onEvent(which);
-  };
-  const frame = (which: Verdict) => (repeat: boolean): void => {
-    if (!repeat) deciding.onFrame(which);
+  const verdict = (which: Verdict) => (): void => deciding.onEvent(which);
+  const frame = (which: Verdict) => (): void => deciding.onFrame(which);
+  const spotHere = (): Spot => {
+    const { head, frame } = screen.here();
+    return { head, frame };
   };
   const withFinding = (run: (id: string) => void) => (): void => {
     const id = session.finding.value;
@@ -92,15 +93,19 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
       const here = screen.here();
       const other = waiting.find(({ head, frame }) => head !== here.head || frame !== here.frame) ?? waiting[0];
       if (other) return screen.jump(other.head, other.frame);
-      const next = nextUndecided(session.events, session.reading.value, session.selected, ownEvents(session));
-      if (next < 0) toast(allDecided(session));
-      else screen.choose(next);
+      const [next] = session.following(session.selected, 1);
+      if (next) screen.choose(session.events.indexOf(next));
+      else toast(allDecided(session));
     },
     playEvent: () => {
-      const chosen = session.events[session.selected];
-      if (!chosen) return toast("Choose an event first.");
-      screen.jump(chosen.head, chosen.first_frame);
-      player.play(1);
+      if (session.selected < 0) toast("Choose an event first.");
+      else screen.playEvent(session.selected);
+    },
+    back: () => {
+      const place = screen.before.value;
+      if (place === null) return toast("The page has not moved by itself.");
+      screen.before.value = null;
+      screen.jump(place.head, place.frame);
     },
 
     accept: verdict("accept"),
@@ -109,30 +114,32 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     acceptFrame: frame("accept"),
     rejectFrame: frame("reject"),
     unsureFrame: frame("unsure"),
-    missed: (repeat) => {
-      if (!repeat) deciding.missed();
-    },
+    missed: () => deciding.missed(),
     size: withFinding((id) =>
-      openChord("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: screen.here() }) }))),
+      openMenu("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: spotHere() }) }))),
     ),
     paris: withFinding((id) =>
-      openChord("Paris", PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) }))),
+      openMenu("Paris", [
+        ...PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) })),
+        { key: "-", words: "not given", run: () => deciding.change(id, { paris: null }) },
+      ]),
     ),
     segment: withFinding((id) =>
-      openChord("Segment", LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) }))),
+      openMenu("Segment", [
+        ...LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) })),
+        { key: "-", words: "not given", run: () => deciding.change(id, { segment: null }) },
+      ]),
     ),
-    best: withFinding((id) => deciding.change(id, { best: screen.here() })),
+    best: withFinding((id) => deciding.change(id, { best: spotHere() })),
     landmark: () =>
-      openChord("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
+      openMenu("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
     clean: () =>
-      openChord("Cleanliness", SEGMENTS.map((segment: Segment, i) => ({
+      openMenu("Cleanliness", SEGMENTS.map((segment: Segment, i) => ({
         key: String(i + 1),
         words: SEGMENT_WORDS[segment],
-        run: () => openChord(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
+        run: () => openMenu(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
       }))),
-    urgent: (repeat) => {
-      if (!repeat) deciding.urgent();
-    },
+    urgent: () => deciding.urgent(),
     undo: () => void deciding.undo(),
     redo: () => void deciding.redo(),
     differences: () => {
@@ -146,7 +153,7 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
       else void openSigning(desk);
     },
 
-    enhance: adjust((now) => ({ ...now, enhancement: nextEnhancement(now.enhancement) })),
+    enhance: adjust((now) => ({ ...now, saturated: !now.saturated })),
     natural: adjust(() => NEUTRAL),
     brighter: adjust((now) => brighter(now, 0.1)),
     darker: adjust((now) => brighter(now, -0.1)),
@@ -154,7 +161,10 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     softer: adjust((now) => harder(now, -0.1)),
     zoomIn: () => desk.zoomBy(1.4),
     zoomOut: () => desk.zoomBy(0),
-    shapes: () => (overlays.value = { ...overlays.value, shapes: !overlays.value.shapes }),
+    shapes: () => {
+      const { place, shapes, map } = overlays.value;
+      overlays.value = { map, shapes: place && !shapes, place: !place || !shapes };
+    },
     map: () => {
       const maps = [null, ...desk.maps()];
       const next = maps[(maps.indexOf(overlays.value.map) + 1) % maps.length] ?? null;
@@ -166,7 +176,6 @@ export function makeCommands(desk: Desk): Record<string, (repeat: boolean) => vo
     tabWhy: () => tabs.open("Why"),
     tabFindings: () => tabs.open("Findings"),
     tabExam: () => tabs.open("Exam"),
-    tabThreshold: () => tabs.open("Threshold"),
     timelineIn: () => timeline.zoomBy(0.5),
     timelineOut: () => timeline.zoomBy(2),
     help: showHelp,

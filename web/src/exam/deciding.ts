@@ -1,27 +1,28 @@
 // Decisions: each is one action, which is stored and undone as a whole.
 
 import { api } from "../api/client.ts";
-import type { Content, Entry, FindingContent, Landmark, LogEntry, Reading, Segment, SieveEvent, Verdict } from "../api/types.ts";
+import type { Content, Entry, FindingContent, Landmark, LogEntry, Reading, Segment, SieveEvent, Spot, Verdict } from "../api/types.ts";
 import { announce } from "../announce.ts";
 import { openDialog, toast } from "../dialog.ts";
 import { button, h } from "../dom.ts";
 import { SEGMENT_WORDS } from "../model/clear.ts";
-import { nextUndecided } from "../model/rank.ts";
-import { eventSubject, findingOfEvent, frameSubject, shows, spansOf, withFrame } from "../model/subjects.ts";
-import { actionWords } from "../model/telling.ts";
-import { LANDMARKS, VERDICTS } from "../model/words.ts";
+
+import { eventSubject, findingOfEvent, frameSubject, placeOf, shows, spansOf, withFrame } from "../model/subjects.ts";
+import { actionWords } from "../model/entries.ts";
+import { LANDMARKS, DECISIONS } from "../model/words.ts";
 import { newKey } from "../saving/saver.ts";
 import { settings } from "../settings.ts";
 import { findingOf } from "./findings.ts";
 import type { Screen } from "./screen.ts";
-import { allDecided, eventOf, framesOf, isOpen, ownEvents, type Session } from "./session.ts";
+import { allDecided, eventOf, framesOf, isOpen, type Session } from "./session.ts";
 
 export interface Deciding {
   onEvent(verdict: Verdict): void;
   onFrame(verdict: Verdict): void;
   /** Mark a polyp on the drawn frame. */
   missed(): void;
-  change(subject: string, change: Partial<FindingContent>): void;
+  /** False if it was not taken. */
+  change(subject: string, change: Partial<FindingContent>): boolean;
   remove(subject: string): void;
   landmark(name: Landmark): void;
   unmark(name: Landmark): void;
@@ -41,10 +42,13 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const { events, reading, act, room } = session;
   const name = session.exam.exam;
 
-  /** Whether a requested frame is not drawn yet: then nothing is decided. */
-  const waiting = (): boolean => {
-    if (screen.player.waiting()) toast("Wait for the frame: nothing is decided before it is shown.");
-    return screen.player.waiting();
+  /** Whether the frame of the active head is drawn, has a picture and could be looked at. */
+  const seen = (): boolean => {
+    if (screen.moved.value) return false; // the bar shows it
+    if (!screen.settled.value) toast("Wait for the frame: nothing is decided before it is shown.");
+    else if (!screen.here().visible) toast("This frame has no picture: nothing can be decided about it.");
+    else return true;
+    return false;
   };
 
   const flagged = (head: number, frame: number): boolean => session.columns.get(head)?.flagged[frame] === 1;
@@ -65,11 +69,11 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   });
 
   /** Change fields of a finding; the frame its size was judged on is one of its frames. */
-  const change = (subject: string, changes: Partial<FindingContent>): void => {
+  const change = (subject: string, changes: Partial<FindingContent>): boolean => {
     // A note is sent when its field loses the focus, also by the click that requests another frame.
-    if (!("note" in changes) && waiting()) return;
+    if (!("note" in changes) && !seen()) return false;
     const finding = reading.value.findings.find(({ content }) => content.subject === subject);
-    if (finding === undefined) return;
+    if (finding === undefined) return false;
     const content = { ...finding.content, ...changes };
     content.size_on = content.size === null ? null : (content.size_on ?? content.best);
     for (const spot of [content.best, content.size_on]) {
@@ -81,7 +85,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       for (let frame = first; frame <= last; frame++) if (flagged(head, frame)) return true;
       return false;
     });
-    act(content);
+    return act(content) !== null;
   };
 
   /** What accepting, rejecting or being unsure about an event writes; nothing where it stands already. */
@@ -104,20 +108,20 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   };
 
   const onEvent = (verdict: Verdict): void => {
-    if (waiting()) return;
-    const target = screen.target();
-    if (target === null) return toast("No event is shown. Go to one (N), or press Shift for the frame.");
+    if (!seen()) return;
+    const target = screen.target.value;
+    if (target === null) return toast("No event here: M marks a polyp, N goes to the next event.");
     const { event, frame } = target;
     if (!isOpen(session, event)) return toast("Both readers agree on this event: there is nothing to decide.");
     const contents = decision(event, verdict, frame);
     if (contents.length > 0 && !act(...contents)) return;
-    announce(`Event ${events.indexOf(event) + 1}: ${VERDICTS[verdict].words}`);
+    const place = events.indexOf(event);
+    const done = `Event ${place + 1} ${DECISIONS[verdict].words}. Ctrl-Z`;
+    if (screen.player.playing.value !== 0) return toast(done); // playback goes on
+    const [next] = session.following(place, 1);
     if (verdict === "accept") session.finding.value = findingOf(reading.value, event)?.content.subject ?? null;
-    else if (settings().goOn) {
-      const next = nextUndecided(events, reading.value, events.indexOf(event), ownEvents(session));
-      if (next >= 0) screen.choose(next);
-      else toast(allDecided(session));
-    }
+    else if (settings().goOn && next) screen.jumpByItself(next.head, next.best_frame);
+    toast(next ? done : `${done}. ${allDecided(session)}`);
   };
 
   /** A frame in words, with its head where there are two. */
@@ -136,7 +140,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   const offerEvent = (event: SieveEvent, head: number, frame: number): void => {
     const number = events.indexOf(event) + 1;
     const dialog = openDialog(`This frame is in event ${number}`, [
-      h("p", {}, "The detector flagged it: accept the event, or mark another polyp on this frame alone."),
+      h("p", {}, "Accept the event, or mark another polyp on this frame alone."),
       h(
         "div",
         { class: "row" },
@@ -154,7 +158,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   };
 
   const missed = (): void => {
-    if (waiting()) return;
+    if (!seen()) return;
     if (reading.value.state === "signed" || session.barrier.value !== null) return void act();
     const { head, frame } = screen.here();
     const place = reading.value.findings.findIndex(({ content }) => shows(content, head, frame));
@@ -182,17 +186,20 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     return false;
   };
 
-  /** Undo an action, or an undo, and say what it was; also that nothing changed by it. */
+  /** Undo an action, or an undo: go to its place, and name it. */
   const takeBack = async (action: number, all: readonly LogEntry[], words: string): Promise<void> => {
-    const before = sayings(reading.value);
+    const before = stateOf(reading.value);
     if (!act({ kind: "undo", action })) return;
     await session.saver.empty(name);
     await session.refresh();
     const said = all.filter((entry) => entry.action === action).map(({ content }) => content);
     const undone = said[0]?.kind === "undo" ? said[0].action : action;
-    const what = actionWords(all.filter((entry) => entry.action === undone).map(({ content }) => content));
-    const same = sayings(reading.value) === before;
-    toast(same ? `${words}: ${what}. Nothing changed by it: somebody has decided since.` : `${words}: ${what}.`);
+    const contents = all.filter((entry) => entry.action === undone).map(({ content }) => content);
+    const place = placeOfAction(contents, all);
+    const here = screen.here();
+    if (place && (place.head !== here.head || place.frame !== here.frame)) screen.jumpByItself(place.head, place.frame);
+    const same = stateOf(reading.value) === before;
+    toast(`${words}: ${actionWords(contents, events)}.${same ? " Nothing changed by it: somebody has decided since." : ""}`);
   };
 
   // A key pressed twice undoes two actions, one after the other, and not the same one twice.
@@ -206,22 +213,23 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     onEvent,
     onFrame(verdict) {
       if (verdict === "accept") return missed();
-      if (waiting()) return;
+      if (!seen()) return;
       const { head, frame } = screen.here();
       const subject = frameSubject(head, frame);
       const same = reading.value.decisions[subject]?.content.decision === verdict;
       if (!same && !act({ kind: "decision", subject, decision: verdict, frame, finding: null })) return;
-      announce(`${spoken(head, frame)}: ${VERDICTS[verdict].words}`);
+      const words = spoken(head, frame);
+      toast(`${words.charAt(0).toUpperCase()}${words.slice(1)} ${DECISIONS[verdict].words}. Ctrl-Z`);
     },
     missed,
     change,
     remove(subject) {
-      if (waiting() || !act({ kind: "removed", of: "finding", subject })) return;
+      if (!seen() || !act({ kind: "removed", of: "finding", subject })) return;
       session.finding.value = null;
-      toast("Finding removed. Ctrl+Z brings it back.");
+      toast("Finding removed. Ctrl-Z");
     },
     landmark(landmark) {
-      if (waiting()) return;
+      if (!seen()) return;
       const { head, frame } = screen.here();
       if (!act({ kind: "landmark", subject: `landmark:${landmark}`, head, frame })) return;
       const words = LANDMARKS.find(([one]) => one === landmark)?.[1];
@@ -233,7 +241,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       if (!act(grade === null ? { kind: "removed", of: "cleanliness", subject } : { kind: "cleanliness", subject, grade })) return;
       announce(`${SEGMENT_WORDS[segment]}: ${grade === null ? "no grade" : `grade ${grade}`}`);
     },
-    note: (subject, text) => act({ kind: "note", subject, text }) !== null,
+    note: (subject, text) => (subject === "exam" || seen()) && act({ kind: "note", subject, text }) !== null,
     urgent() {
       const urgent = !reading.value.urgent;
       const content: Content = urgent ? { kind: "urgent", subject: "exam", text: "" } : { kind: "removed", of: "urgent", subject: "exam" };
@@ -264,9 +272,32 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   };
 }
 
-/** What a reading says, without who said it and when. */
-function sayings(reading: Reading): string {
+/** What a reading contains, without who decided it and when. */
+function stateOf(reading: Reading): string {
   const { decisions, findings, landmarks, cleanliness, notes, urgent } = reading;
   const entries = [...Object.values(decisions), ...findings, ...Object.values(landmarks), ...notes];
   return JSON.stringify([entries.map(({ content }) => content), cleanliness, urgent]);
+}
+
+/** The frame that an action was about; what it removed has one in an earlier entry. */
+function placeOfAction(contents: readonly (Content | null)[], all: readonly LogEntry[]): Spot | null {
+  for (const content of contents.toSorted((one) => (one?.kind === "decision" ? -1 : 1))) {
+    if (content?.kind !== "removed") {
+      const place = content && placeOfContent(content);
+      if (place) return place;
+      continue;
+    }
+    const { subject } = content;
+    const same = all.findLast(({ content: one }) => one !== null && one.kind !== "removed" && "subject" in one && one.subject === subject);
+    const place = same?.content && placeOfContent(same.content);
+    if (place) return place;
+  }
+  return null;
+}
+
+function placeOfContent(content: Content): Spot | null {
+  if (content.kind === "finding") return content.best;
+  if (content.kind === "landmark") return { head: content.head, frame: content.frame };
+  const place = "subject" in content ? placeOf(content.subject) : null;
+  return place && content.kind === "decision" ? { ...place, frame: content.frame } : place;
 }

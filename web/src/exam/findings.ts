@@ -25,6 +25,6 @@ export function leaveFindings(session: Session, screen: Screen): () => void {
     const event = session.events[screen.event.value];
     session.finding.value = (event && findingOf(session.reading.value, event)?.content.subject) ?? null;
   };
-  const stops = [screen.player.shown.subscribe(look), screen.head.subscribe(look)];
+  const stops = [screen.player.drawn.subscribe(look), screen.head.subscribe(look)];
   return () => stops.forEach((stop) => stop());
 }

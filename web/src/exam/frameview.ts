@@ -41,7 +41,7 @@ export function makeFrameView(label: string, events: FrameViewEvents): FrameView
   const paint = picture.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
   const mark = above.getContext("2d") as CanvasRenderingContext2D;
   let last: Picture | null = null;
-  let marks: Marks = { evidence: null, map: null, places: [] };
+  let marks: Marks = { evidence: null, map: null, pointed: null, places: [] };
   let zoom = WHOLE;
   let rows = 1;
   let cols = 1;
@@ -137,7 +137,7 @@ export function makeFrameView(label: string, events: FrameViewEvents): FrameView
       trouble.hidden = next.bitmap !== null;
       trouble.textContent = next.sentence ?? "";
       caption.textContent = words;
-      marks = { ...marks, evidence: null, map: null };
+      marks = { ...marks, evidence: null, map: null, pointed: null };
       redraw();
     },
     setMarks(next) {

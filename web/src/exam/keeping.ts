@@ -15,14 +15,14 @@ export interface Keeper {
 }
 
 /** Note displayed frames while the exam is open. */
-export function keepLedger(session: Session, screen: Screen): Keeper {
+export function keepViewed(session: Session, screen: Screen): Keeper {
   const { viewed } = session;
   let held = false;
 
   const look = (): void => {
-    const shown = screen.player.shown.value;
+    const shown = screen.player.drawn.value;
     if (shown === null || document.hidden) viewed.hide();
-    else viewed.show(shown.spots);
+    else viewed.show(shown.spots.filter(({ visible }) => visible));
   };
   const send = (): void => {
     if (held) return;
@@ -32,7 +32,7 @@ export function keepLedger(session: Session, screen: Screen): Keeper {
     if (session.reading.value.state === "signed" || session.barrier.value === SCREENED_ANEW) return;
     for (const batch of batches) session.send("viewed", { key: newKey(), ...batch });
   };
-  const stop = screen.player.shown.subscribe(look);
+  const stop = screen.player.drawn.subscribe(look);
   const timer = setInterval(send, EVERY);
   const hidden = (): void => {
     look();

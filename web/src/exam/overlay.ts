@@ -12,6 +12,8 @@ export interface Fit {
 export interface Marks {
   evidence: Evidence | null;
   map: ImageBitmap | null;
+  /** Where the detector points, from the table of events. */
+  pointed: { row: number; col: number; radius: number } | null;
   places: { row: number; col: number; chosen: boolean }[];
 }
 
@@ -22,7 +24,7 @@ const FALLEN = "#c9d2da";
 export function drawMarks(
   context: CanvasRenderingContext2D,
   fit: Fit,
-  { evidence, map, places }: Marks,
+  { evidence, map, pointed, places }: Marks,
   size: { rows: number; cols: number },
   unit: number,
 ): void {
@@ -57,6 +59,11 @@ export function drawMarks(
     context.arc(x(ball.col), y(ball.row), ball.radius * fit.scale, 0, 7);
     if (ball.best) stroke(BALL, 2.5, []);
     else stroke(BALL, 1, [4, 4]);
+  }
+  if (pointed !== null) {
+    context.beginPath();
+    context.arc(x(pointed.col), y(pointed.row), pointed.radius * fit.scale, 0, 7);
+    stroke(BALL, 1.2, [3, 5]);
   }
   for (const place of places) {
     const arm = (place.chosen ? 12 : 8) * unit;

@@ -1,41 +1,45 @@
 // What is shown: which heads, in which order, at which step. The one place that drives the player.
 
-import type { SieveEvent } from "../api/types.ts";
-import { toast } from "../dialog.ts";
-import { signal, type Signal } from "@preact/signals";
-import { filtered, inStep, paired, single, stepOf, type Mode, type Sequence } from "../model/sequence.ts";
-import { makeFrames, type Frames, type Picture, type Spot } from "../play/frames.ts";
-import { makePlayer, type Player } from "../play/player.ts";
-import { keep, settings } from "../settings.ts";
+import { effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { announce } from "../announce.ts";
-import { eventOf, type Session } from "./session.ts";
+import { toast } from "../dialog.ts";
+import { filtered, inStep, paired, single, stepOf, type Mode, type Sequence } from "../model/sequence.ts";
+import { makeFrames, type Picture, type Spot } from "../play/frames.ts";
+import { makePlayer, type DrawnSpot, type Player } from "../play/player.ts";
+import { keep, settings } from "../settings.ts";
+import type { Session } from "./session.ts";
+import { makeTarget, type Target } from "./target.ts";
 
-declare const drawn: unique symbol;
-
-/** What A, R and U decide. Only `Screen.target` makes one: no other event can be decided. */
-export interface Target {
-  readonly [drawn]: true;
-  readonly event: SieveEvent;
-  /** The drawn frame, which is one of the event's. */
-  readonly frame: number;
-}
+/** After the page moved by itself, so many milliseconds pass on the drawn frame before a decision counts. */
+const LOOK_FIRST = 300;
 
 export interface Screen {
   player: Player;
-  frames: Frames;
-  mode: Signal<Mode>;
-  /** The head that keys and decisions speak of. */
-  head: Signal<number>;
-  both: Signal<boolean>;
-  fps: Signal<number>;
-  /** The frame of the chosen head that is drawn. */
-  here(): Spot;
-  /** The place in the ranking of the event that this frame is in; -1: none. */
-  event: Signal<number>;
-  /** The same event, to decide it; null if there is none, or while a requested frame is not drawn yet. */
-  target(): Target | null;
+  /** Why frames do not come; null while they do. */
+  trouble: ReadonlySignal<string | null>;
+  mode: ReadonlySignal<Mode>;
+  /** The head that keys and decisions refer to. */
+  head: ReadonlySignal<number>;
+  both: ReadonlySignal<boolean>;
+  fps: ReadonlySignal<number>;
+  /** The drawn frame of the active head. */
+  here(): DrawnSpot;
+  /** The place in the list of the event that this frame is in; -1: none. */
+  event: ReadonlySignal<number>;
+  /** The place of the event that another head shows; -1: none. */
+  elsewhere: ReadonlySignal<number>;
+  /** What was requested is on the screen. */
+  settled: ReadonlySignal<boolean>;
+  /** The event of the drawn frame; null if there is none, or if the frame has no picture. */
+  target: ReadonlySignal<Target | null>;
+  /** The page moved by itself, and the new frame has not been on the screen long enough to decide. */
+  moved: ReadonlySignal<boolean>;
+  /** Where the reader was before the page moved by itself. */
+  before: Signal<Spot | null>;
   /** Jump; a frame that the mode leaves out is shown in the mode "all". */
   jump(head: number, frame: number, exact?: boolean): void;
+  /** The same, not requested by the reader: decisions wait until the frame was looked at. */
+  jumpByItself(head: number, frame: number): void;
   /** While the pointer drags: the key frame nearest before a frame. `jump` ends it. */
   drag(head: number, frame: number): void;
   setMode(mode: Mode): void;
@@ -44,28 +48,29 @@ export interface Screen {
   setFps(fps: number): void;
   /** Go to the best frame of an event. */
   choose(event: number): void;
-  /** The place in the ranking of an event that another head shows now; -1: none. */
-  elsewhere(): number;
+  /** Play an event from its first to its last frame. */
+  playEvent(event: number): void;
+  close(): void;
 }
 
-export function makeScreen(
-  session: Session,
-  draw: (spots: Spot[], pictures: Picture[]) => void,
-): Screen {
-  const { columns, positions, exam } = session;
+export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Picture[]) => void): Screen {
+  const { columns, positions, exam, events, eventsByFrame } = session;
   const frames = makeFrames(exam.exam);
   const heads = exam.heads.map(({ head }) => head);
+  const trouble = signal<string | null>(null);
+  frames.ontrouble = (sentence) => (trouble.value = sentence);
   const fps = signal(settings().fps);
-  const likely = (): Spot[] => {
-    const next = session.events.slice(session.selected + 1, session.selected + 4);
-    return next.map((event) => ({ head: event.head, frame: event.best_frame }));
-  };
+  const likely = (): Spot[] =>
+    session.following(session.selected, 3).map(({ head, best_frame }) => ({ head, frame: best_frame }));
   const player = makePlayer(frames, draw, fps.value, likely);
   const mode = signal<Mode>("all");
-  const head = signal(heads[0] ?? 0);
+  const active = signal(heads[0] ?? 0);
   const both = signal(heads.length === 2);
-  const event = signal(-1);
+  const moved = signal(false);
+  const before = signal<Spot | null>(null);
+  const { settled, here: drawnHere, event, elsewhere, target } = makeTarget({ ...player, active, events, eventsByFrame });
   let together: Sequence | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const sequence = (): Sequence => {
     const [a, b] = heads;
@@ -73,108 +78,109 @@ export function makeScreen(
       together ??= paired([a, b], positions.get(a) as Float64Array, positions.get(b) as Float64Array);
       return filtered(together, mode.value, columns);
     }
-    return filtered(single(head.value, columns.get(head.value)?.frames ?? 0), mode.value, columns);
+    return filtered(single(active.value, columns.get(active.value)?.frames ?? 0), mode.value, columns);
   };
 
-  const here = (): Spot => {
-    const spots = player.shown.value?.spots ?? [];
-    return spots.find((spot) => spot.head === head.value) ?? spots[0] ?? { head: head.value, frame: 0 };
+  const here = (): DrawnSpot => drawnHere.value ?? { head: active.value, frame: 0, visible: false };
+
+  /** The requested frame of the active head. */
+  const aim = (): number => {
+    const { heads: shown, frames: list } = player.sequence();
+    return list[shown.indexOf(active.value)]?.[player.requested.value.step] ?? here().frame;
   };
 
   const rebuild = (frame: number): void => {
     const next = sequence();
-    player.setSequence(next, next.length > 0 ? stepOf(next, head.value, frame) : 0);
+    player.setSequence(next, next.length > 0 ? stepOf(next, active.value, frame) : 0);
   };
 
   const setMode = (next: Mode): void => {
-    const { frame } = here();
-    const before = mode.value;
+    const frame = aim();
+    const old = mode.value;
     mode.value = next;
-    if (sequence().length === 0) {
-      mode.value = before;
-      toast("There are no such frames in this exam.");
-      return;
-    }
-    rebuild(frame);
-  };
-
-  const placeOn = ({ head: at, frame }: Spot): number => {
-    const found = eventOf(session, at, frame);
-    return found === null ? -1 : session.events.indexOf(found);
-  };
-
-  const lookUp = (): void => {
-    if (player.shown.value !== null) event.value = placeOn(here());
-  };
-  head.subscribe(lookUp);
-
-  const select = (): void => {
-    if (event.value >= 0) session.selected = event.value;
+    if (sequence().length > 0) return rebuild(frame);
+    mode.value = old;
+    toast("There are no such frames in this exam.");
   };
 
   const setHead = (next: number): void => {
-    if (!heads.includes(next) || next === head.value) return;
-    const spot = here();
-    head.value = next;
-    if (both.value) {
-      select();
-      return announce(`Head ${next}, frame ${here().frame}`);
-    }
-    const from = positions.get(spot.head);
+    if (!heads.includes(next) || next === active.value) return;
+    const [old, frame] = [active.value, aim()];
+    active.value = next;
+    if (both.value) return announce(`Head ${next}, frame ${here().frame}`);
+    const from = positions.get(old);
     const to = positions.get(next);
-    rebuild(from && to ? inStep(from, spot.frame, to) : 0);
+    rebuild(from && to ? inStep(from, frame, to) : 0);
   };
 
-  const jump = (to: number, frame: number, exact = true): void => {
-    head.value = to;
-    const playing = player.sequence();
-    const shown = playing.heads.includes(to) ? stepOf(playing, to, frame) : -1;
-    const at = shown < 0 ? -1 : playing.frames[playing.heads.indexOf(to)]?.[shown];
-    if (shown >= 0 && (at === frame || !exact)) return player.go(shown);
-    if (exact && at !== frame && mode.value !== "all" && columns.get(to)?.flagged[frame] !== 1) {
+  const isFlagged = ({ head, frame }: Spot): boolean => columns.get(head)?.flagged[frame] === 1;
+
+  const jump = (head: number, frame: number, exact = true): void => {
+    active.value = head;
+    const shown = player.sequence();
+    const step = shown.heads.includes(head) ? stepOf(shown, head, frame) : -1;
+    const found = step < 0 ? -1 : shown.frames[shown.heads.indexOf(head)]?.[step];
+    if (step >= 0 && (found === frame || !exact)) return player.go(step);
+    if (exact && found !== frame && mode.value !== "all" && !isFlagged({ head, frame })) {
       mode.value = "all";
       toast("Showing all frames: this one is not flagged.");
     }
     rebuild(frame);
   };
 
-  // Modes other than "all" leave out most key frames, and have few frames.
-  const drag = (to: number, frame: number): void => {
-    if (mode.value !== "all" || to !== head.value) return jump(to, frame, false);
-    player.drag(stepOf(player.sequence(), to, frame));
+  const jumpByItself = (head: number, frame: number): void => {
+    const { head: oldHead, frame: oldFrame } = here();
+    before.value = { head: oldHead, frame: oldFrame };
+    clearTimeout(timer);
+    moved.value = true;
+    player.play(0);
+    jump(head, frame);
   };
 
-  player.shown.subscribe((shown) => {
-    if (shown === null) return;
-    // Who goes through flagged frames alone is led to the head that was flagged.
-    const flagged = shown.spots.find((spot) => columns.get(spot.head)?.flagged[spot.frame] === 1);
-    const mine = here();
-    if (mode.value !== "all" && flagged && columns.get(mine.head)?.flagged[mine.frame] !== 1) head.value = flagged.head;
-    lookUp();
-    select();
-  });
+  // Modes other than "all" leave out most key frames, and have few frames.
+  const drag = (head: number, frame: number): void => {
+    if (mode.value !== "all" || head !== active.value) return jump(head, frame, false);
+    player.drag(stepOf(player.sequence(), head, frame));
+  };
+
+  const stops = [
+    // Flagged frames alone: the active head is the one that is flagged.
+    player.drawn.subscribe((drawn) => {
+      const flagged = drawn?.spots.find(isFlagged);
+      if (mode.value !== "all" && flagged && !isFlagged(here())) active.value = flagged.head;
+    }),
+    event.subscribe((place) => {
+      if (place >= 0) session.selected = place;
+    }),
+    effect(() => {
+      clearTimeout(timer);
+      if (moved.value && settled.value) timer = setTimeout(() => (moved.value = false), LOOK_FIRST);
+    }),
+  ];
 
   rebuild(0);
   return {
     player,
-    frames,
+    trouble,
     mode,
-    head,
+    head: active,
     both,
     fps,
     here,
     event,
-    target() {
-      const found = player.waiting() ? undefined : session.events[event.value];
-      return found === undefined ? null : ({ event: found, frame: here().frame } as Target);
-    },
+    elsewhere,
+    settled,
+    target,
+    moved,
+    before,
     jump,
+    jumpByItself,
     drag,
     setMode,
     setHead,
     setBoth(next) {
       if (heads.length < 2) return void toast("This exam has one head.");
-      const { frame } = here();
+      const frame = aim();
       both.value = next;
       rebuild(frame);
     },
@@ -186,16 +192,22 @@ export function makeScreen(
       announce(`${rate} frames per second`);
     },
     choose(place) {
-      const chosen = session.events[place];
+      const chosen = events[place];
       if (chosen === undefined) return;
       player.play(0);
       session.selected = place;
       jump(chosen.head, chosen.best_frame);
     },
-    elsewhere() {
-      const spots = player.shown.value?.spots ?? [];
-      const other = spots.filter((spot) => spot.head !== head.value).map(placeOn);
-      return other.find((place) => place >= 0) ?? -1;
+    playEvent(place) {
+      const chosen = events[place];
+      if (chosen === undefined) return;
+      jump(chosen.head, chosen.first_frame);
+      player.play(1, stepOf(player.sequence(), chosen.head, chosen.last_frame));
+    },
+    close() {
+      clearTimeout(timer);
+      for (const stop of stops) stop();
+      player.close();
     },
   };
 }

@@ -4,12 +4,14 @@ import { api } from "../api/client.ts";
 import type { Columns } from "../api/columns.ts";
 import type { Action, Content, Exam, Opened, Reading, Room, SieveEvent, Spot } from "../api/types.ts";
 import { toast } from "../dialog.ts";
-import { signal, type Signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { numbersOf, secondsOf } from "../model/positions.ts";
-import { differ } from "../model/rank.ts";
+import { decisionOn, differ, eventsByFrame, inTurn } from "../model/events.ts";
+import { eventSubject } from "../model/subjects.ts";
 import { withAction } from "../model/reading.ts";
-import type { Parcel } from "../saving/outbox.ts";
+import type { Item } from "../saving/outbox.ts";
 import { newKey, type Saver } from "../saving/saver.ts";
+import { storePart } from "../saving/storage.ts";
 import { makeViewed, parseBits, type Viewed } from "../saving/viewed.ts";
 
 /** A blind reading that is open, in the order of the agreement. */
@@ -18,10 +20,19 @@ export interface Other {
   reading: Reading;
 }
 
+/** So many events are offered at a time. */
+export const BLOCK = 50;
+
+export type Order = "score" | "time";
+/** Which events the list shows; a number is a head. */
+export type Filter = "all" | "open" | "unsure" | number;
+
 export interface Session {
   room: Room;
   exam: Exam;
   events: SieveEvent[];
+  /** The place of the event of each frame, for each head; -1: no event. */
+  eventsByFrame: ReadonlyMap<number, Int32Array>;
   columns: Map<number, Columns>;
   /** Seconds from the first frame of the exam, or frame numbers if it has no times. */
   positions: Map<number, Float64Array>;
@@ -30,8 +41,20 @@ export interface Session {
   saver: Saver;
   /** What was said, the actions on their way included. */
   reading: Signal<Reading>;
-  /** The place in the ranking that moving between events starts from; -1: none. Decides nothing. */
+  /** How many events are offered, the best by score. */
+  offered: ReadonlySignal<number>;
+  offerMore(): void;
+  order: ReadonlySignal<Order>;
+  setOrder(order: Order): void;
+  filter: Signal<Filter>;
+  /** The places of the offered events in the chosen order. */
+  places: ReadonlySignal<readonly number[]>;
+  /** Those of them that pass the filter. */
+  list: ReadonlySignal<readonly number[]>;
+  /** The place that moving between events starts from; -1: none. Decides nothing. */
   selected: number;
+  /** The next open events after a place, in the order of the list and round its end. */
+  following(place: number, most: number): SieveEvent[];
   /** The name of the open finding: one of the drawn frame, see findings.ts. */
   finding: Signal<string | null>;
   /** Blind work, once both have signed: what the two readers said. Empty before. */
@@ -41,9 +64,11 @@ export interface Session {
   /** Do one action: shown at once, sent at once. Returns its key; null if nothing can be done. */
   act(...contents: Content[]): string | null;
   /** Send something, with what was the case when the exam was opened. */
-  send(kind: Parcel["kind"], body: Parcel["body"]): void;
+  send(kind: Item["kind"], body: Item["body"]): void;
   /** Take what the server says now. */
   refresh(): Promise<void>;
+  /** The same if it has changed, asked for by the page itself. */
+  poll(): Promise<void>;
 }
 
 export async function openSession(name: string, room: Room, saver: Saver): Promise<Session> {
@@ -71,17 +96,60 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
 
   const blind = await blindWork(name, room);
   const reading = signal(together());
+  const view = storePart("view", room);
+  const blocks = signal(Number(view.get(`blocks/${name}`) ?? 1) || 1);
+  const order = signal<Order>(view.get("order") === "time" ? "time" : "score");
+  const filter = signal<Filter>("all");
+  const offered = computed(() => {
+    // A decision on an event offers its block.
+    const last = events.findLastIndex((event) => decisionOn(reading.value, event) !== null);
+    return Math.min(Math.max(blocks.value, Math.ceil((last + 1) / BLOCK)) * BLOCK, events.length);
+  });
+  const places = computed(() => {
+    const found = Array.from({ length: offered.value }, (_, place) => place);
+    const at = (place: number): number => {
+      const event = events[place] as SieveEvent;
+      return positions.get(event.head)?.[event.best_frame] ?? 0;
+    };
+    return order.value === "score" ? found : found.sort((one, other) => at(one) - at(other) || one - other);
+  });
+  const list = computed(() =>
+    places.value.filter((place) => {
+      const event = events[place] as SieveEvent;
+      if (filter.value === "all") return true;
+      if (typeof filter.value === "number") return event.head === filter.value;
+      return filter.value === "unsure" ? decisionOn(reading.value, event) === "unsure" : decisionOn(reading.value, event) === null && isOpen(session, event);
+    }),
+  );
   const session: Session = {
     room,
     exam,
     events,
+    eventsByFrame: new Map([...columns].map(([head, table]) => [head, eventsByFrame(head, table, events)])),
     columns,
     positions,
     hasTimes,
     viewed: makeViewed(await earlier(name, exam), () => performance.now()),
     saver,
     reading,
+    offered,
+    offerMore() {
+      blocks.value = Math.ceil(offered.value / BLOCK) + 1;
+      view.put(`blocks/${name}`, String(blocks.value));
+    },
+    order,
+    setOrder(next) {
+      order.value = next;
+      view.put("order", next);
+    },
+    filter,
+    places,
+    list,
     selected: -1,
+    following(place, most) {
+      const open = inTurn(places.value, place).map((one) => events[one] as SieveEvent);
+      return open.filter((event) => isOpen(session, event) && decisionOn(reading.value, event) === null).slice(0, most);
+    },
     finding: signal<string | null>(null),
     others: signal(blind.others),
     barrier: signal(blind.barrier),
@@ -100,17 +168,23 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
       return action.key;
     },
     send: (kind, body) => saver.add(name, kind, { ...body, ...opened }),
-    async refresh() {
-      const next = await api.reading(name);
-      // Answers may overtake each other: an older one changes nothing.
-      if (next.last < server.last) return;
-      server = next;
-      reading.value = together();
-      if (room.workflow !== "blind" || session.others.value.length > 0) return;
-      const now = await blindWork(name, room);
-      if (session.barrier.value !== SCREENED_ANEW) session.barrier.value = now.barrier;
-      if (now.others.length > 0) session.others.value = now.others;
+    refresh: async () => take(await api.reading(name)),
+    async poll() {
+      const next = await api.readingIfChanged(name);
+      if (next !== null) await take(next);
     },
+  };
+  const take = async (next: Reading): Promise<void> => {
+    // Answers may overtake each other: an older one changes nothing.
+    if (next.last < server.last) return;
+    server = next;
+    reading.value = together();
+    // Both have signed only if this reader has.
+    const may = room.role === "consensus" || next.state === "signed";
+    if (room.workflow !== "blind" || !may || session.others.value.length > 0) return;
+    const now = await blindWork(name, room);
+    if (session.barrier.value !== SCREENED_ANEW) session.barrier.value = now.barrier;
+    if (now.others.length > 0) session.others.value = now.others;
   };
   return session;
 }
@@ -147,7 +221,7 @@ function no(sentence: string): null {
 /** What this window opened is no longer what the server has, and nothing said here is taken. */
 export function watchScreening({ saver, exam, barrier }: Session): () => void {
   return saver.status.subscribe(({ refused }) => {
-    const mine = refused.some(({ parcel, refusal }) => refusal.outdated && parcel.exam === exam.exam && parcel.body["screening"] === exam.screening);
+    const mine = refused.some(({ item, refusal }) => refusal.outdated && item.exam === exam.exam && item.body["screening"] === exam.screening);
     if (mine) barrier.value = SCREENED_ANEW;
   });
 }
@@ -182,22 +256,32 @@ export function toValidate(session: Session): Spot[] {
 
 /** The events that this reader has to decide: in the consensus those on which the two differ. */
 export function ownEvents(session: Session): SieveEvent[] {
-  return session.events.filter((event) => isOpen(session, event));
+  return offeredEvents(session).filter((event) => isOpen(session, event));
+}
+
+/** The events that are offered to this reader, the best by score. */
+export const offeredEvents = ({ events, offered }: Session): SieveEvent[] => events.slice(0, offered.value);
+
+/** Those of them whose best frame was displayed to this reader. */
+export const openedEvents = (session: Session): SieveEvent[] =>
+  offeredEvents(session).filter(({ head, best_frame }) => session.viewed.displayed(head)?.[best_frame] === 1);
+
+/** Who decided an event, if it was somebody else. */
+export function eventSaidBy({ reading, room }: Session, event: SieveEvent): string {
+  const decision = reading.value.decisions[eventSubject(event)];
+  return decision === undefined || decision.reader === room.reader ? "" : decision.reader;
 }
 
 export const allDecided = ({ room, events }: Session): string =>
   events.length === 0
     ? "The detector flagged nothing in this exam."
     : room.role === "consensus"
-      ? "Every event on which the readers differ has a verdict."
-      : "Every event has a verdict.";
+      ? "Every event on which the readers differ has a decision."
+      : "Every event has a decision.";
 
 /** The event that a frame belongs to. */
-export function eventOf(session: Session, head: number, frame: number): SieveEvent | null {
-  const number = session.columns.get(head)?.event[frame] ?? -1;
-  if (number < 0) return null;
-  return session.events.find((one) => one.event === number) ?? null;
-}
+export const eventOf = ({ events, eventsByFrame }: Session, head: number, frame: number): SieveEvent | null =>
+  events[eventsByFrame.get(head)?.[frame] ?? -1] ?? null;
 
 /** The flagged frames of an event. */
 export function framesOf(session: Session, event: SieveEvent): number[] {

@@ -1,23 +1,25 @@
 // The place of the frames: one head, or two side by side; zoom, filter, marks and captions.
 
 import { cleaner, h } from "../dom.ts";
-import type { Signal } from "@preact/signals";
+import { signal, type Signal } from "@preact/signals";
 import { frameSubject } from "../model/subjects.ts";
-import { clock, count, VERDICTS } from "../model/words.ts";
+import { clock, count, DECISIONS } from "../model/words.ts";
 import type { Picture, Spot } from "../play/frames.ts";
-import { adjustmentWords, cssFilter, type Adjustment } from "./adjust.ts";
+import { adjustmentWords, cssFilter, type Adjustment } from "./picture.ts";
 import type { Deciding } from "./deciding.ts";
 import type { Explainer } from "./evidence.ts";
 import { makeFrameView, WHOLE, type FrameView, type Zoom } from "./frameview.ts";
-import type { Overlays } from "./panel/why.ts";
+import type { Marks } from "./overlay.ts";
+import type { Overlays } from "./panel/why.tsx";
 import type { Screen } from "./screen.ts";
-import type { Session } from "./session.ts";
+import { eventOf, type Session } from "./session.ts";
 
 export interface Stage {
   element: HTMLElement;
   show(spots: Spot[], pictures: Picture[]): void;
   /** The rest of the page, which is made after the stage. */
   attach(screen: Screen, deciding: Deciding): void;
+  zoom: Signal<Zoom>;
   /** 0 shows the whole frame. */
   zoomBy(factor: number): void;
   close(): void;
@@ -35,12 +37,8 @@ export function makeStage(
   const views = new Map<number, FrameView>();
   let screen: Screen | null = null;
   let deciding: Deciding | null = null;
-  let zoom = WHOLE;
-
-  const setZoom = (next: Zoom): void => {
-    zoom = next;
-    for (const view of views.values()) view.setZoom(zoom);
-  };
+  const zoom = signal(WHOLE);
+  const setZoom = (next: Zoom): void => void (zoom.value = next);
   const place = (head: number, row: number, col: number): void => {
     const id = session.finding.value;
     const finding = session.reading.value.findings.find(({ content }) => content.subject === id)?.content;
@@ -67,13 +65,22 @@ export function makeStage(
     return `${name}${time}frame ${count(frame)}${flagged}`;
   };
 
+  clean.add(zoom.subscribe((next) => views.forEach((view) => view.setZoom(next))));
+
+  /** Where the detector points on the best frame of an event; known without its evidence. */
+  const pointedAt = (head: number, frame: number): Marks["pointed"] => {
+    const event = eventOf(session, head, frame);
+    if (event?.best_frame !== frame || event.row === null || event.col === null || event.radius === null) return null;
+    return { row: event.row, col: event.col, radius: event.radius };
+  };
+
   let generation = 0;
   const mark = async (): Promise<void> => {
     const mine = ++generation;
     const known = explainer.known.value;
-    const { shapes, map } = overlays.value;
+    const { place, shapes, map } = overlays.value;
     for (const [head, view] of views) {
-      const frame = screen?.player.shown.value?.spots.find((spot) => spot.head === head)?.frame;
+      const frame = screen?.player.drawn.value?.spots.find((spot) => spot.head === head)?.frame;
       const here = known.state === "known" && known.spot.head === head && known.spot.frame === frame ? known : null;
       const places = session.reading
         .value
@@ -81,22 +88,24 @@ export function makeStage(
         .filter(({ best, place }) => best.head === head && best.frame === frame && place)
         .map(({ subject, place }) => ({ ...(place as { row: number; col: number }), chosen: subject === session.finding.value }));
       const evidence = here && shapes ? here.evidence : null;
-      view.setMarks({ evidence, map: null, places });
+      const pointed = place && evidence === null && frame !== undefined ? pointedAt(head, frame) : null;
+      view.setMarks({ evidence, map: null, pointed, places });
       if (here === null || map === null || !here.evidence.maps.includes(map)) continue;
       const bitmap = await explainer.map(here.spot, map);
-      if (mine === generation) view.setMarks({ evidence, map: bitmap, places });
+      if (mine === generation) view.setMarks({ evidence, map: bitmap, pointed, places });
     }
   };
   const verdicts = (): void => {
     for (const [head, view] of views) {
-      const frame = screen?.player.shown.value?.spots.find((spot) => spot.head === head)?.frame;
+      const frame = screen?.player.drawn.value?.spots.find((spot) => spot.head === head)?.frame;
       const said = frame === undefined ? null : session.reading.value.decisions[frameSubject(head, frame)]?.content.decision;
-      view.setVerdict(said ? `${VERDICTS[said].sign} frame ${VERDICTS[said].words}` : "", said ?? "");
+      view.setVerdict(said ? `${DECISIONS[said].sign} frame ${DECISIONS[said].words}` : "", said ?? "");
     }
   };
 
   return {
     element,
+    zoom,
     show(spots, pictures) {
       for (const [head, view] of views) view.element.hidden = !spots.some((spot) => spot.head === head);
       spots.forEach((spot, i) => {
@@ -123,7 +132,7 @@ export function makeStage(
           verdicts();
           void mark();
         }),
-        screen.player.shown.subscribe(() => {
+        screen.player.drawn.subscribe(() => {
           verdicts();
           void mark();
         }),
@@ -132,7 +141,7 @@ export function makeStage(
         }),
       ]) clean.add(stop);
     },
-    zoomBy: (factor) => setZoom(factor === 0 ? WHOLE : { ...zoom, factor: Math.min(zoom.factor * factor, 12) }),
+    zoomBy: (factor) => setZoom(factor === 0 ? WHOLE : { ...zoom.value, factor: Math.min(zoom.value.factor * factor, 12) }),
     close: () => clean.clean(),
   };
 }

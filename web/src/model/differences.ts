@@ -1,7 +1,7 @@
 // Where two blind readers differ, and what the consensus decided about it.
 
 import type { Difference, FindingContent, Reading, SieveEvent } from "../api/types.ts";
-import { verdictOn } from "./rank.ts";
+import { decisionOn } from "./events.ts";
 import { eventSubject, findingOfEvent } from "./subjects.ts";
 
 export const isFinding = ({ subject }: Difference): boolean => subject.startsWith("finding:");
@@ -18,7 +18,7 @@ export function toDecide(
   positions: ReadonlyMap<number, ArrayLike<number>>,
 ): Difference[] {
   const open = events
-    .filter((event) => readings.length > 0 && readings.every((reading) => verdictOn(reading, event) === null))
+    .filter((event) => readings.length > 0 && readings.every((reading) => decisionOn(reading, event) === null))
     .map(({ head, first_frame, last_frame, ...event }) => ({
       ...{ subject: eventSubject({ head, first_frame, last_frame, ...event }), a: "undecided", b: "undecided" },
       ...{ head, first: first_frame, last: last_frame },

@@ -3,7 +3,7 @@
 import type { Reading, Room, SieveEvent, Spot } from "../api/types.ts";
 import { judge, SEGMENT_WORDS, SEGMENTS } from "./clear.ts";
 import { landmarkProblems } from "./landmarks.ts";
-import { verdictOn } from "./rank.ts";
+import { decisionOn } from "./events.ts";
 import { eventSubject } from "./subjects.ts";
 import { clock, count, plural, share } from "./words.ts";
 
@@ -55,7 +55,7 @@ const bestOf = ({ head, best_frame }: SieveEvent): Spot => ({ head, frame: best_
 
 export function openPoints(facts: Facts): Open[] {
   const { reading, offered, toValidate, withoutPicture } = facts;
-  const undecided = offered.filter((event) => verdictOn(reading, event) === null);
+  const undecided = offered.filter((event) => decisionOn(reading, event) === null);
   return [
     ...undecided.map((event) => ({ key: eventSubject(event), words: eventWords(facts, event), link: bestOf(event) })),
     ...(withoutPicture.length > 0
@@ -69,8 +69,8 @@ export function openPoints(facts: Facts): Open[] {
 
 export function summaryLines(facts: Facts): Line[] {
   const { room, reading, events, offered, positions, listed, notDisplayed } = facts;
-  const decided = offered.filter((event) => verdictOn(reading, event) !== null).length;
-  const unsure = events.filter((event) => verdictOn(reading, event) === "unsure");
+  const decided = offered.filter((event) => decisionOn(reading, event) !== null).length;
+  const unsure = events.filter((event) => decisionOn(reading, event) === "unsure");
   const of = offered.length < events.length && room.role !== "consensus" ? ` offered events, of ${count(events.length)} in all` : room.role === "consensus" ? " events on which the readers differ" : " events";
   const bare = SEGMENTS.filter((segment) => typeof reading.cleanliness.segments[segment] !== "number");
   const { sum, words } = judge(reading.cleanliness.segments);

@@ -2,7 +2,7 @@
 
 import type { Landmark, Location, Paris, Size, Verdict } from "../api/types.ts";
 
-export const VERDICTS: Record<Verdict, { words: string; sign: string }> = {
+export const DECISIONS: Record<Verdict, { words: string; sign: string }> = {
   accept: { words: "accepted", sign: "✓" },
   reject: { words: "rejected", sign: "✕" },
   unsure: { words: "unsure", sign: "?" },

@@ -39,15 +39,20 @@ const FIRST_PACK = 4; // what comes right after it is near, and soon wanted
 const REQUESTS = 2;
 
 const name = ({ head, frame }: Spot): string => `${head}/${frame}`;
-const UNDECODABLE = "This frame cannot be decoded.";
 
 async function toPicture({ type, bytes }: Packed): Promise<Picture> {
+  if (type === "") return { bitmap: null, sentence: sentenceOf(new TextDecoder().decode(bytes)) };
   try {
-    if (type !== "") return { bitmap: await createImageBitmap(new Blob([bytes], { type })) };
+    return { bitmap: await createImageBitmap(new Blob([bytes], { type })) };
   } catch {
-    // The browser cannot decode the file.
+    return { bitmap: null, sentence: "The browser cannot decode this frame." };
   }
-  return { bitmap: null, sentence: UNDECODABLE };
+}
+
+/** The server's reason as a sentence. */
+function sentenceOf(reason: string): string {
+  if (reason === "") return "This frame cannot be shown.";
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${reason.endsWith(".") ? "" : "."}`;
 }
 
 export function makeFrames(exam: string): Frames {

@@ -1,16 +1,29 @@
 // Playback over a sequence. A step is left only after it was drawn: if frames come late, playback
 // slows down.
 
-import { signal, type Signal } from "@preact/signals";
+import { batch, signal, type ReadonlySignal } from "@preact/signals";
 import { stepOf, type Sequence } from "../model/sequence.ts";
 import { makeClock } from "./clock.ts";
 import type { Frames, Picture, Spot } from "./frames.ts";
 
 export type Direction = -1 | 0 | 1;
 
-export interface Shown {
+/** A step to show. Each request is an object of its own. */
+export interface Request {
+  readonly step: number;
+}
+
+export interface DrawnSpot extends Spot {
+  /** There is a picture, and not a sentence in its place. */
+  readonly visible: boolean;
+}
+
+/** What is on the screen. */
+export interface Drawn {
   step: number;
-  spots: Spot[];
+  spots: readonly DrawnSpot[];
+  /** The request that is drawn; null for key frames while the pointer drags. */
+  request: Request | null;
 }
 
 export interface Player {
@@ -21,17 +34,19 @@ export interface Player {
   go(step: number): void;
   /** Show the key frames nearest before a step, under their own numbers, until `go` is called. */
   drag(step: number): void;
-  /** Go on by so many steps, unless the last asked for is not yet drawn: nothing is skipped. */
+  /** Move by so many steps, unless the last request is not drawn yet: nothing is skipped. */
   by(steps: number): void;
-  play(direction: Direction): void;
+  /** Play, up to and including `last`. */
+  play(direction: Direction, last?: number): void;
   setRate(fps: number): void;
-  shown: Signal<Shown | null>;
-  playing: Signal<Direction>;
+  requested: ReadonlySignal<Request>;
+  dragging: ReadonlySignal<boolean>;
+  /** Written when something was painted, and nowhere else. */
+  drawn: ReadonlySignal<Drawn | null>;
+  playing: ReadonlySignal<Direction>;
   /** Playback waits for frames. */
-  late: Signal<boolean>;
+  late: ReadonlySignal<boolean>;
   measured(): number;
-  /** What was asked for is not on the screen yet. */
-  waiting(): boolean;
   close(): void;
 }
 
@@ -46,78 +61,87 @@ export function makePlayer(
   likely: () => Spot[],
 ): Player {
   let sequence: Sequence = { length: 0, heads: [], frames: [] };
-  let target = 0;
-  let pending = false;
-  let dragging = false;
-  let asked = 0; // since when the pending step is waited for
-  let request = 0;
+  let since = 0; // when the last request was made
+  let animation = 0;
   let stopped = false;
   let heading: -1 | 1 = 1;
+  let last: number | null = null; // where playback ends
   const clock = makeClock(fps);
-  const shown = signal<Shown | null>(null);
+  const requested = signal<Request>({ step: 0 });
+  const dragging = signal(false);
+  const drawn = signal<Drawn | null>(null);
   const playing = signal<Direction>(0);
   const late = signal(false);
+
+  const waiting = (): boolean => drawn.peek()?.request !== requested.peek();
 
   const spotsAt = (step: number): Spot[] =>
     sequence.heads.map((head, i) => ({ head, frame: sequence.frames[i]?.[step] as number }));
 
   const want = (): void => {
-    const spots: Spot[] = spotsAt(target);
-    const reach = playing.value === 0 ? 12 : AHEAD;
+    const { step } = requested.peek();
+    const spots: Spot[] = spotsAt(step);
+    const reach = playing.peek() === 0 ? 12 : AHEAD;
     for (let i = 1; i <= reach; i++) {
-      const ahead = target + i * heading;
+      const ahead = step + i * heading;
       if (ahead >= 0 && ahead < sequence.length) spots.push(...spotsAt(ahead));
-      const behind = target - i * heading;
+      const behind = step - i * heading;
       if (i <= BEHIND && behind >= 0 && behind < sequence.length) spots.push(...spotsAt(behind));
     }
-    // While one looks at a frame, what comes next is fetched too: the best frames of other events.
-    frames.want(playing.value === 0 ? [...spots, ...likely()] : spots);
+    // At rest, the best frames of the next events are loaded too.
+    frames.want(playing.peek() === 0 ? [...spots, ...likely()] : spots);
+  };
+
+  const paint = (step: number, request: Request | null, spots: Spot[], pictures: Picture[]): void => {
+    draw(spots, pictures);
+    const seen = spots.map((spot, i) => ({ ...spot, visible: pictures[i]?.bitmap != null }));
+    drawn.value = { step, spots: seen, request };
   };
 
   const tick = (now: number): void => {
-    request = 0;
+    animation = 0;
     if (stopped || sequence.length === 0) return;
-    const direction = playing.value;
-    if (!pending && direction !== 0 && clock.due(now)) {
-      const next = target + direction;
-      if (next < 0 || next >= sequence.length) playing.value = 0;
+    const direction = playing.peek();
+    if (!waiting() && direction !== 0 && clock.due(now)) {
+      const next = requested.peek().step + direction;
+      if (next < 0 || next >= sequence.length || (last !== null && next > last)) playing.value = 0;
       else {
-        target = next;
-        pending = true;
-        asked = now;
+        requested.value = { step: next };
+        since = now;
         want();
       }
     }
-    if (pending && !dragging) {
-      const spots = spotsAt(target);
+    if (waiting() && !dragging.peek()) {
+      const request = requested.peek();
+      const spots = spotsAt(request.step);
       const pictures = spots.map((spot) => frames.ready(spot));
       if (pictures.every((picture) => picture !== undefined)) {
-        draw(spots, pictures);
-        pending = false;
         clock.drawn(now);
         late.value = false;
-        shown.value = { step: target, spots };
-      } else if (now - asked > LATE_AFTER) late.value = true;
+        paint(request.step, request, spots, pictures);
+      } else if (now - since > LATE_AFTER) late.value = true;
     }
-    if ((pending && !dragging) || playing.value !== 0) schedule();
+    if ((waiting() && !dragging.peek()) || playing.peek() !== 0) schedule();
   };
 
   const schedule = (): void => {
-    if (request === 0 && !stopped) request = requestAnimationFrame(tick);
+    if (animation === 0 && !stopped) animation = requestAnimationFrame(tick);
   };
 
-  const aim = (step: number): void => {
+  const request = (step: number, drags: boolean): void => {
     const next = Math.min(Math.max(step, 0), sequence.length - 1);
-    if (next !== target) heading = next < target ? -1 : 1;
-    target = next;
-    pending = true;
-    asked = performance.now();
+    const before = requested.peek().step;
+    if (next !== before) heading = next < before ? -1 : 1;
+    since = performance.now();
+    batch(() => {
+      requested.value = { step: next };
+      dragging.value = drags;
+    });
   };
 
   const go = (step: number): void => {
     if (sequence.length === 0) return;
-    aim(step);
-    dragging = false;
+    request(step, false);
     want();
     schedule();
   };
@@ -125,9 +149,8 @@ export function makePlayer(
   frames.onready = schedule;
   frames.ondragged = (spots, pictures) => {
     const [first] = spots;
-    if (!dragging || stopped || first === undefined) return;
-    draw(spots, pictures);
-    shown.value = { step: stepOf(sequence, first.head, first.frame), spots };
+    if (!dragging.peek() || stopped || first === undefined) return;
+    paint(stepOf(sequence, first.head, first.frame), null, spots, pictures);
   };
 
   return {
@@ -144,33 +167,34 @@ export function makePlayer(
     drag(step) {
       if (sequence.length === 0) return;
       playing.value = 0;
-      aim(step);
-      dragging = true;
+      request(step, true);
       late.value = false;
-      frames.drag(spotsAt(target));
+      frames.drag(spotsAt(requested.peek().step));
     },
     by(steps) {
-      if (!pending) go(target + steps);
+      if (!waiting()) go(requested.peek().step + steps);
     },
-    play(direction) {
+    play(direction, end) {
+      last = direction === 1 ? (end ?? null) : null;
       if (direction !== 0) {
         heading = direction;
         clock.start(performance.now());
       }
       playing.value = direction;
-      dragging = false;
+      dragging.value = false;
       if (sequence.length > 0) want();
       schedule();
     },
     setRate: (rate) => clock.setRate(rate),
-    shown,
+    requested,
+    dragging,
+    drawn,
     playing,
     late,
     measured: () => clock.measured(performance.now()),
-    waiting: () => pending,
     close() {
       stopped = true;
-      cancelAnimationFrame(request);
+      cancelAnimationFrame(animation);
       frames.close();
     },
   };

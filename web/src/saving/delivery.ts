@@ -1,7 +1,7 @@
-// One parcel to the server, and what its answer means: taken, refused for good, or not now.
+// One item to the server, and what its answer means: taken, refused for good, or not now.
 
 import { Refused, Unreached } from "../api/client.ts";
-import type { Outcome, Parcel } from "./outbox.ts";
+import type { Outcome, Item } from "./outbox.ts";
 import { strangerWords, type Owner } from "./owner.ts";
 
 export const LOG_IN = "log in again";
@@ -14,7 +14,7 @@ interface Options<T> {
   owner: Owner;
   /** Whether one comes in by name and password. */
   login: boolean;
-  deliver(parcel: Parcel): Promise<T>;
+  deliver(item: Item): Promise<T>;
   /** Who is here now, and in which room. */
   here(): Promise<Owner>;
   /** How an exam is screened now. */
@@ -22,7 +22,7 @@ interface Options<T> {
 }
 
 export interface Delivery<T> {
-  send(parcel: Parcel): Promise<Outcome<T>>;
+  send(item: Item): Promise<Outcome<T>>;
   /** The connection was lost: who is logged in is asked before anything is sent again. */
   doubt(): void;
 }
@@ -32,7 +32,7 @@ export function makeDelivery<T>({ owner, login, deliver, here, screening }: Opti
   // another room.
   let sure = true;
 
-  const outdated = async ({ exam, body }: Parcel): Promise<boolean> => {
+  const outdated = async ({ exam, body }: Item): Promise<boolean> => {
     const before = body["screening"];
     if (typeof before !== "string" || before === "") return false;
     const now = await screening(exam).catch(() => before); // the server's own sentence has to do
@@ -41,7 +41,7 @@ export function makeDelivery<T>({ owner, login, deliver, here, screening }: Opti
 
   return {
     doubt: () => void (sure = false),
-    async send(parcel) {
+    async send(item) {
       try {
         if (!sure) {
           const stranger = strangerWords(owner, await here());
@@ -49,13 +49,13 @@ export function makeDelivery<T>({ owner, login, deliver, here, screening }: Opti
           sure = true;
         }
       } catch (error) {
-        return { outcome: "later", sentence: troubleWords(error, login) }; // nothing was said of the parcel
+        return { outcome: "later", sentence: troubleWords(error, login) }; // nothing was said of the item
       }
       try {
-        return { outcome: "taken", answer: await deliver(parcel) };
+        return { outcome: "taken", answer: await deliver(item) };
       } catch (error) {
         if (error instanceof Refused && REFUSALS.has(error.status)) {
-          const anew = error.status === 409 && (await outdated(parcel));
+          const anew = error.status === 409 && (await outdated(item));
           return { outcome: "refused", sentence: error.message, outdated: anew };
         }
         sure = false;

@@ -4,29 +4,22 @@
 
 import { signal, type Signal } from "@preact/signals";
 import { isOf, type Owner } from "./owner.ts";
+import type { Store } from "./storage.ts";
 
-/** Why the server would not take a parcel. */
+/** Why the server would not take a item. */
 export interface Refusal {
   sentence: string;
   /** The exam was screened anew after this window had opened it. */
   outdated: boolean;
 }
 
-export interface Parcel extends Owner {
-  /** Sorts parcels in the order they were made. */
+export interface Item extends Owner {
+  /** Sorts items in the order they were made. */
   order: string;
   exam: string;
   kind: "action" | "viewed";
   body: { key: string } & Record<string, unknown>;
   refused?: Refusal;
-}
-
-/** A part of localStorage, or a Map in tests. */
-export interface Shelf {
-  names(): string[];
-  get(name: string): string | null;
-  put(name: string, text: string): void;
-  drop(name: string): void;
 }
 
 export type Outcome<T> =
@@ -36,26 +29,26 @@ export type Outcome<T> =
   | { outcome: "later"; sentence: string; alone?: boolean };
 
 export interface Status {
-  /** Actions that the server does not have yet; the ledger's parcels are not counted. */
+  /** Actions that the server does not have yet. */
   waiting: number;
   connected: boolean;
   /** Why it is not connected, in a sentence. */
   sentence: string;
   /** What the server would not take, and nobody has read yet. */
-  refused: readonly { parcel: Parcel; refusal: Refusal }[];
+  refused: readonly { item: Item; refusal: Refusal }[];
 }
 
 export interface Outbox {
   status: Signal<Status>;
-  add(exam: string, kind: Parcel["kind"], body: Parcel["body"]): void;
+  add(exam: string, kind: Item["kind"], body: Item["body"]): void;
   /** The actions about an exam that the server does not have yet. */
-  waiting(exam: string): Parcel[];
+  waiting(exam: string): Item[];
   /**
    * The actions about an exam that the server has as entries after this number. What it said of the
    * exam before it had them is still on its way to the page, and must not make them undone.
    */
-  taken(exam: string, after: number): Parcel[];
-  /** Whether anything about an exam is on its way, the ledger's parcels included. */
+  taken(exam: string, after: number): Item[];
+  /** Whether anything about an exam is on its way, displayed frames included. */
   holds(exam: string): boolean;
   /** Try now, whatever the pause. */
   kick(): void;
@@ -66,45 +59,45 @@ export interface Outbox {
 }
 
 interface Options<T> {
-  /** Whose parcels are sent: others on the shelf are left alone. */
+  /** Whose items are sent. */
   owner: Owner;
-  shelf: Shelf;
-  send(parcel: Parcel): Promise<Outcome<T>>;
-  /** The number of the entry that a parcel has become; null where it is none. */
+  store: Store;
+  send(item: Item): Promise<Outcome<T>>;
+  /** The number of the entry that a item has become; null where it is none. */
   number(answer: T): number | null;
   /** The server has it, or has refused it. */
-  done(parcel: Parcel): void;
+  done(item: Item): void;
   wait(milliseconds: number, then: () => void): () => void;
   now(): number;
 }
 
 const PAUSES = [500, 1000, 2000, 4000];
 
-export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: Options<T>): Outbox {
-  const found = restored(shelf).filter((parcel) => isOf(parcel, owner));
-  const parcels = found.filter(({ refused }) => refused === undefined);
-  const told = found.flatMap((parcel) => (parcel.refused === undefined ? [] : [{ parcel, refusal: parcel.refused }]));
+export function makeOutbox<T>({ owner, store, send, number, done, wait, now }: Options<T>): Outbox {
+  const found = restored(store).filter((item) => isOf(item, owner));
+  const items = found.filter(({ refused }) => refused === undefined);
+  const told = found.flatMap((item) => (item.refused === undefined ? [] : [{ item, refusal: item.refused }]));
   const status = signal<Status>({ waiting: 0, connected: true, sentence: "", refused: told });
-  let entered: { number: number; parcel: Parcel }[] = []; // taken, and perhaps not yet in what the page knows
+  let entered: { number: number; item: Item }[] = []; // taken, and perhaps not yet in what the page knows
   let serial = 0;
   let busy = false;
   let failures = 0;
   let cancel: (() => void) | null = null;
   let resolvers: { exam: string | undefined; resolve: () => void }[] = [];
 
-  const holds = (exam?: string): boolean => parcels.some((parcel) => exam === undefined || parcel.exam === exam);
+  const holds = (exam?: string): boolean => items.some((item) => exam === undefined || item.exam === exam);
 
   const tell = (change: Partial<Status> = {}): void => {
-    const waiting = parcels.filter((parcel) => parcel.kind === "action").length;
+    const waiting = items.filter((item) => item.kind === "action").length;
     status.value = { ...status.value, waiting, ...change };
     const free = resolvers.filter(({ exam }) => !holds(exam));
     resolvers = resolvers.filter((one) => !free.includes(one));
     for (const { resolve } of free) resolve();
   };
 
-  const leave = (parcel: Parcel): void => {
-    const at = parcels.indexOf(parcel);
-    if (at >= 0) parcels.splice(at, 1);
+  const leave = (item: Item): void => {
+    const at = items.indexOf(item);
+    if (at >= 0) items.splice(at, 1);
   };
 
   /** Send what can be sent. Within an exam the order is kept; one exam does not hold up another. */
@@ -114,29 +107,29 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
     cancel?.();
     cancel = null;
     const stuck = new Set<string>();
-    const next = (): Parcel | undefined => parcels.find(({ exam }) => !stuck.has(exam));
-    for (let parcel = next(); parcel !== undefined; parcel = next()) {
-      const result = await send(parcel);
+    const next = (): Item | undefined => items.find(({ exam }) => !stuck.has(exam));
+    for (let item = next(); item !== undefined; item = next()) {
+      const result = await send(item);
       if (result.outcome === "later") {
-        stuck.add(parcel.exam);
+        stuck.add(item.exam);
         tell({ connected: false, sentence: result.sentence });
         if (result.alone !== true) break;
         continue;
       }
-      leave(parcel);
+      leave(item);
       const line = stuck.size > 0 ? {} : { connected: true, sentence: "" };
       if (result.outcome === "taken") {
-        shelf.drop(parcel.order);
+        store.drop(item.order);
         const entry = number(result.answer);
-        if (entry !== null) entered.push({ number: entry, parcel });
-        done(parcel);
+        if (entry !== null) entered.push({ number: entry, item });
+        done(item);
         tell(line);
       } else {
         const { sentence, outdated } = result;
-        const kept: Parcel = { ...parcel, refused: { sentence, outdated } };
-        shelf.put(kept.order, JSON.stringify(kept));
-        done(parcel);
-        tell({ ...line, refused: [...status.value.refused, { parcel: kept, refusal: { sentence, outdated } }] });
+        const kept: Item = { ...item, refused: { sentence, outdated } };
+        store.put(kept.order, JSON.stringify(kept));
+        done(item);
+        tell({ ...line, refused: [...status.value.refused, { item: kept, refusal: { sentence, outdated } }] });
       }
     }
     busy = false;
@@ -150,23 +143,23 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
   };
 
   tell();
-  if (parcels.length > 0) queueMicrotask(() => void run());
+  if (items.length > 0) queueMicrotask(() => void run());
 
   return {
     status,
     add(exam, kind, body) {
       const order = `${String(now()).padStart(15, "0")}.${String(serial++).padStart(6, "0")}.${body.key}`;
       const { room, reader, role } = owner;
-      const parcel: Parcel = { order, room, reader, role, exam, kind, body };
-      parcels.push(parcel);
-      shelf.put(order, JSON.stringify(parcel));
+      const item: Item = { order, room, reader, role, exam, kind, body };
+      items.push(item);
+      store.put(order, JSON.stringify(item));
       tell();
       void run();
     },
-    waiting: (exam) => parcels.filter((parcel) => parcel.exam === exam && parcel.kind === "action"),
+    waiting: (exam) => items.filter((item) => item.exam === exam && item.kind === "action"),
     taken(exam, after) {
-      entered = entered.filter(({ number, parcel }) => parcel.exam !== exam || number > after);
-      return entered.filter(({ parcel }) => parcel.exam === exam).map(({ parcel }) => parcel);
+      entered = entered.filter(({ number, item }) => item.exam !== exam || number > after);
+      return entered.filter(({ item }) => item.exam === exam).map(({ item }) => item);
     },
     holds,
     kick: () => void run(),
@@ -178,20 +171,20 @@ export function makeOutbox<T>({ owner, shelf, send, number, done, wait, now }: O
         : Promise.resolve(),
     forget(key) {
       const refused = status.value.refused;
-      for (const { parcel } of refused) if (parcel.body.key === key) shelf.drop(parcel.order);
-      status.value = { ...status.value, refused: refused.filter(({ parcel }) => parcel.body.key !== key) };
+      for (const { item } of refused) if (item.body.key === key) store.drop(item.order);
+      status.value = { ...status.value, refused: refused.filter(({ item }) => item.body.key !== key) };
     },
   };
 }
 
-function restored(shelf: Shelf): Parcel[] {
-  const found: Parcel[] = [];
-  for (const name of shelf.names().sort()) {
+function restored(store: Store): Item[] {
+  const found: Item[] = [];
+  for (const name of store.names().sort()) {
     try {
-      found.push(JSON.parse(shelf.get(name) ?? "") as Parcel);
+      found.push(JSON.parse(store.get(name) ?? "") as Item);
     } catch {
       // Half-written when the browser died: the action never showed as saved.
-      shelf.drop(name);
+      store.drop(name);
     }
   }
   return found;

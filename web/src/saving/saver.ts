@@ -1,25 +1,25 @@
-// The one outbox of this window: how parcels reach the server.
+// The one outbox of this window: how items reach the server.
 
 import { api } from "../api/client.ts";
 import type { Action, LogEntry, Room } from "../api/types.ts";
 import { makeDelivery } from "./delivery.ts";
-import { makeOutbox, type Outbox, type Parcel } from "./outbox.ts";
-import { shelfOf } from "./shelf.ts";
+import { makeOutbox, type Outbox, type Item } from "./outbox.ts";
+import { storePart } from "./storage.ts";
 
 export interface Saver extends Outbox {
   /** The connection was lost: who is logged in is asked before anything is sent again. */
   doubt(): void;
 }
 
-async function deliver(parcel: Parcel): Promise<LogEntry[]> {
-  if (parcel.kind === "action") return api.act(parcel.exam, parcel.body as unknown as Action);
-  const { key: _, ...body } = parcel.body; // sending it twice changes nothing: it needs no key
-  await api.saw(parcel.exam, body);
+async function deliver(item: Item): Promise<LogEntry[]> {
+  if (item.kind === "action") return api.act(item.exam, item.body as unknown as Action);
+  const { key: _, ...body } = item.body; // sending it twice changes nothing: it needs no key
+  await api.saw(item.exam, body);
   return [];
 }
 
-/** `done` hears of every parcel that the server has taken or refused. */
-export function makeSaver(room: Room, done: (parcel: Parcel) => void): Saver {
+/** `done` hears of every item that the server has taken or refused. */
+export function makeSaver(room: Room, done: (item: Item) => void): Saver {
   const delivery = makeDelivery<LogEntry[]>({
     owner: room,
     login: room.login,
@@ -29,7 +29,7 @@ export function makeSaver(room: Room, done: (parcel: Parcel) => void): Saver {
   });
   const outbox = makeOutbox<LogEntry[]>({
     owner: room,
-    shelf: shelfOf(room),
+    store: storePart("outbox", room),
     send: delivery.send,
     number: (entries) => entries.at(-1)?.number ?? null,
     done,

@@ -127,7 +127,7 @@ def post_action(facts: Chosen, room: Here, who: Who, action: messages.Action) ->
         return [_signed(facts, room, writer, action)]
     if new:
         with reading_results():
-            check_contents(facts, action.entries)
+            check_contents(facts, action.entries, room.frames)
     return append(room.database, writer, action.key, action.entries)
 
 

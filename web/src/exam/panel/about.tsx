@@ -5,7 +5,7 @@ import { mounted } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { landmarkProblems, transit } from "../../model/landmarks.ts";
 import { frameSubject, placeOf } from "../../model/subjects.ts";
-import { entryWords } from "../../model/telling.ts";
+import { entryWords } from "../../model/entries.ts";
 import { clock, count, LANDMARKS, plural, share } from "../../model/words.ts";
 import { draftsOf } from "../../saving/drafts.ts";
 import type { Deciding } from "../deciding.ts";

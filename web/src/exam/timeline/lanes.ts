@@ -3,7 +3,7 @@
 
 import type { Reading } from "../../api/types.ts";
 import { pixelRanges, toPixel, type View } from "../../model/axis.ts";
-import { verdictOn } from "../../model/rank.ts";
+import { decisionOn } from "../../model/events.ts";
 import { LANDMARKS, REJECTING } from "../../model/words.ts";
 import { colour } from "../../theme.ts";
 import type { Session } from "../session.ts";
@@ -124,7 +124,7 @@ function drawEvents(
     const left = toPixel(view, positions[event.first_frame] as number, width);
     const right = toPixel(view, positions[event.last_frame] as number, width);
     if (right < 0 || left > width) return;
-    const verdict = verdictOn(reading, event) ?? "open";
+    const verdict = decisionOn(reading, event) ?? "open";
     const wide = Math.max(right - left, 4);
     const x = left + (right - left) / 2 - wide / 2;
     context.fillStyle = colour(verdict);

@@ -181,7 +181,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     }),
   );
   clean.add(
-    screen.player.shown.subscribe(() => {
+    screen.player.drawn.subscribe(() => {
       const at = position();
       const moved = follow(view, at, whole);
       if (moved !== view) look(moved);
@@ -192,7 +192,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
   clean.add(screen.player.playing.subscribe(() => sayValue()));
   // Not while it plays: whoever hears the value would hear thirty a second.
   function sayValue(): void {
-    if (screen.player.playing.value !== 0 || screen.player.shown.value === null) return;
+    if (screen.player.playing.value !== 0 || screen.player.drawn.value === null) return;
     const { head, frame } = screen.here();
     const last = (session.columns.get(head)?.frames ?? 1) - 1;
     const time = session.hasTimes ? `, ${clock(position())} of ${clock(whole.high)}` : "";

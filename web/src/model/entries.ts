@@ -1,7 +1,8 @@
 // An entry in a few words, for one who has to see which one is meant.
 
-import type { Content } from "../api/types.ts";
-import { VERDICTS } from "./words.ts";
+import type { Content, SieveEvent } from "../api/types.ts";
+import { eventSubject } from "./subjects.ts";
+import { DECISIONS } from "./words.ts";
 
 const SUBJECTS: readonly (readonly [RegExp, string])[] = [
   [/^event:(\d+):(\d+)$/, "event with frame $2 of head $1"],
@@ -12,10 +13,12 @@ const SUBJECTS: readonly (readonly [RegExp, string])[] = [
   [/^exam$/, ""],
 ];
 
-/** "decision, event with frame 12 of head 0: accepted". */
-export function entryWords(content: Content | null): string {
+/** "decision, event with frame 12 of head 0: accepted"; or with the exam's events "event 2 accepted". */
+export function entryWords(content: Content | null, events: readonly SieveEvent[] = []): string {
   if (content === null) return "an entry that cannot be read";
   const subject = "subject" in content ? content.subject : "";
+  const place = events.findIndex((event) => eventSubject(event) === subject);
+  if (content.kind === "decision" && place >= 0) return `event ${place + 1} ${saidWords(content)}`;
   const [pattern, words] = SUBJECTS.find(([one]) => one.test(subject)) ?? [/^.*$/, subject];
   const about = subject.replace(pattern, words);
   const said = saidWords(content);
@@ -26,7 +29,7 @@ export function entryWords(content: Content | null): string {
 function saidWords(content: Content): string {
   switch (content.kind) {
     case "decision":
-      return VERDICTS[content.decision]?.words ?? content.decision;
+      return DECISIONS[content.decision]?.words ?? content.decision;
     case "removed":
       return "removed";
     case "note":
@@ -46,6 +49,6 @@ function saidWords(content: Content): string {
 }
 
 /** An action in a few words: its decision, or its first entry. */
-export function actionWords(entries: readonly (Content | null)[]): string {
-  return entryWords(entries.find((content) => content?.kind === "decision") ?? entries[0] ?? null);
+export function actionWords(entries: readonly (Content | null)[], events: readonly SieveEvent[] = []): string {
+  return entryWords(entries.find((content) => content?.kind === "decision") ?? entries[0] ?? null, events);
 }

@@ -1,4 +1,4 @@
-// A key, then a number: a small menu at the lower edge says what the number means.
+// A key, then a number: a small menu over the frame says what the number means.
 
 import { announce } from "../announce.ts";
 import { h } from "../dom.ts";
@@ -11,8 +11,8 @@ export interface Choice {
 
 let open: { element: HTMLElement; choices: readonly Choice[] } | null = null;
 
-export function openChord(title: string, choices: readonly Choice[]): void {
-  closeChord();
+export function openMenu(title: string, choices: readonly Choice[]): void {
+  closeMenu();
   const element = h(
     "div",
     { class: "chord", role: "menu", "aria-label": title },
@@ -22,26 +22,27 @@ export function openChord(title: string, choices: readonly Choice[]): void {
     ),
     h("span", { class: "soft", "aria-hidden": "true" }, h("kbd", {}, "Esc")),
   );
-  (document.querySelector("main") ?? document.body).append(element);
+  // Within the stage: the bar that decides stays visible.
+  (document.querySelector(".stage") ?? document.body).append(element);
   open = { element, choices };
   announce(`${title}: ${choices.map((choice) => `${choice.key} ${choice.words}`).join(", ")}`, 0);
 }
 
-export function closeChord(): void {
+export function closeMenu(): void {
   open?.element.remove();
   open = null;
 }
 
 function take(choice: Choice): void {
-  closeChord();
+  closeMenu();
   choice.run();
 }
 
 /** Give the open menu a key. True if there was a menu: the key is used up. */
-export function chordKey(key: string): boolean {
+export function menuKey(key: string): boolean {
   if (open === null) return false;
   const choice = open.choices.find((one) => one.key === key);
   if (choice) take(choice);
-  else closeChord();
+  else closeMenu();
   return true;
 }
