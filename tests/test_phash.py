@@ -15,7 +15,7 @@ from capsieve.phash import (
     NEAR_DUPLICATE_BITS,
     PixelHashes,
     field_phash,
-    near_duplicates,
+    match_near_duplicates,
     phash,
 )
 
@@ -174,7 +174,9 @@ EXPORTS = {
 
 @pytest.mark.parametrize("change", EXPORTS.values(), ids=EXPORTS)
 def test_other_exports_of_a_frame_are_near_duplicates_of_it_alone(frames, change):
-    match, matched = near_duplicates(rows_of([change(each) for each in frames]), rows_of(frames))
+    match, matched = match_near_duplicates(
+        rows_of([change(each) for each in frames]), rows_of(frames)
+    )
     assert match.tolist() == list(range(len(frames)))
     assert matched.all()
 
@@ -226,7 +228,7 @@ def test_near_duplicates_agree_with_bits_counted_one_by_one(seed, size_a, size_b
         np.stack([related(rng, size, clusters=3), related(rng, size, clusters=2)], axis=1)
         for size in (size_a, size_b)
     )
-    match, matched = near_duplicates(a, b)
+    match, matched = match_near_duplicates(a, b)
     near = np.zeros((size_a, size_b), bool)
     for kind, limit in enumerate((NEAR_DUPLICATE_BITS, FIELD_NEAR_DUPLICATE_BITS)):
         of_a, of_b = (np.asarray(hashes[:, kind].any(axis=1)) for hashes in (a, b))
@@ -245,4 +247,4 @@ def test_frames_without_any_hash_are_featureless():
 
 def test_other_arrays_are_refused():
     with pytest.raises(ValueError, match="rows of 2 x 32 bytes"):
-        near_duplicates(np.zeros((1, 2, 16), np.uint8), np.zeros((1, 2, 32), np.uint8))
+        match_near_duplicates(np.zeros((1, 2, 16), np.uint8), np.zeros((1, 2, 32), np.uint8))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsieve.field_of_view import find_field_of_view
-from capsieve.phash import BITS, field_phash, near_duplicates, orientations, phash
+from capsieve.phash import BITS, field_phash, match_near_duplicates, orientations, phash
 
 Image = NDArray[np.uint8]
 
@@ -39,8 +39,10 @@ def main() -> None:
         print(f"\n{source}: of {count} changed frames so many are recognised; by phash alone")
         for name, change in CHANGES.items():
             changed = _hashes([change(images[i]) for i in picked])
-            match, _ = near_duplicates(changed, hashes[source])
-            alone, _ = near_duplicates(changed * np.array([[1], [0]], np.uint8), hashes[source])
+            match, _ = match_near_duplicates(changed, hashes[source])
+            alone, _ = match_near_duplicates(
+                changed * np.array([[1], [0]], np.uint8), hashes[source]
+            )
             print(f"  {name:28} {np.mean(match >= 0):7.1%} {np.mean(alone >= 0):7.1%}")
     kvasir, see = (hashes[source] for source in ("kvasir-capsule", "see-ai"))
     exam = np.array([row["video"] for row in sources["kvasir-capsule"]])
@@ -57,7 +59,7 @@ def main() -> None:
             counts = np.cumsum(_distances(a[:, kind], b[:, kind], turned=bool(kind)))
             shown = {bits: int(counts[bits]) for bits in (31, 36, 40, 44, 48, 52, 56)}
             print(f"  {('frame', 'field of view, eight orientations')[kind]:36} {shown}")
-        match, _ = near_duplicates(a, b)
+        match, _ = match_near_duplicates(a, b)
         print(f"  frames with a near-duplicate: {np.count_nonzero(match >= 0)} of {len(a):,}")
 
 

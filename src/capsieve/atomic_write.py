@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capsieve.errors import FileError, file_errors
+from capsieve.user_files import PathLike
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part(\.[^.]*)?")
 _ABANDONED_S = 24 * 3600.0
@@ -31,7 +32,7 @@ _MARKED_BYTES = 1 << 16
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, durable: bool = False) -> Generator[Path]:
+def atomic_write(path: PathLike, *, durable: bool = False) -> Generator[Path]:
     """Yield a temporary path; when the block ends, that file replaces `path`.
 
     If the block fails or is interrupted, the temporary file is deleted and `path` is as before.
@@ -92,9 +93,9 @@ def write_json(content: Any, path: Path) -> None:
 
 
 def check_replaceable(
-    *paths: str | os.PathLike[str],
+    *paths: PathLike,
     columns: Iterable[str] = (),
-    record: str | os.PathLike[str] | None = None,
+    record: PathLike | None = None,
 ) -> None:
     """Raise FileError if one of the files exists and was not written by capsieve.
 

@@ -18,8 +18,6 @@ from llvmlite import binding
 from numba.core import config, event
 from numba.extending import intrinsic
 
-__all__ = ["compiled", "is_compiled", "machine_code", "mark_compiled", "on_first_compilation"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent

@@ -18,19 +18,6 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
-__all__ = [
-    "CapsieveError",
-    "FileError",
-    "FrameError",
-    "LeakError",
-    "MissingExtraError",
-    "OccupiedError",
-    "ParameterError",
-    "WorkerError",
-    "file_errors",
-    "printable",
-]
-
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

@@ -11,16 +11,6 @@ from xxhash import xxh3_128_hexdigest
 
 from capsieve.errors import FrameError
 
-__all__ = [
-    "FieldOfView",
-    "FrameLike",
-    "Placement",
-    "checked_array",
-    "checked_field_of_view",
-    "checked_pixels",
-    "pixel_hash",
-]
-
 _LARGEST_SIDE = 16384
 _CIRCLE_SLACK = 2.0  # a field of view may exceed the frame by this number of pixels
 

@@ -23,17 +23,6 @@ from capsieve.atomic_write import atomic_write
 from capsieve.errors import ParameterError
 from capsieve.user_files import read_text
 
-__all__ = [
-    "PARAMETERS_SCHEMA",
-    "PRESETS",
-    "BallFit",
-    "Channel",
-    "Derived",
-    "Parameters",
-    "Preset",
-    "half_width",
-]
-
 Channel = Literal["gray", "red", "lab-a"]
 
 BallFit = Literal["printed", "feature", "hemisphere"]

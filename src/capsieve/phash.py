@@ -106,9 +106,9 @@ def _small_grey(pixels: NDArray[Any], square: FieldOfView | None) -> NDArray[np.
     else:
         step = 2 * square.radius / _SAMPLED
         first = 0.5 * step - square.radius
-        place = np.array([[step, 0, square.col + first], [0, step, square.row + first]])
+        to_square = np.array([[step, 0, square.col + first], [0, step, square.row + first]])
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        sampled = cv2.warpAffine(np.ascontiguousarray(pixels), place, size, flags=flags)
+        sampled = cv2.warpAffine(np.ascontiguousarray(pixels), to_square, size, flags=flags)
     grey = sampled if sampled.ndim == 2 else cv2.cvtColor(sampled, cv2.COLOR_RGB2GRAY)
     return cv2.resize(grey, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA).astype(np.float64)
 
@@ -116,9 +116,9 @@ def _small_grey(pixels: NDArray[Any], square: FieldOfView | None) -> NDArray[np.
 @lru_cache(maxsize=1)
 def _waves() -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
     """Return the windowed waves of one axis, the chosen products of two, and their norms."""
-    place = (np.arange(_SIDE) + 0.5) / _SIDE
-    window = 0.5 - 0.5 * np.cos(2 * np.pi * place)
-    waves = np.round(_PRECISION * window * np.cos(np.pi * np.arange(_WAVES)[:, None] * place))
+    position = (np.arange(_SIDE) + 0.5) / _SIDE
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * position)
+    waves = np.round(_PRECISION * window * np.cos(np.pi * np.arange(_WAVES)[:, None] * position))
     u, v = np.mgrid[:_WAVES, :_WAVES]
     # Under the window these four respond to the mean brightness; the others do not.
     constant = np.isin(u, (0, 2)) & np.isin(v, (0, 2))
@@ -128,7 +128,7 @@ def _waves() -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]
     return waves, order, np.outer(norm, norm).ravel()[order]
 
 
-def near_duplicates(
+def match_near_duplicates(
     a: NDArray[np.uint8], b: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Compare the perceptual hashes of every frame of `a` with those of every frame of `b`.
@@ -158,10 +158,10 @@ def near_duplicates(
         words = _words(a[of_a, kind])
         known = b[of_b, kind]
         for oriented in orientations(known) if kind else (known,):
-            first, found = _compiled_comparison()(words, _words(oriented), np.uint64(limit))
+            first, has_match = _compiled_comparison()(words, _words(oriented), np.uint64(limit))
             near = first >= 0
             match[of_a[near]] = np.minimum(match[of_a[near]], of_b[first[near]])
-            matched[of_b] |= found
+            matched[of_b] |= has_match
     return np.where(match < len(b), match, -1), matched
 
 

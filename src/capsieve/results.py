@@ -8,19 +8,6 @@ from numpy.typing import NDArray
 
 from capsieve.frames import Placement
 
-__all__ = [
-    "REJECTED",
-    "Evidence",
-    "Explanation",
-    "Feature",
-    "FrameResult",
-    "Label",
-    "Property",
-    "Reason",
-    "Rejection",
-    "Spot",
-]
-
 Label = Literal["polyp", "normal"]
 
 Reason = Literal["polyp", "texture-low", "texture-high", "no-feature", "radius-low", "score-low"]

@@ -9,7 +9,7 @@ import stat
 
 from capsieve.errors import FileError, file_errors
 
-__all__ = ["LARGEST_TEXT", "open_file", "read_bytes", "read_text"]
+PathLike = str | os.PathLike[str]
 
 LARGEST_TEXT = 2**30
 """Largest text file that is read as a whole, in bytes."""
@@ -23,7 +23,7 @@ _KINDS = (
 
 
 def open_file(
-    path: str | os.PathLike[str], *, largest: int | None = None, advice: str = "check the name"
+    path: PathLike, *, largest: int | None = None, advice: str = "check the name"
 ) -> io.BufferedReader:
     """Open a regular file for reading.
 
@@ -66,7 +66,7 @@ def open_file(
         raise
 
 
-def read_bytes(path: str | os.PathLike[str], *, largest: int) -> bytes:
+def read_bytes(path: PathLike, *, largest: int) -> bytes:
     """Return the content of a regular file.
 
     Raises
@@ -84,7 +84,7 @@ def read_bytes(path: str | os.PathLike[str], *, largest: int) -> bytes:
     return content
 
 
-def read_text(path: str | os.PathLike[str], *, largest: int = LARGEST_TEXT) -> str:
+def read_text(path: PathLike, *, largest: int = LARGEST_TEXT) -> str:
     """Return the text of a regular file in UTF-8, without the mark that some editors put first.
 
     Raises
@@ -97,7 +97,7 @@ def read_text(path: str | os.PathLike[str], *, largest: int = LARGEST_TEXT) -> s
         return content.decode("utf-8-sig")
 
 
-def _refused_kind(path: str | os.PathLike[str]) -> str:
+def _refused_kind(path: PathLike) -> str:
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -109,5 +109,5 @@ def _too_large(size: int, largest: int) -> str:
     return f"it has {size:,} bytes, more than the {largest:,} that are read; give a smaller file"
 
 
-def _unreadable(path: str | os.PathLike[str], reason: str) -> FileError:
+def _unreadable(path: PathLike, reason: str) -> FileError:
     return FileError(f"cannot read {os.fspath(path)}: {reason}")

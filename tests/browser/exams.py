@@ -44,10 +44,9 @@ radius_threshold = 20
 def write_exams(folder: Path) -> Path:
     """Render, screen, and return OUT."""
     out = folder / "out"
-    size = ("--patients", "1", "--polyps", "2", "--size", "256")
-    _capsieve("phantom", "-o", folder / "one", "--frames", "40", "--seed", "5", *size)
-    two = ("--frames", "12", "--heads", "2", "--seed", "3")
-    _capsieve("phantom", "-o", folder / "two", *two, *size)
+    size = ("--patients", "1", "--polyps", "2", "--size", "256", "--seed", "5")
+    _capsieve("phantom", "-o", folder / "one", "--frames", "40", *size)
+    _capsieve("phantom", "-o", folder / "two", "--frames", "12", "--heads", "2", *size)
     _capsieve("screen", folder / "one" / "exams", "-o", out)
     for number, head in enumerate(sorted((folder / "two" / "exams").iterdir())):
         head.rename(head.with_name(f"{TWO_HEADS}-head-{number}{head.suffix}"))

@@ -218,7 +218,7 @@ def test_a_menu_of_a_finding_closes_when_its_frame_is_left(anna, events):
 def test_a_note_that_was_begun_outlives_a_look_at_the_list(anna):
     anna.press("3")
     anna.page.get_by_label("A new note").fill("not yet")
-    anna.press("Escape", "Escape")
+    anna.page.get_by_role("link", name="Exams").click()
     anna.see("table.exams tbody tr")
     anna.read(VIDEO)
     anna.press("3")

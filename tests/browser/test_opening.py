@@ -41,7 +41,10 @@ def test_from_the_list_to_an_exam_and_back_by_keyboard(serve, enter):
     anna.until("() => document.activeElement.dataset.exam !== undefined")
     anna.press("Home", "ArrowDown", "Enter")
     anna.see(f".exam h1:has-text('{names[1]}')")
-    anna.press("Escape")
+    anna.press("Escape")  # an exam is not left by it
+    anna.see(".exam")
+    anna.page.get_by_role("link", name="Exams").focus()
+    anna.press("Enter")
     anna.see("table.exams tbody tr")
 
 

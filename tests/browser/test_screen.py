@@ -59,6 +59,7 @@ def test_a_frame_without_a_picture_is_not_decided_or_counted(serve, enter, scree
         assert not button.is_enabled()
     anna.press("a", "r", "u", "Shift+A", "Shift+R", "m", "g", "2", "ArrowRight", "r", "End", "r")
     anna.press("Escape")
+    anna.page.get_by_role("link", name="Exams").click()
     anna.see("table.exams tbody tr")
     assert anna.server.entries(IMAGES) == []
     told = anna.page.request.get(f"{anna.server.address}/api/exams/{IMAGES}/reading").json()
@@ -233,3 +234,16 @@ def test_no_event_of_one_head_is_decided_while_the_other_has_no_picture(serve, e
     anna.until_frame(event["best_frame"])
     anna.press("r")
     assert decided(anna, TWO_HEADS) == [(name(event), "reject")]
+
+
+def test_a_page_at_rest_sends_nothing_and_does_not_prolong_the_session(anna):
+    anna.press("ArrowRight")
+    with anna.page.expect_response("**/viewed"):
+        pass
+    anna.page.wait_for_timeout(1000)
+    sent = []
+    anna.page.on("request", sent.append)
+    with anna.page.expect_response("**/reading"):  # the page looks for changes
+        anna.page.wait_for_timeout(9000)
+    assert {request.method for request in sent} == {"GET"}
+    assert all("x-capsieve-automatic" in request.headers for request in sent)

@@ -19,7 +19,7 @@ from capsieve.field_of_view import find_field_of_view
 from capsieve.frame_table import NORMAL, OTHER, POLYP, UNLABELLED
 from capsieve.learned.detector import SHIPPED
 from capsieve.learned.model_file import read_model, write_model
-from capsieve.phash import PixelHashes, field_phash, near_duplicates, phash
+from capsieve.phash import PixelHashes, field_phash, match_near_duplicates, phash
 from made_models import CARD, brightness_model, spec
 from sample_frames import CAPSULE
 from support.labelled_frames import labelled_frames
@@ -388,5 +388,5 @@ def test_training_frames_of_the_shipped_model_are_recognised_in_another_export()
         images = [exported(path) for path in paths]
         field = find_field_of_view(images)
         hashes = rows_of(*map(phash, images), field=[field_phash(each, field) for each in images])
-        match, _ = near_duplicates(hashes, trained)
+        match, _ = match_near_duplicates(hashes, trained)
         assert (match >= 0).mean() == share

@@ -51,7 +51,7 @@ def files_found(paths: list[str], *wanted: str, exam: str | None = None) -> list
             "file": pa.array(wanted, pa.string()),
         }
     )
-    return find_frames(FrameKeys(frames), keys, what="labels.csv").row.tolist()
+    return find_frames(FrameKeys(frames), keys, read_from="labels.csv").row.tolist()
 
 
 # Keys
@@ -190,7 +190,7 @@ PATHS = st.lists(FOLDERS, min_size=1, max_size=4).map("/".join)
 def test_files_are_found_as_one_by_one(paths: list[str], wanted: list[str]) -> None:
     frames = frame_table({"exam": paths})
     keys = label_set([{"file": path} for path in wanted]).table
-    found = find_frames(FrameKeys(frames), keys, what="").row.tolist()
+    found = find_frames(FrameKeys(frames), keys, read_from="").row.tolist()
     claims: dict[int, list[tuple[int, bool]]] = {}
     for number, path in enumerate(wanted):
         rights: dict[int, int] = {}
@@ -292,21 +292,38 @@ def test_exams_on_one_side_alone_are_one_problem_each() -> None:
 # Several rows for one frame
 
 
-def test_two_labels_for_one_frame_contradict() -> None:
+def test_two_labels_for_one_frame_stop() -> None:
+    with pytest.raises(FileError, match=r"polyp \(exam frame 0\).*normal \(file a\.png\)"):
+        matched(
+            {"exam": ["exam/a.png", "exam/b.png"]},
+            {"exam": "exam", "frame": 0, "label": "polyp"},
+            {"file": "a.png", "label": "normal"},
+        )
+
+
+def test_rows_of_one_frame_with_different_keys_complete_each_other() -> None:
     found = matched(
         {"exam": ["exam/a.png", "exam/b.png"]},
-        {"exam": "exam", "frame": 0, "label": "polyp"},
-        {"file": "a.png", "label": "normal"},
-        {"exam": "exam", "frame": 1, "label": "other"},
-        {"file": "exam/b.png", "label": "other"},
+        {"exam": "exam", "frame": 0, "label": "other", "finding": "ulcer"},
+        {"exam": "exam", "frame": 1, "label": "normal"},
+        {"file": "exam/a.png", "label": "other", "finding": "erosion", "patient": "7"},
     )
-    assert found.labels.truth.tolist() == [UNLABELLED, OTHER]
-    assert found.contradicted.tolist() == [True, False]
-    assert examples(found, "contradict") == ("exam/a.png",)
-    assert problem_rows(found.problems, "labels the same frame") == 1
-    assert problem_rows(found.problems, "has no label") == 0
+    assert found.labels.truth.tolist() == [OTHER, NORMAL]
+    assert found.labels.finding[0] == "ulcer;erosion"
+    assert found.labels.patient[0] == "7"
+    assert problem_rows(found.problems, "its rows are joined") == 1
     rows = found.rows
-    assert [rows.rows[0], rows.first[0], rows.repeated[0], rows.contradicting[0]] == [4, 1, 1, 2]
+    assert [rows.rows[0], rows.first[0], rows.repeated[0]] == [3, 2, 1]
+
+
+def test_the_exam_of_a_frame_may_be_in_its_second_row() -> None:
+    found = matched(
+        {"exam": ["exam/a.png"]},
+        {"file": "exam/a.png", "label": "normal"},
+        {"exam": "exam", "frame": 0, "label": "normal"},
+    )
+    assert names(found.labels.unit) == ["exam"]
+    assert names(found.labels.group) == ["exam exam"]
 
 
 def test_of_two_polyps_on_one_frame_none_is_chosen() -> None:
@@ -317,19 +334,16 @@ def test_of_two_polyps_on_one_frame_none_is_chosen() -> None:
     )
     assert found.labels.truth.tolist() == [POLYP]
     assert names(found.labels.polyp) == [None]
-    assert problem_rows(found.problems, "differ and are left out") == 1
+    assert problem_rows(found.problems, "shows more than one polyp") == 1
 
 
-def test_two_patients_for_one_frame_contradict() -> None:
-    found = matched(
-        {"exam": ["a.png", "b.png"]},
-        {"exam": "exam", "frame": 0, "patient": "1"},
-        {"file": "a.png", "patient": "2"},
-        {"exam": "exam", "frame": 1, "patient": "1"},
-        {"file": "b.png"},
-    )
-    assert found.labels.truth.tolist() == [UNLABELLED, NORMAL]
-    assert names(found.labels.patient) == [None, "1"]
+def test_two_patients_for_one_frame_stop() -> None:
+    with pytest.raises(FileError, match=r"has the patients '1' .* and '2'"):
+        matched(
+            {"exam": ["a.png"]},
+            {"exam": "exam", "frame": 0, "patient": "1"},
+            {"file": "a.png", "patient": "2"},
+        )
 
 
 def test_many_rows_are_matched_as_one_by_one() -> None:
@@ -348,8 +362,8 @@ def test_many_rows_are_matched_as_one_by_one() -> None:
         "exam": np.array(["a", "b", "c", "z"])[rng.integers(0, 4, count)].tolist(),
         "head": [None if head == 2 else head for head in rng.integers(0, 3, count).tolist()],
         "frame": rng.integers(0, 20_000, count).tolist(),
-        "label": np.array(["polyp", "normal", "other"])[rng.integers(0, 3, count)].tolist(),
     }
+    columns["label"] = [("polyp", "normal", "other")[frame % 3] for frame in columns["frame"]]
     table = pa.table(
         [pa.array(columns.get(f.name, [None] * count), f.type) for f in LABELS], schema=LABELS
     )
@@ -365,15 +379,12 @@ def test_many_rows_are_matched_as_one_by_one() -> None:
             said[exam, head, frame].append(label)
         else:
             lost += 1
-    labels = [words[0] if len(set(words)) == 1 else None for words in said.values()]
+    labels = [words[0] if words else None for words in said.values()]
     assert found.labels.truth.tolist() == [TRUTH[word] for word in labels]
     rows = found.rows
     assert rows.without_frame.sum() == lost > 0
-    contrary = sum(len(words) for words in said.values() if len(set(words)) > 1)
-    repeated = sum(len(words) - 1 for words in said.values() if len(set(words)) == 1)
-    assert (rows.contradicting.sum(), rows.repeated.sum()) == (contrary, repeated)
-    parts = rows.first + rows.repeated + rows.contradicting + rows.without_frame
-    assert (rows.rows == parts).all()
+    assert rows.repeated.sum() == sum(max(0, len(words) - 1) for words in said.values()) > 0
+    assert (rows.rows == rows.first + rows.repeated + rows.without_frame).all()
 
 
 # Patients, units and groups

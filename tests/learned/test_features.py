@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import capsieve
 from capsieve.errors import FrameError
 from capsieve.frames import FieldOfView
-from capsieve.learned.features import FEATURES, NAMES, frame_features
+from capsieve.learned.features import DESCRIPTIONS, NAMES, frame_features
 from support.polyp_frames import polyp_frame
 
 SIZE = 256
@@ -136,7 +136,7 @@ ODD_FRAMES = {
 @pytest.mark.parametrize("name", ODD_FRAMES)
 def test_values_are_finite_and_the_result_is_that_of_analyze(name: str) -> None:
     found = frame_features(ODD_FRAMES[name])
-    assert found.values.shape == (len(FEATURES),)
+    assert found.values.shape == (len(DESCRIPTIONS),)
     assert found.values.dtype == np.float32
     assert np.isfinite(found.values).all()
     assert found.result == capsieve.analyze(ODD_FRAMES[name])
@@ -190,7 +190,7 @@ _STEPS = {
 
 
 def _assert_near(first: dict[str, float], second: dict[str, float], *, but: set[str]) -> None:
-    for name, unit, _ in FEATURES:
+    for name, unit, _ in DESCRIPTIONS:
         if name not in but:
             assert first[name] == pytest.approx(second[name], rel=0.05, abs=_STEPS[unit]), name
 

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from capsieve.errors import FileError, MissingExtraError, ParameterError, WorkerError
 from capsieve.learned.runtime import (
     CPU_BATCH,
-    Inputs,
+    ModelInput,
     Runner,
     model_input,
     polyp_probability,
@@ -43,7 +43,7 @@ def ready(made, how):
 
 
 def scores(model, images):
-    return np.array([each.score for each in model.run([Inputs(one, None) for one in images])])
+    return np.array([each.score for each in model.run([ModelInput(one, None) for one in images])])
 
 
 def sigmoid(x):
@@ -64,7 +64,7 @@ def test_images_and_features_together_with_a_map():
     images = pictures(2)
     values = np.array([[1.0, 2.0], [0.5, -1.0]], np.float32)
     found = ready(two_input_model(), two_input_spec()).run(
-        [Inputs(*each) for each in zip(images, values, strict=True)]
+        [ModelInput(*each) for each in zip(images, values, strict=True)]
     )
     expected = sigmoid(values @ [2.0, -0.5] + means(images) / 100)
     np.testing.assert_allclose([each.score for each in found], expected, rtol=1e-4)
@@ -119,7 +119,7 @@ def test_a_graph_may_take_bytes():
 def test_a_mask_is_the_map_and_gives_the_score(frame_score, expected):
     how = spec(output=Output(name="mask", kind="mask", frame_score=frame_score, level=0.7))
     image = pictures(1)[0]
-    (found,) = ready(red_segmenter(), how).run([Inputs(image, None)])
+    (found,) = ready(red_segmenter(), how).run([ModelInput(image, None)])
     cells = image[..., 0].reshape(SIZE // 4, 4, SIZE // 4, 4).mean(axis=(1, 3)) / 255
     assert found.map is not None
     np.testing.assert_allclose(found.map, cells, rtol=1e-5)
@@ -188,7 +188,7 @@ def test_masks_with_classes_in_either_order_of_axes():
         how = spec(
             image=image_spec(layout=layout), output=Output(name="mask", kind="mask", class_index=1)
         )
-        (found,) = ready(made, how).run([Inputs(image[0], None)])
+        (found,) = ready(made, how).run([ModelInput(image[0], None)])
         assert found.map is not None
         np.testing.assert_allclose(found.map, image[0, ..., 1] / 255, rtol=1e-5)
 
@@ -326,7 +326,7 @@ def test_a_bad_frame_costs_only_its_own_score_and_batch(monkeypatch):
     monkeypatch.setattr(model, "_session", FailsOnBlack())
     images = pictures(3 * CPU_BATCH)
     images[CPU_BATCH + 1] = 0
-    found = model.run([Inputs(each, None) for each in images])
+    found = model.run([ModelInput(each, None) for each in images])
     failed = [number for number, each in enumerate(found) if math.isnan(each.score)]
     assert failed == [CPU_BATCH + 1]
     assert "division by zero" in found[CPU_BATCH + 1].problem
@@ -348,7 +348,7 @@ def test_a_batch_that_fails_is_reported_and_the_next_one_is_a_batch_again(monkey
     monkeypatch.setattr(model, "_batch", 3)
     images = pictures(9)
     images[4] = 0
-    found = model.run([Inputs(each, None) for each in images])
+    found = model.run([ModelInput(each, None) for each in images])
     assert [number for number, each in enumerate(found) if math.isnan(each.score)] == [4]
     assert sizes == [3, 3, 1, 1, 1, 3]
     (message,) = caplog.messages
@@ -365,7 +365,7 @@ def test_no_number_is_a_problem_of_its_frame():
     images = pictures(3)
     images[1] = 0
     found = ready(made_model(nodes, IMAGE, {"logit": ["n"]}), spec()).run(
-        [Inputs(each, None) for each in images]
+        [ModelInput(each, None) for each in images]
     )
     assert [bool(each.problem) for each in found] == [False, True, False]
 

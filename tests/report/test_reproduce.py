@@ -19,7 +19,7 @@ def written(out, **changes):
     given = {
         "is_phantom": True,
         "is_short": False,
-        "patient": "4",
+        "patient": "patient 4",
         "counts": ("5 patients",),
         "tables": {key: Table(key, key, name, (("<i>x</i>",),)) for key in TABLES},
         "drawings": {number: {"As printed": drawing()} for number in range(1, 10)},

@@ -16,6 +16,11 @@ def test_the_phantom_has_the_training_patient_of_the_paper():
     assert ReproduceOptions(**OWN).patient == "p3"
 
 
+@pytest.mark.parametrize(("name", "words"), [("p3", "patient p3"), ("Patient-3", "Patient-3")])
+def test_the_patient_is_named_as_such_once(name, words):
+    assert ReproduceOptions(**OWN | {"train_patient": name}).patient_words == words
+
+
 @pytest.mark.parametrize("name", ["labels", "train_patient"])
 def test_own_exams_need_labels_and_a_patient(name):
     with pytest.raises(ParameterError) as error:

@@ -43,18 +43,21 @@ def test_the_seeds_of_the_exams_are_those_of_the_study_of_the_paper(monkeypatch)
 
 def test_nothing_is_rendered_without_free_space(monkeypatch, tmp_path):
     monkeypatch.setattr(module.shutil, "disk_usage", lambda path: Usage(10**9, 10**9, 10**6))
-    monkeypatch.setattr(module, "write_study", pytest.fail)
-    with pytest.raises(FileError, match="free"):
-        make_study(tmp_path / "study", small_options(composition=((1, ()),)), quiet)
+    for name in ("plan_study", "write_study"):
+        monkeypatch.setattr(module, name, pytest.fail)
+    for options in (small_options(), ReproduceOptions(), ReproduceOptions(short=True)):
+        with pytest.raises(FileError, match="free") as error:
+            make_study(tmp_path / "study", options, quiet)
+        assert ("--short" in str(error.value)) is not options.short
 
 
 def test_what_is_there_needs_no_space_again(monkeypatch, tmp_path):
     needed = module._BYTES_PER_FRAME * 1000 + module._SPARE_BYTES
     monkeypatch.setattr(module.shutil, "disk_usage", lambda path: Usage(0, 0, needed - 1))
     with pytest.raises(FileError):
-        module._check_space(tmp_path, 1000)
+        module._check_space(tmp_path, 1000, "")
     (tmp_path / "some.mp4").write_bytes(b"1")
-    module._check_space(tmp_path, 1000)
+    module._check_space(tmp_path, 1000, "")
 
 
 @pytest.fixture

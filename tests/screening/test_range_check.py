@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from capsieve.detector import MEASURES, ReferenceRange, demo_range
 from capsieve.screening.range_check import (
     MOST_OUTSIDE,
-    compare,
+    compare_range,
     measured_columns,
     measures,
     range_warnings,
@@ -24,7 +24,7 @@ FITTING = dict.fromkeys(MEASURES, np.full(100, 15.0))
 
 
 def compared(**measures):
-    return compare(FITTING | measures, REFERENCE)["measures"]
+    return compare_range(FITTING | measures, REFERENCE)["measures"]
 
 
 def values(*, below=0, above=0, count=100):
@@ -32,7 +32,7 @@ def values(*, below=0, above=0, count=100):
 
 
 def test_what_fits_has_no_warning():
-    found = compare(FITTING, REFERENCE)
+    found = compare_range(FITTING, REFERENCE)
     assert found["reference"] == "some exams"
     assert list(found["measures"]) == list(MEASURES)
     assert all(entry["warning"] == "" for entry in found["measures"].values())
@@ -41,7 +41,7 @@ def test_what_fits_has_no_warning():
 
 def test_what_was_not_measured_is_left_out():
     known = {name: FITTING[name] for name in MEASURES if name != "texture"}
-    assert "texture" not in compare(known, REFERENCE)["measures"]
+    assert "texture" not in compare_range(known, REFERENCE)["measures"]
 
 
 def test_frames_without_a_texture_have_no_such_measure():
@@ -89,15 +89,17 @@ def test_if_both_sides_are_exceeded_the_larger_part_is_named():
 
 def test_an_exam_has_one_warning_for_all_measures():
     outside = {name: np.full(4, 99.0) for name in MEASURES}
-    (warning,) = range_warnings(compare(outside, REFERENCE), outside)
+    (warning,) = range_warnings(compare_range(outside, REFERENCE), outside)
     for word in ("more textured", "brighter", "redder", "bluer", "larger"):
         assert word in warning
-    assert range_warnings(compare(FITTING, REFERENCE), FITTING) == []
+    assert range_warnings(compare_range(FITTING, REFERENCE), FITTING) == []
 
 
 def test_nearly_black_frames_have_a_warning():
     black = FITTING | {"brightness": np.full(5, 0.3)}
-    assert any("16-bit" in text for text in range_warnings(compare(FITTING, REFERENCE), black))
+    assert any(
+        "16-bit" in text for text in range_warnings(compare_range(FITTING, REFERENCE), black)
+    )
 
 
 def test_the_reference_itself_has_no_warning():
@@ -107,7 +109,7 @@ def test_the_reference_itself_has_no_warning():
         name: (float(np.quantile(some, 0.01)), float(np.quantile(some, 0.99)))
         for name, some in frames.items()
     }
-    found = compare(frames, ReferenceRange("itself", quantiles))["measures"]
+    found = compare_range(frames, ReferenceRange("itself", quantiles))["measures"]
     assert all(entry["warning"] == "" for entry in found.values())
     assert found["texture"]["below"] == pytest.approx(0.01, abs=0.002)
 
@@ -119,7 +121,7 @@ def test_the_field_may_differ_a_little_before_it_is_another_resolution(factor, w
     low, high = demo_range().quantiles["field"]
     diameter = factor * (low if factor < 1 else high)
     measured = {name: np.empty(0) for name in ("texture_max", "red", "green", "blue")}
-    found = compare(measures(measured, [diameter]), demo_range())["measures"]
+    found = compare_range(measures(measured, [diameter]), demo_range())["measures"]
     assert bool(found["field"]["warning"]) == warned
     assert found["field"]["low"] < low
     assert found["field"]["high"] > high
@@ -127,7 +129,7 @@ def test_the_field_may_differ_a_little_before_it_is_another_resolution(factor, w
 
 def test_an_exam_without_a_scored_frame_has_nothing_to_compare():
     measured = {name: np.empty(0) for name in ("texture_max", "red", "green", "blue")}
-    found = compare(measures(measured, []), demo_range())
+    found = compare_range(measures(measured, []), demo_range())
     for entry in found["measures"].values():
         assert entry["median"] is None
         assert (entry["below"], entry["above"], entry["warning"]) == (0.0, 0.0, "")
@@ -173,6 +175,6 @@ def test_a_black_frame_is_dark_but_has_no_colour():
 def test_a_range_of_a_single_value_bears_rounding_and_says_what_it_is():
     grey = ReferenceRange("grey frames", {"redness": (1 / 3, 1 / 3)})
     near = float(np.float32(1 / 3)) * np.array([1 - 1e-7, 1.0, 1 + 1e-7])
-    assert compare({"redness": near}, grey)["measures"]["redness"]["warning"] == ""
-    warning = compare({"redness": near + 0.01}, grey)["measures"]["redness"]["warning"]
+    assert compare_range({"redness": near}, grey)["measures"]["redness"]["warning"] == ""
+    warning = compare_range({"redness": near + 0.01}, grey)["measures"]["redness"]["warning"]
     assert "redder (0.343, tuned for 0.333)" in warning

@@ -4,7 +4,7 @@ import pytest
 from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import NORMAL, POLYP
 from capsieve.learned.features import NAMES
-from capsieve.training.card import CardTexts, choose_threshold, out_of_fold_metrics, read_card_texts
+from capsieve.training.card import CardTexts, model_threshold, out_of_fold_metrics, read_card_texts
 from capsieve.training.card import _usual_values as usual_values
 from support.made_frames import made_frames
 
@@ -82,11 +82,11 @@ def test_figures_are_given_for_the_target_and_for_95_percent():
 
 def test_the_threshold_is_chosen_on_normal_frames_of_trained_sources():
     probability = made_probability()
-    threshold = choose_threshold(FRAMES, probability, 0.9)
+    threshold = model_threshold(FRAMES, probability, 0.9)
     normal = probability[ROUND & (FRAMES.truth == NORMAL)]
     assert (normal < threshold).mean() >= 0.9
     probability[FRAMES.source == 1] = 0.999
-    assert choose_threshold(FRAMES, probability, 0.9) == threshold
+    assert model_threshold(FRAMES, probability, 0.9) == threshold
 
 
 def test_texts_are_those_of_the_source_or_of_all(tmp_path):

@@ -13,7 +13,7 @@ from capsieve.learned.runtime import Runner  # noqa: E402
 from capsieve.training import cnn  # noqa: E402
 from capsieve.training.cnn import NetworkFits, Recipe, one_cycle  # noqa: E402
 from capsieve.training.folds import OTHER_SHARE, check_rows  # noqa: E402
-from capsieve.training.inputs import Inputs  # noqa: E402
+from capsieve.training.inputs import FrameInputs  # noqa: E402
 from capsieve.training.network import pretrained  # noqa: E402
 from support.made_frames import made_frames, silent  # noqa: E402
 
@@ -41,7 +41,7 @@ CROPS = made_crops()
 def fits(folder, *, recipe=QUICK, crops=CROPS, seed=0, key="crops"):
     cropped = np.ones(len(FRAMES), np.bool_)
     values = np.zeros((len(FRAMES), len(NAMES)), np.float32)
-    inputs = Inputs(list(crops), cropped, values, key)
+    inputs = FrameInputs(list(crops), cropped, values, key)
     return NetworkFits(FRAMES, inputs, SIZE, seed, folder, recipe)
 
 

@@ -9,11 +9,11 @@ from capsieve.frame_table import NORMAL, OTHER, POLYP, Coded
 from capsieve.training.folds import (
     OTHER_SHARE,
     balanced_weights,
-    calibrate,
+    calibrate_logits,
     check_rows,
-    cross_fit,
     fit_platt,
     learnable,
+    out_of_fold_logits,
 )
 from capsieve.training.store import Store
 from support.made_frames import made_frames, silent
@@ -31,7 +31,7 @@ def run(folder, *, frames=FRAMES, fit=lambda rows, progress: rows, score=None, s
     """Cross-fit with the training rows as the model."""
     score = score or (lambda rows, held: held.astype(float))
     store = Store(folder, "fits", [])
-    return cross_fit(frames, scorable, fit, score, store=store, progress=silent)
+    return out_of_fold_logits(frames, scorable, fit, score, store=store, progress=silent)
 
 
 def fold_file(folder, number):
@@ -143,8 +143,8 @@ def test_the_probabilities_of_a_fold_do_not_depend_on_its_own_labels():
     truth, here = FRAMES.truth.copy(), FRAMES.fold == 2
     swapped = np.where(truth == POLYP, NORMAL, np.where(truth == NORMAL, POLYP, truth))
     truth[here & (FRAMES.source == 0)] = swapped[here & (FRAMES.source == 0)]
-    one = calibrate(FRAMES, logits).probability
-    other = calibrate(changed(truth=truth), logits).probability
+    one = calibrate_logits(FRAMES, logits).probability
+    other = calibrate_logits(changed(truth=truth), logits).probability
     assert np.array_equal(one[here], other[here])
     assert not np.array_equal(one[~here], other[~here])
 
@@ -152,7 +152,7 @@ def test_the_probabilities_of_a_fold_do_not_depend_on_its_own_labels():
 def test_frames_without_a_logit_get_no_probability():
     logits = np.random.default_rng(1).normal(size=len(FRAMES))
     logits[::7] = np.nan
-    found = calibrate(FRAMES, logits)
+    found = calibrate_logits(FRAMES, logits)
     assert np.array_equal(np.isnan(found.probability), np.isnan(logits))
     assert found.probability[~np.isnan(logits)].min() > 0
 

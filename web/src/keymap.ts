@@ -91,7 +91,7 @@ export const GROUPS: readonly Group[] = [
       { id: "timelineIn", keys: ["Ctrl+↑"], words: "timeline: zoom in" },
       { id: "timelineOut", keys: ["Ctrl+↓"], words: "timeline: zoom out" },
       { id: "help", keys: ["?"], words: "all keys" },
-      { id: "leave", keys: ["Esc"], words: "close what is open; then back to the list" },
+      { id: "close", keys: ["Esc"], words: "close what is open" },
     ],
   },
 ];

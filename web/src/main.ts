@@ -86,7 +86,7 @@ async function start(): Promise<void> {
     const name = address.exam;
     fill(place, h("main", { class: "sorry" }, h("p", { class: "soft" }, `Opening ${name} …`)));
     try {
-      const page = await examPage(name, room, saver, toList);
+      const page = await examPage(name, room, saver);
       if (mine !== turn) return page.close();
       exam = page;
       document.title = `${name} · capsieve`;

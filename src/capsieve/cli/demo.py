@@ -4,7 +4,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import click
 
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.settings_options import PathType, settings_options
+from capsieve.option_fields import option
 
 if TYPE_CHECKING:
     from capsieve.cli.progress import Bar
@@ -40,14 +41,9 @@ Example:
 class DemoSettings:
     """How the demo runs."""
 
-    workers: int | None = field(
-        default=None,
-        metadata={"help": "Processes; by default one per core.", "metavar": "N", "min": 1},
-    )
-    overwrite: bool = field(
-        default=False, metadata={"help": "Replace an earlier demo in this folder."}
-    )
-    quiet: bool = field(default=False, metadata={"help": "Show no progress."})
+    workers: int | None = option(None, "Processes; by default one per core.", metavar="N", min=1)
+    overwrite: bool = option(False, "Replace an earlier demo in this folder.")
+    quiet: bool = option(False, "Show no progress.")
 
 
 @click.command("demo", epilog=_EXAMPLE)

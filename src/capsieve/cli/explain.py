@@ -10,6 +10,7 @@ import click
 from capsieve.cli.field_of_view import FieldOfViewType
 from capsieve.cli.options import ParametersFile, json_option
 from capsieve.cli.settings_options import PathType, settings_options
+from capsieve.option_fields import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,45 +33,33 @@ Example:
 class ExplainSettings:
     """The frame to explain, and the detector."""
 
-    frame: int | None = field(
-        default=None,
-        metadata={
-            "help": "If INPUT is the folder of a screened exam: the number of the frame, from 0.",
-            "metavar": "N",
-            "min": 0,
-        },
+    frame: int | None = option(
+        None,
+        "If INPUT is the folder of a screened exam: the number of the frame, from 0.",
+        metavar="N",
+        min=0,
     )
-    head: int | None = field(
-        default=None,
-        metadata={"help": "Camera of that exam.  [default: 0]", "metavar": "N", "min": 0},
+    head: int | None = option(None, "Camera of that exam.  [default: 0]", metavar="N", min=0)
+    detector: str | None = option(
+        None,
+        "What scores the frame: paper, curvature, learned, or a model file. By default "
+        "paper, or the detector that scored the exam.",
+        metavar="NAME|FILE.onnx",
     )
-    detector: str | None = field(
-        default=None,
-        metadata={
-            "help": "What scores the frame: paper, curvature, learned, or a model file. By default "
-            "paper, or the detector that scored the exam.",
-            "metavar": "NAME|FILE.onnx",
-        },
+    parameters: "Parameters | None" = option(
+        None,
+        "Other parameters: the reading inferred from the paper's figures, or a file; "
+        "see capsieve parameters.",
+        metavar="inferred|FILE.toml",
     )
-    parameters: "Parameters | None" = field(
-        default=None,
-        metadata={
-            "help": "Other parameters: the reading inferred from the paper's figures, or a file; "
-            "see capsieve parameters.",
-            "metavar": "inferred|FILE.toml",
-        },
+    channel: Literal["gray", "red", "lab-a"] | None = option(
+        None, "Channel to analyse, instead of that of the parameters."
     )
-    channel: Literal["gray", "red", "lab-a"] | None = field(
-        default=None,
-        metadata={"help": "Channel to analyse, instead of that of the parameters."},
-    )
-    field_of_view: "FieldOfView | str | None" = field(
-        default=None,
-        metadata={
-            "help": "The circle that shows the gut, in pixels of the frame; auto searches it in "
-            "this frame. By default the whole frame, or the field of view of the exam.",
-            "metavar": "auto|ROW,COL,RADIUS",
-        },
+    field_of_view: "FieldOfView | str | None" = option(
+        None,
+        "The circle that shows the gut, in pixels of the frame; auto searches it in "
+        "this frame. By default the whole frame, or the field of view of the exam.",
+        metavar="auto|ROW,COL,RADIUS",
     )
 
 

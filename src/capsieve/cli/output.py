@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def announce_compilation() -> None:
-    """Call :func:`say_compiling` if this command compiles kernels, just before it does."""
+    """Print why the first run takes longer, if and when this command compiles kernels."""
     from capsieve.compiling import on_first_compilation
 
-    on_first_compilation(say_compiling)
+    on_first_compilation(_say_compiling)
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -23,7 +23,7 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(plain(" ".join(text.split("\n"))), err=err)
 
 
-def say_compiling() -> None:
+def _say_compiling() -> None:
     """Print on stderr why the first run takes longer."""
     click.echo("First run: compiling the program. This takes half a minute, once.", err=True)
 

@@ -1,14 +1,15 @@
 """``capsieve phantom``: synthetic exams with their truth."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
 from capsieve.cli.interrupting import interruptible
 from capsieve.cli.options import out_folder_option, quiet_option
 from capsieve.cli.settings_options import settings_options
+from capsieve.option_fields import option
 
 _EXAMPLE = """\b
 Example:
@@ -17,36 +18,30 @@ Example:
 """
 
 
-def _option(default: Any, help_text: str, **metadata: Any) -> Any:
-    return field(default=default, metadata={"help": help_text, **metadata})
-
-
 @dataclass(frozen=True)
 class PhantomSettings:
     """Which synthetic study is rendered, and how it is written."""
 
-    study: Literal["demo", "paper"] | None = _option(
+    study: Literal["demo", "paper"] | None = option(
         None,
         "Study of fixed composition: demo (5 patients, 16 polyps, 670 frames) or that of the paper "
         "(18,968 frames).",
     )
-    patients: int | None = _option(None, "Patients, one exam each.", min=1)
-    frames: int | None = _option(None, "Frames per patient.", min=1)
-    polyps: int | None = _option(None, "Polyps per patient.", min=0)
-    seed: int = _option(0, "Each seed gives another study.")
-    file_format: Literal["mp4", "png"] = _option(
+    patients: int | None = option(None, "Patients, one exam each.", min=1)
+    frames: int | None = option(None, "Frames per patient.", min=1)
+    polyps: int | None = option(None, "Polyps per patient.", min=0)
+    seed: int = option(0, "Each seed gives another study.")
+    file_format: Literal["mp4", "png"] = option(
         "mp4", "H.264 video, or a folder of PNG files per exam.", option="--format"
     )
-    size: int = _option(512, "Rows and columns.")
-    heads: int = _option(1, "Cameras.", min=1, max=2)
-    field: Literal["circle", "cut-square"] = _option("circle", "Shape of the field of view.")
-    surround: Literal["black", "grey", "blue"] = _option(
-        "black", "Colour around the field of view."
-    )
-    text: bool = _option(False, "Burn time and frame number into the surround.")
-    depth: bool = _option(False, "Also write depth maps.")
-    workers: int | None = _option(None, "Processes; by default one per core.", min=1)
-    overwrite: bool = _option(False, "Remove another study from the folder first.")
+    size: int = option(512, "Rows and columns.")
+    heads: int = option(1, "Cameras.", min=1, max=2)
+    field: Literal["circle", "cut-square"] = option("circle", "Shape of the field of view.")
+    surround: Literal["black", "grey", "blue"] = option("black", "Colour around the field of view.")
+    text: bool = option(False, "Burn time and frame number into the surround.")
+    depth: bool = option(False, "Also write depth maps.")
+    workers: int | None = option(None, "Processes; by default one per core.", min=1)
+    overwrite: bool = option(False, "Remove another study from the folder first.")
 
 
 @click.command("phantom", epilog=_EXAMPLE)

@@ -16,7 +16,7 @@ from capsieve.cli.settings_options import PathType, settings_options
 from capsieve.training.settings import HOW_TO_CHOOSE, MODELS, TrainSettings
 
 if TYPE_CHECKING:
-    from capsieve.training.folds import Progress
+    from capsieve.training.folds import StepListener
     from capsieve.training.run import TrainingOutcome
 
 _EXAMPLE = """\b
@@ -91,7 +91,7 @@ def _print(outcome: "TrainingOutcome") -> None:
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> "Iterator[Progress]":
+def _progress(*, quiet: bool) -> "Iterator[StepListener]":
     """Yield a function that shows the progress: a bar on a terminal, lines elsewhere."""
     from capsieve.cli.progress import EVERY_S, live_bars
 

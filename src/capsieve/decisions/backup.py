@@ -25,6 +25,7 @@ from capsieve.decisions.database import (
 )
 from capsieve.decisions.roles import is_address
 from capsieve.errors import FileError, OccupiedError, file_errors
+from capsieve.user_files import PathLike
 
 _TABLES = (ABOUT, ENTRIES, VIEWED)
 
@@ -38,7 +39,7 @@ class Copied:
     viewed: int
 
 
-def backup(place: str, file: str | os.PathLike[str]) -> Copied:
+def backup(place: str, file: PathLike) -> Copied:
     """Copy all decisions into one new file, and check the copy; the app may be running.
 
     Parameters
@@ -72,7 +73,7 @@ def backup(place: str, file: str | os.PathLike[str]) -> Copied:
         database.close()
 
 
-def restore(file: str | os.PathLike[str], place: str) -> Copied:
+def restore(file: PathLike, place: str) -> Copied:
     """Copy the decisions of a backup into a database without entries.
 
     Parameters

@@ -15,7 +15,7 @@ from capsieve.decisions.exam import Event
 from capsieve.decisions.model import Decision, Entry, Finding, canonical, parse_place, said
 from capsieve.decisions.reading import Reading, displaced, in_order, undone_actions
 
-DECISION_COLUMNS = (
+_DECISION_COLUMNS = (
     *("number", "action", "time", "exam", "revision", "reader", "role", "screening"),
     *("kind", "subject"),
     "stands",  # no: it was undone, or cannot be read
@@ -23,7 +23,7 @@ DECISION_COLUMNS = (
     "key",
     "problem",  # why it cannot be read
 )
-LABEL_COLUMNS = ("exam", "head", "frame", "label", "polyp", "reader")
+_LABEL_COLUMNS = ("exam", "head", "frame", "label", "polyp", "reader")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -36,7 +36,7 @@ def decisions_csv(entries: Iterable[Entry]) -> str:
     log = in_order(entries)
     undone = undone_actions(log)
     return _csv(
-        DECISION_COLUMNS,
+        _DECISION_COLUMNS,
         (
             (
                 *(each.number, each.action, each.time, each.exam, each.revision),
@@ -145,7 +145,7 @@ def agreed_labels(a: Labels, b: Labels) -> Labels:
 def labels_csv(labels: Iterable[Labels]) -> str:
     """Return the labels of exams; a frame that shows several polyps has a row for each."""
     return _csv(
-        LABEL_COLUMNS,
+        _LABEL_COLUMNS,
         (
             (one.exam, head, frame, label.label, polyp, label.reader)
             for one in labels

@@ -227,11 +227,11 @@ def check_signatures(
         cells = dict(zip(COLUMNS, row, strict=True))
         if stored_text(cells["kind"]) == "sign":
             covered = _covered(rows, workflow, cells["reader"], cells["role"])
-            found[cells["number"]] = verify(row, covered, identity)
+            found[cells["number"]] = _verify(row, covered, identity)
     return found
 
 
-def verify(
+def _verify(
     signature: Row, rows: Sequence[Row], identity: Mapping[str, Any] | None
 ) -> tuple[str, ...]:
     """Return the problems of a signature, given its row and all rows of its reading in order."""

@@ -62,7 +62,7 @@ def own_reading(
         entry for entry in entries if belongs(entry, workflow=workflow, reader=reader, role=role)
     ]
     if workflow == "blind" and role == "consensus" and both_signed(entries):
-        agreed = agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS])
+        agreed = _agreed_entries(*list(blind_readings(entries).values())[:BLIND_READERS])
         own = _without_contradicted(agreed, own) + own
     return own
 
@@ -98,7 +98,7 @@ def visible(entries: Sequence[Entry], *, workflow: Workflow, reader: str, role: 
     return [each for each in entries if belongs(each, workflow=workflow, reader=reader, role=role)]
 
 
-def agreed_entries(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
+def _agreed_entries(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
     """Return the entries of the first reading that the second confirms, as entries of both.
 
     Decisions, landmarks, grades and urgency agree if they are equal; findings if they are seen on

@@ -1,6 +1,5 @@
 """Choose an operating point: the threshold, or the share to read, that reaches a target."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from capsieve.statistics.reading_effort import effort_metrics, reading_share
 from capsieve.statistics.results import Interval, Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
 from capsieve.store.record import RECORD
+from capsieve.user_files import PathLike
 
 CALIBRATION_SCHEMA = 2
 """Version of calibration.json."""
@@ -112,7 +112,7 @@ class Calibration:
 def calibrate(
     results: Scores,
     labels: Any,
-    out: str | os.PathLike[str] | None = None,
+    out: PathLike | None = None,
     *,
     options: CalibrationOptions = CalibrationOptions(),  # noqa: B008 it is immutable
     **changes: Any,
@@ -148,14 +148,14 @@ def calibrate(
         raise FileError(f"{out} contains results of capsieve screen; give another folder")
     leaks_file = None if out is None else Path(out) / LEAKS_FILE
     read = read_results(results, labels, options, leaks_file=leaks_file)
-    lists = read.rules and all(each.is_list for each in read.rules)
+    lists = read.scored.rules and all(each.is_list for each in read.scored.rules)
     rule = options.rule or ("share" if lists else "threshold")
     frames = read.frames
     scored, scale = _scale(read, frames, rule)
     chooses, subset = _choosing(frames)
     calibration_frames = scored.take(chooses)
     threshold = choose(calibration_frames, options, scale)
-    own = read.parameters.get("radius_threshold") if rule == "threshold" else None
+    own = read.scored.parameters.get("radius_threshold") if rule == "threshold" else None
     of_radii = radius_warnings(read, own)
     if threshold is None:
         raise ParameterError(
@@ -193,7 +193,7 @@ def calibrate(
         )
     value = scale.sign * threshold
     chosen = FlagRule(rule, float(value))
-    parameters = Parameters.from_dict(read.parameters) if read.folders else None
+    parameters = Parameters.from_dict(read.scored.parameters) if read.scored.folders else None
     if parameters is not None and scale.step is not None:
         parameters = replace(parameters, radius_threshold=int(threshold))
     calibration = Calibration(
@@ -214,9 +214,9 @@ def calibrate(
             for metric in _metrics(frames, mask, flags, options, name)
         ),
         optimistic=(subset,),
-        detector=str(read.detector.get("name", "")),
+        detector=str(read.scored.detector.get("name", "")),
         parameters=parameters,
-        choice=_choice(read, chooses, scale, chosen) if read.folders else None,
+        choice=_choice(read, chooses, scale, chosen) if read.scored.folders else None,
         problems=(*read.labels.problems, *read.matched.problems),
         warnings=tuple(dict.fromkeys(warnings)),
         leaks=read.leaks,
@@ -243,8 +243,8 @@ def _scale(
             )
         score = np.where(frames.scored, -reading_share(frames).clip(_LEAST_SHARE), np.nan)
         return replace(frames, score=score), Scale("share to read", None, -_LEAST_SHARE, -1)
-    if rule_parameter(read.detector):
-        most = Parameters.from_dict(read.parameters).derived.radius_search
+    if rule_parameter(read.scored.detector):
+        most = Parameters.from_dict(read.scored.parameters).derived.radius_search
         return frames, Scale("R_P", 1.0, float(most))
     return frames, Scale("score threshold", None)
 
@@ -263,8 +263,8 @@ def _choice(read: LabelledResults, chooses: Mask, scale: Scale, rule: FlagRule) 
         chosen=chosen if earlier is None else f"{chosen} (after {earlier.chosen})",
         hashes=frozenset(hashes) | (frozenset() if earlier is None else earlier.hashes),
         scores=earlier is not None,
-        detector=str(read.detector.get("name", "")),
-        model=str(read.detector.get("model", "")),
+        detector=str(read.scored.detector.get("name", "")),
+        model=str(read.scored.detector.get("model", "")),
         rule=None if scale.step is not None else rule,  # R_P is in the parameters
     )
 

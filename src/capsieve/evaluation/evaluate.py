@@ -1,6 +1,5 @@
 """Evaluate scores against labels: read, match, check for leaks, compute, write the report."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -64,9 +63,9 @@ from capsieve.statistics.reading_effort import (
 )
 from capsieve.statistics.results import Comparison, Evaluation, Metric, OperatingPoint
 from capsieve.statistics.roc import frame_roc, polyp_roc
+from capsieve.user_files import PathLike
 
 STAGES = ("Reading results and labels", "Computing statistics", "Writing the report")
-PathLike = str | os.PathLike[str]
 
 _NO_PIXELS = (
     "A table of scores has no images: pre-selection, trivial baselines, near-duplicates, leaks by "
@@ -165,7 +164,7 @@ def evaluate(
         from capsieve.evaluation.gallery_images import gallery_images
         from capsieve.report.evaluation import write_evaluation
 
-        shown = galleries and bool(read.folders)
+        shown = galleries and bool(read.scored.folders)
         flagged = evaluation.points[0].flagged
         with gallery_images(read, flagged) if shown else nullcontext() as images:
             write_evaluation(evaluation, out, images=images)
@@ -185,7 +184,6 @@ def _evaluation(
     )
     points, point_warnings = operating_points(read, options, crossed_point)
     flagged = points[0].flagged
-    threshold = _threshold(points[0])
     labelled = frames.take(frames.labelled)
     roc_frames, roc_polyps = frame_roc(labelled, options), polyp_roc(labelled, options)
     metrics: list[Metric] = []
@@ -200,7 +198,7 @@ def _evaluation(
     metrics += baseline_metrics(labelled, options)
     metrics += source_metrics(frames, flagged, options)
     tables = [
-        frame_counts_table(frames, read.matched.rows, read.matched.contradicted),
+        frame_counts_table(frames, read.matched.rows),
         points_table(frames, points),
         crossed_table,
         sequences_table(frames, flagged),
@@ -218,7 +216,7 @@ def _evaluation(
         )
     located = None
     if outlines is not None:
-        balls = read.folders if step_of(read) else ()  # of the paper's detector
+        balls = read.scored.folders if step_of(read) else ()  # of the paper's detector
         paths = read.scored.path
         located = localise(outlines, frames, paths, flagged=flagged, options=options, folders=balls)
         metrics += located.metrics
@@ -229,8 +227,8 @@ def _evaluation(
         labels=read.labels.path,
         options=options,
         settings=settings,
-        detector=read.detector,
-        parameters=read.parameters,
+        detector=read.scored.detector,
+        parameters=read.scored.parameters,
         frames=frames,
         points=points,
         metrics=tuple(metrics),
@@ -242,9 +240,9 @@ def _evaluation(
             *(f"Baseline: {warning}" for warning in of_baseline),
             *source_warnings(frames),
             *point_warnings,
-            *radius_warnings(read, threshold),
+            *radius_warnings(read, points[0].threshold),
             *fold_warnings,
-            *([] if read.folders else [_NO_PIXELS]),
+            *([] if read.scored.folders else [_NO_PIXELS]),
         ),
         leaks=read.leaks,
         roc_frames=roc_frames.curve,
@@ -271,20 +269,15 @@ def _reversed_warnings(metrics: Sequence[Metric]) -> list[str]:
 
 def _used_parameters(read: LabelledResults, used: OperatingPoint) -> dict[str, Any]:
     """Return the parameters of the detector, with the R_P that the evaluation flags by."""
-    parameters = dict(read.parameters)
-    threshold = _threshold(used)
-    if step_of(read) and threshold is not None:
-        parameters["radius_threshold"] = threshold
+    parameters = dict(read.scored.parameters)
+    if step_of(read) and used.threshold is not None:
+        parameters["radius_threshold"] = used.threshold
     return parameters
-
-
-def _threshold(point: OperatingPoint) -> float | None:
-    return None if point.rule is None or point.rule.is_list else point.rule.value
 
 
 def step_of(read: LabelledResults) -> float | None:
     """Return the step of a detector's thresholds: R_P of the paper's detector is a whole number."""
-    return 1.0 if rule_parameter(read.detector) else None
+    return 1.0 if rule_parameter(read.scored.detector) else None
 
 
 def operating_points(
@@ -307,7 +300,7 @@ def operating_points(
         )
     screened = None if given is not None else _screened_point(read)
     points = [given, chosen, screened, crossed, fitted]
-    lists = any(rule.is_list for rule in read.rules)
+    lists = any(rule.is_list for rule in read.scored.rules)
     if screened is not None and lists and _lists_by_class(frames):
         warnings.append(
             "The exams were screened with reading lists, but the screened folders are not exams "
@@ -336,11 +329,11 @@ def _given_point(frames: LabelledFrames, options: EvaluationOptions) -> Operatin
 
 def _screened_point(read: LabelledResults) -> OperatingPoint | None:
     """Return the column flagged as an operating point; None for scores of other programs."""
-    if not read.rules:
+    if not read.scored.rules:
         return None
     rule, text = None, "As screened; the exams have different rules."
-    if len(set(read.rules)) == 1:
-        rule, text = read.rules[0], "As screened."
+    if len(set(read.scored.rules)) == 1:
+        rule, text = read.scored.rules[0], "As screened."
     optimistic = bool(read.calibration_frames)
     return OperatingPoint("screened", rule, read.frames.flagged, text, optimistic)
 
@@ -434,5 +427,7 @@ def _same_frames(first: ScoredFrames, second: ScoredFrames) -> Integers:
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:
-    one, two = Path(first).name, Path(second).name
-    return (one, two) if one != two else (first, second if first != second else f"{second} (2)")
+    names = Path(first).name, Path(second).name
+    return (
+        names if names[0] != names[1] else (first, second if first != second else f"{second} (2)")
+    )

@@ -33,7 +33,7 @@ def gallery_images(read: LabelledResults, flagged: Mask) -> Iterator[FrameImages
     flagged
         The frames that the evaluation flags.
     """
-    frames, exams = read.frames, [Exam(folder) for folder in read.folders]
+    frames, exams = read.frames, [Exam(folder) for folder in read.scored.folders]
     sources = _Sources(exams, frames)
 
     def explained(row: int) -> Explanation | None:
@@ -48,7 +48,7 @@ def gallery_images(read: LabelledResults, flagged: Mask) -> Iterator[FrameImages
         return replace(explanation, label="polyp" if flagged[row] else "normal")
 
     try:
-        if not rule_parameter(read.detector):
+        if not rule_parameter(read.scored.detector):
             yield FrameImages(pixels=sources.pixels)
             return
         components, fold = _count_components(read, exams)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from capsieve._version import __version__
 from capsieve.errors import FileError, FrameError, OccupiedError, file_errors
+from capsieve.evaluation.scores import frame_keys
 from capsieve.evaluation.settings import LabelledRunSettings
 from capsieve.frame_table import (
     NORMAL,
@@ -36,7 +37,7 @@ from capsieve.frame_table import (
     Mask,
 )
 from capsieve.frames import pixel_hash
-from capsieve.labels import LabelProblem, LabelSet, Matched, Splits, match
+from capsieve.labels import LabelProblem, LabelSet, Splits, match
 from capsieve.paper.many_settings import analyze_each
 from capsieve.parameters import Parameters
 from capsieve.screening.executors import Executor, choose_executor
@@ -47,11 +48,12 @@ from capsieve.screening.survey import Head, field_of_view_records, survey_exams
 from capsieve.sources.base import Place, Segment, SourceFrame, open_source
 from capsieve.store.record import RECORD, FieldOfViewRecord
 from capsieve.store.segments import Segments, locked
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
 
-ExamPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ExamPaths = PathLike | Sequence[PathLike]
 
 _BLOCK = pa.schema(
     [("problem", pa.string()), ("scores", pa.list_(pa.float32())), ("pixel_hash", pa.string())]
@@ -127,8 +129,8 @@ def score_labelled_frames(
             settings.field_of_view,
             full_names=settings.full_names,
         )
-        table = _frame_table(surveys)
-        matched = match(table, labels, splits)
+        every, paths = _all_frames(surveys)
+        matched = match(frame_keys(every, paths), labels, splits)
         normal = matched.labels.truth == NORMAL
         if settings.normals is not None:
             normal = draw_normals(normal, count=settings.normals, seed=settings.seed)
@@ -138,7 +140,7 @@ def score_labelled_frames(
                 f"no frame of the exams is labelled polyp or normal in "
                 f"{labels.path or 'the labels'}; give the labels of these exams"
             )
-        frames = _labelled_frames(table, matched).take(chosen)
+        frames = LabelledFrames.of(every, matched.labels).take(chosen)
         if check is not None:
             check(frames)
         plan = _plan(surveys, frames, parameters, settings)
@@ -152,7 +154,7 @@ def score_labelled_frames(
         frames=replace(frames, score=scores[:, 0].astype(np.float64)),
         scores=scores,
         pixel_hash=hashes,
-        counts={"found": table.num_rows} | numbers,
+        counts={"found": len(every)} | numbers,
         unscored=tuple((_frame_name(frames, row), problems[row]) for row in sorted(problems)),
         exams=tuple(surveys),
         failed=tuple(sorted(failed.items())),
@@ -164,23 +166,24 @@ def score_labelled_frames(
     )
 
 
-def _frame_table(surveys: Mapping[str, Sequence[Head]]) -> pa.Table:
-    """Return the columns exam, head, frame, path and file of all frames."""
-    parts: list[pa.Table] = []
-    for exam, heads in surveys.items():
+def _all_frames(surveys: Mapping[str, Sequence[Head]]) -> tuple[FrameColumns, pa.Array]:
+    """Return all frames of the exams, and the path of the image of each; null for videos."""
+    files: list[str | None] = []
+    paths: list[str | None] = []
+    keys: list[tuple[int, int, int]] = []
+    for exam, heads in enumerate(surveys.values()):
         for head in heads:
-            source = open_source(head.place)
-            files = [f.file for s in head.survey.segments for f in source.expected(s)]
-            root = PurePath(head.place.path).as_posix()
-            columns = {
-                "exam": pa.array([exam] * len(files), pa.string()),
-                "head": pa.array([head.place.head] * len(files), pa.int16()),
-                "frame": pa.array(range(len(files)), pa.int64()),
-                "path": pa.array([f and f"{root}/{f}" for f in files], pa.string()),
-                "file": pa.array(files, pa.string()),
-            }
-            parts.append(pa.table(columns))
-    return pa.concat_tables(parts)
+            source, root = open_source(head.place), PurePath(head.place.path).as_posix()
+            names = [f.file for s in head.survey.segments for f in source.expected(s)]
+            files += names
+            paths += [name and f"{root}/{name}" for name in names]
+            keys += [(exam, head.place.head, frame) for frame in range(len(names))]
+    code, number, frame = np.array(keys, np.int64).reshape(-1, 3).T
+    exams = Coded(tuple(surveys), code.astype(np.int32))
+    frames = FrameColumns.of_keys(exams, number.astype(np.int16), frame)
+    if any(files):
+        frames = replace(frames, file=np.array(files, object))
+    return frames, pa.array(paths, pa.string())
 
 
 def draw_normals(normal: Mask, *, count: int, seed: int) -> Mask:
@@ -189,26 +192,6 @@ def draw_normals(normal: Mask, *, count: int, seed: int) -> Mask:
     drawn = np.zeros(len(normal), np.bool_)
     drawn[np.random.default_rng(seed).permutation(rows)[:count]] = True
     return drawn
-
-
-def _labelled_frames(table: pa.Table, matched: Matched) -> LabelledFrames:
-    size = table.num_rows
-    exam = table["exam"].combine_chunks().dictionary_encode()
-    file = table["file"]
-    columns = FrameColumns(
-        exam=Coded(tuple(exam.dictionary.to_pylist()), exam.indices.to_numpy()),
-        head=table["head"].to_numpy(),
-        frame=table["frame"].to_numpy(),
-        file=None if file.null_count == size else file.to_numpy(zero_copy_only=False),
-        time=np.full(size, np.nan),
-        decoded=np.ones(size, np.bool_),
-        score=np.full(size, np.nan),
-        reason=Coded.unknown(size),
-        flagged=np.zeros(size, np.bool_),
-        event=np.full(size, -1, np.int32),
-        duplicate_of=np.full(size, -1, np.int64),
-    )
-    return LabelledFrames.of(columns, matched.labels)
 
 
 def _frame_name(frames: LabelledFrames, row: int) -> str:

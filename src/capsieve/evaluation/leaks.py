@@ -21,7 +21,7 @@ from capsieve.phash import (
     FIELD_NEAR_DUPLICATE_BITS,
     NEAR_DUPLICATE_BITS,
     PixelHashes,
-    near_duplicates,
+    match_near_duplicates,
 )
 from capsieve.plurals import number_of
 
@@ -158,7 +158,7 @@ def training_leak(
 ) -> list[Leak]:
     """Return the labelled frames that a model was trained on, by the hashes of those."""
     labelled = np.flatnonzero(frames.labelled)
-    match, _ = near_duplicates(hashes.phash[labelled], trained)
+    match, _ = match_near_duplicates(hashes.phash[labelled], trained)
     rows = labelled[match >= 0]
     if not len(rows):
         return []
@@ -250,7 +250,7 @@ def _shared(
     examples: list[str] = []
     for code in codes[:_EXAMPLES].tolist():
         parts = np.unique(part[(names.code == code) & (part >= 0)])
-        listed = ", ".join(frames.part.names[place] for place in parts)
+        listed = ", ".join(frames.part.names[number] for number in parts)
         examples.append(f"{names.names[code]} ({listed})")
     count = len(codes)
     text = f"{number_of(count, kind)} {_is(count)} in more than one part"
@@ -316,11 +316,11 @@ def _near_duplicates_across(
     pairs: dict[int, int] = {}
     for code in np.unique(part[part >= 0])[:-1]:  # each with all later ones
         here, later = np.flatnonzero(part == code), np.flatnonzero(part > code)
-        match, matched = near_duplicates(phash[here], phash[later])
+        match, matched = match_near_duplicates(phash[here], phash[later])
         first, second = here[match >= 0], later[matched]
         pairs |= dict(zip(first.tolist(), later[match[match >= 0]].tolist(), strict=True))
         partner[first] = later[match[match >= 0]]
-        back, _ = near_duplicates(phash[second], phash[first])
+        back, _ = match_near_duplicates(phash[second], phash[first])
         partner[second[back >= 0]] = first[back[back >= 0]]
     rows = np.flatnonzero(partner >= 0)
     if not len(rows):

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.evaluation.scores import frame_keys
 from capsieve.frame_table import NORMAL, POLYP, Floats, Integers, LabelledFrames, Mask
 from capsieve.labels import FrameOutline, LabelProblem, Outlines
+from capsieve.labels.columns import compute
 from capsieve.plurals import number_of
 from capsieve.result_table import Column, Table
 from capsieve.statistics.intervals import proportion
@@ -132,19 +132,19 @@ def read_marks(frames: LabelledFrames, folders: Sequence[Path]) -> Marks:
         assert frames.row is not None
         assert frames.col is not None
         row, col = frames.row, frames.col
-        place = np.flatnonzero(chosen & ~np.isnan(row) & ~np.isnan(col) & ~np.isnan(frames.score))
-        return Marks(place, row[place], col[place], frames.score[place])
+        marked = np.flatnonzero(chosen & ~np.isnan(row) & ~np.isnan(col) & ~np.isnan(frames.score))
+        return Marks(marked, row[marked], col[marked], frames.score[marked])
     parts: list[tuple[Any, ...]] = []
     for code, folder in enumerate(folders):
         table = Exam(folder).columns(*_FEATURES, table="features")
-        table = table.filter((pc.field("rejected") == "") & (pc.field("radius") > 0))
+        table = table.filter((compute.field("rejected") == "") & (compute.field("radius") > 0))
         own = np.flatnonzero(chosen & (frames.exam.code == code))
         known = _key(frames.head[own], frames.frame[own])  # sorted, as the frames are
         wanted = _key(table["head"].to_numpy(), table["frame"].to_numpy())
-        place = np.searchsorted(known, wanted)
+        position = np.searchsorted(known, wanted)
         there = np.isin(wanted, known)
         columns = (table[name].to_numpy()[there].astype(float) for name in _FEATURES[2:5])
-        parts.append((own[place[there]], *columns))
+        parts.append((own[position[there]], *columns))
     frame, row, col, score = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(frame, kind="stable")
     return Marks(frame[order], row[order], col[order], score[order])
@@ -215,10 +215,10 @@ def _by_polyp(
     flagged: Mask,
 ) -> list[_PolypHits]:
     # A polyp may have two outlines on one frame, one on each side of a fold: it is one frame.
-    found: dict[str, dict[int, bool]] = {}
+    hits: dict[str, dict[int, bool]] = {}
     for name, row, inside in zip(names, rows.tolist(), hit.tolist(), strict=True):
         if name is not None:
-            own = found.setdefault(name, {})
+            own = hits.setdefault(name, {})
             own[row] = own.get(row, False) or inside
     return [
         _PolypHits(
@@ -229,7 +229,7 @@ def _by_polyp(
             sum(bool(flagged[row]) for row in own),
             sum(inside and bool(flagged[row]) for row, inside in own.items()),
         )
-        for name, own in found.items()
+        for name, own in hits.items()
     ]
 
 
@@ -281,10 +281,11 @@ def _hit_metrics(
 
 
 def _hit_table(frames: LabelledFrames, polyps: Sequence[_PolypHits], *, placed: bool) -> Table:
-    def row(one: _PolypHits) -> tuple[Any, ...]:
+    def row(polyp: _PolypHits) -> tuple[Any, ...]:
         if not placed:
-            return one.name, one.frames, None, one.flagged, None, None
-        return *(one.name, one.frames, one.hit, one.flagged, one.flagged_hit), one.flagged_hit > 0
+            return polyp.name, polyp.frames, None, polyp.flagged, None, None
+        counts = polyp.frames, polyp.hit, polyp.flagged, polyp.flagged_hit
+        return polyp.name, *counts, polyp.flagged_hit > 0
 
     word = frames.polyp_word
     return Table(
@@ -298,7 +299,7 @@ def _hit_table(frames: LabelledFrames, polyps: Sequence[_PolypHits], *, placed: 
             Column("flagged_hit", "Flagged and hit", "count"),
             Column("found", "Found", "flag"),
         ),
-        tuple(row(one) for one in polyps),
+        tuple(row(each) for each in polyps),
         "A frame is hit if its best place is inside the outline of this polyp; a polyp is found if "
         "a flagged frame is hit.",
     )

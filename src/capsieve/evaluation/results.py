@@ -1,13 +1,12 @@
 """Scored frames and labels together: what evaluation, calibration and training start from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from capsieve.detectors import rule_parameter
@@ -27,7 +26,7 @@ from capsieve.evaluation.scores import (
     numbering_warnings,
     read_scores,
 )
-from capsieve.frame_table import Coded, FlagRule, LabelledFrames
+from capsieve.frame_table import LabelledFrames
 from capsieve.labels import (
     LabelProblem,
     LabelSet,
@@ -37,6 +36,7 @@ from capsieve.labels import (
     read_labels,
     read_splits,
 )
+from capsieve.labels.columns import code_range, coded, compute
 from capsieve.parameters import Parameters
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS, reading_units
 from capsieve.statistics.operating_point import TEST, with_training_patients
@@ -45,9 +45,6 @@ from capsieve.statistics.rates import class_warnings
 from capsieve.store.choice import Choice
 
 _MOST_AT_CAP = 0.05
-
-
-pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,26 +63,6 @@ class LabelledResults:
     leak: NDArray[np.object_]
     calibration_frames: int = 0
     """Number of evaluated frames on which the parameters or the threshold were chosen."""
-
-    @property
-    def detector(self) -> Mapping[str, Any]:
-        """As in exam.json; {} for scores of other programs."""
-        return self.scored.detector
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """As in exam.json; {} for scores of other programs."""
-        return self.scored.parameters
-
-    @property
-    def rules(self) -> tuple[FlagRule, ...]:
-        """The rule that flagged each exam; () for scores of other programs."""
-        return self.scored.rules
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """Of the exams, in the order of ``frames.exam.names``; () for scores of other programs."""
-        return self.scored.folders
 
 
 def read_results(
@@ -175,9 +152,7 @@ def _labelled(scored: ScoredFrames, matched: Matched) -> LabelledFrames:
     frames = LabelledFrames.of(scored.frames, matched.labels)
     if scored.source is None or (frames.source.code >= 0).any():
         return frames
-    encoded = scored.source.dictionary_encode()
-    code = encoded.indices.fill_null(-1).to_numpy().astype(np.int32)
-    return replace(frames, source=Coded(tuple(encoded.dictionary.to_pylist()), code))
+    return replace(frames, source=coded(scored.source, in_order=True))
 
 
 def _with_parts(frames: LabelledFrames) -> LabelledFrames:
@@ -189,10 +164,7 @@ def _with_parts(frames: LabelledFrames) -> LabelledFrames:
         return frames
     unit, part = reading_units(frames).code, frames.part.code.copy()
     labelled = frames.labelled & (unit >= 0)
-    low = np.full(unit.max(initial=-1) + 1, len(frames.part.names))
-    high = np.full(len(low), -1)
-    np.minimum.at(low, unit[labelled], part[labelled])
-    np.maximum.at(high, unit[labelled], part[labelled])
+    low, high = code_range(unit[labelled], part[labelled], int(unit.max(initial=-1)) + 1)
     rest = ~frames.labelled & (part < 0) & (unit >= 0)
     part[rest] = np.where(low == high, high, -1)[unit[rest]]
     return replace(frames, part=replace(frames.part, code=part))
@@ -212,7 +184,7 @@ def calibration_frames(
     used = (frames.polyp_frames | frames.normal_frames) & ~hashes.featureless
     if TEST in frames.part.names:
         used &= frames.part.code == frames.part.names.index(TEST)
-    chose = pc.is_in(texts, pa.array(sorted(choice.hashes), pa.string()))
+    chose = compute.is_in(texts, pa.array(sorted(choice.hashes), pa.string()))
     count = int(np.count_nonzero(chose.to_numpy(zero_copy_only=False) & used))
     if not count:
         return 0, ()
@@ -255,10 +227,10 @@ def radius_warnings(read: LabelledResults, threshold: float | None) -> list[str]
         R_P; None if a reading list is used.
     """
     radii = read.frames.score[read.frames.score >= 1]
-    if not (rule_parameter(read.detector) and len(radii)):
+    if not (rule_parameter(read.scored.detector) and len(radii)):
         return []
     warnings: list[str] = []
-    smallest, most = radii.min(), Parameters.from_dict(read.parameters).derived.radius_search
+    smallest, most = radii.min(), Parameters.from_dict(read.scored.parameters).derived.radius_search
     if threshold is not None and 1 < threshold <= smallest:
         warnings.append(
             f"R_P = {threshold:g} does not act on these frames: the smallest R_max is "

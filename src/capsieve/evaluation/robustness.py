@@ -1,7 +1,6 @@
 """A robustness study: change one parameter at a time a little, and compare what is flagged."""
 
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -30,6 +29,7 @@ from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import RATES, rate_metrics
 from capsieve.statistics.results import Metric
 from capsieve.statistics.robustness import Effect, effect
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
@@ -173,8 +173,8 @@ def plan_changes(
 
 def study_robustness(
     inputs: ExamPaths,
-    labels: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None = None,
+    labels: PathLike,
+    out: PathLike | None = None,
     *,
     settings: RobustnessSettings | None = None,
     progress: "Listener | None" = None,

@@ -8,7 +8,7 @@ not scored.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 
 from capsieve.detectors import same_scores
 from capsieve.errors import FileError
-from capsieve.frame_table import Coded, FlagRule, Floats, FrameColumns, Integers, Mask
+from capsieve.frame_table import FlagRule, Floats, FrameColumns, Integers, Mask
 from capsieve.labels.columns import (
+    code_range,
+    coded,
     column_names,
     compute,
     number_column,
+    text_codes,
     text_column,
     tidy_paths,
     whole_column,
@@ -35,8 +38,9 @@ from capsieve.store.choice import Choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders, unfinished_exams
 from capsieve.store.frame_columns import COLUMNS, frame_columns
 from capsieve.store.record import RECORD
+from capsieve.user_files import PathLike
 
-Scores = str | os.PathLike[str] | Mapping[str, Any] | Any
+Scores = PathLike | Mapping[str, Any] | Any
 """OUT, OUT/EXAM, a table of scores, a data frame or a dict of arrays."""
 
 
@@ -151,8 +155,8 @@ def numbering_warnings(scored: ScoredFrames, labels: LabelSet) -> tuple[str, ...
     if len(names) == 1:
         exam = np.where(labels.table["exam"].is_null().to_numpy(), 0, exam)
     named = (exam >= 0) & (number >= 0) & labels.table["file"].is_null().to_numpy()
-    low, high = _range(frames.exam.code, frames.frame, len(names))
-    label_low, label_high = _range(exam[named], number[named], len(names))
+    low, high = code_range(frames.exam.code, frames.frame, len(names))
+    label_low, label_high = code_range(exam[named], number[named], len(names))
     both = (high >= 0) & (label_high >= 0)
     if not both.any():
         return ()
@@ -165,24 +169,16 @@ def numbering_warnings(scored: ScoredFrames, labels: LabelSet) -> tuple[str, ...
     )
     if scores_from_1.all() and (label_low != 1).any():
         advice = "If so, give --first-frame 1 (first_frame=1)."
-        one, other = "scores", "labels"
+        from_1, from_0 = "scores", "labels"
     elif labels_from_1.all() and (label_high == high + 1).any():
         advice = "If so, subtract 1 from the column frame of the labels."
-        one, other = "labels", "scores"
+        from_1, from_0 = "labels", "scores"
     else:
         return ()
     return (
-        f"The {one} seem to number frames from 1, and the {other} from 0 ({shown}): each score is "
-        f"compared with the label of another frame. {advice}",
+        f"The {from_1} seem to number frames from 1, and the {from_0} from 0 ({shown}): each score "
+        f"is compared with the label of another frame. {advice}",
     )
-
-
-def _range(exam: NDArray[Any], number: NDArray[Any], count: int) -> tuple[Integers, Integers]:
-    """Return the lowest and the highest number of each exam; the highest is -1 without any."""
-    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, exam, number)
-    np.maximum.at(high, exam, number)
-    return low, high
 
 
 # Results of capsieve screen.
@@ -253,7 +249,7 @@ def _paths(exam: Exam, table: pa.Table) -> pa.Array:
 
 
 def _hashes(pixel_hash: pa.Array, columns: Sequence[pa.Array]) -> PixelHashes:
-    codes = pixel_hash.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
+    codes, _ = text_codes(pixel_hash)
     phash = np.zeros((len(pixel_hash), len(columns), BITS // 8), np.uint8)
     for kind, column in enumerate(columns):
         known = column.drop_null()
@@ -270,7 +266,7 @@ def _model_places(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
     name = str(exams[0].record["detector"].get("name"))
     was = (str(exam.record["run"].get("model", "")) for exam in exams)
     nearby = (str(folder / name) for folder in (*out.absolute().parents[:2], Path.cwd()))
-    return tuple(dict.fromkeys(place for place in (*was, *nearby) if place))
+    return tuple(dict.fromkeys(path for path in (*was, *nearby) if path))
 
 
 def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
@@ -297,8 +293,8 @@ def _warnings(exams: Sequence[Exam], out: Path) -> tuple[str, ...]:
         ],
     }
     return tuple(
-        f"{what}: {', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}."
-        for what, names in named.items()
+        f"{message}: {', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}."
+        for message, names in named.items()
         if names
     )
 
@@ -323,9 +319,9 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     if not count:
         raise FileError(f"{name} has no rows")
 
-    def wrong(rows: Mask, what: str) -> None:
+    def wrong(rows: Mask, message: str) -> None:
         if rows.any():
-            raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {what}")
+            raise FileError(f"{name}, {raw.name_rows([int(np.argmax(rows))])[0]}: {message}")
 
     def cells(column: str, read: Callable[..., Any]) -> Any:
         try:
@@ -355,8 +351,8 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
     frame = np.where(frame < 0, frame, frame - first_frame)
     wrong(_nulls(exam), "the exam is missing")
     wrong((frame < 0) & _nulls(file), "the frame or file is missing")
-    encoded = exam.dictionary_encode()
-    code = encoded.indices.to_numpy().astype(np.int32)
+    exams = coded(exam, in_order=True)
+    code = exams.code
     wrong(_repeated(code, head, frame, file), "this frame has another row; keep one per frame")
     given, frame = frame, _numbered(code, head, frame)
     order = np.lexsort((frame, head, code))
@@ -367,18 +363,11 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
 
     return ScoredFrames(
         name=name,
-        frames=FrameColumns(
-            exam=Coded(tuple(encoded.dictionary.to_pylist()), code[order]),
-            head=head[order].astype(np.int16),
-            frame=frame[order],
+        frames=replace(
+            FrameColumns.of_keys(exams.take(order), head[order].astype(np.int16), frame[order]),
             file=None if _nulls(file).all() else _objects(file)[order],
             time=number("time_s")[order],
-            decoded=np.ones(count, bool),
             score=number("score")[order],
-            reason=Coded.unknown(count),
-            flagged=np.zeros(count, bool),
-            event=np.full(count, -1, np.int32),
-            duplicate_of=np.full(count, -1, np.int64),
             row=position("row"),
             col=position("col"),
             radius=position("radius"),
@@ -392,13 +381,13 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
 
 def _folders(file: pa.Array) -> pa.Array:
     """Return the folder that each file is in, as its exam."""
-    names = (None if one is None else PurePosixPath(one).parent.name for one in file.to_pylist())
+    names = (None if path is None else PurePosixPath(path).parent.name for path in file.to_pylist())
     return pa.array(["." if name == "" else name for name in names], pa.string())
 
 
 def _repeated(code: NDArray[np.int32], head: Integers, frame: Integers, file: pa.Array) -> Mask:
     """Return rows that name the same frame as an earlier one: by its file if there is one."""
-    key = file.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    key, _ = text_codes(file)
     identity = np.stack([code, head, np.where(key < 0, frame, -1), key])
     _, first = np.unique(identity, axis=1, return_index=True)
     repeated = np.ones(len(code), bool)

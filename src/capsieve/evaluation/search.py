@@ -7,7 +7,6 @@ parameters of the paper are always setting 0 and win ties.
 """
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import RATES, rate_metrics, rates
 from capsieve.statistics.results import Metric
 from capsieve.store.choice import Choice, hashes_file, write_choice
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.screening.settings import Listener
@@ -122,8 +122,8 @@ def _drawn(point: list[float]) -> dict[str, Any]:
 
 def search(
     inputs: ExamPaths,
-    labels: str | os.PathLike[str],
-    out: str | os.PathLike[str],
+    labels: PathLike,
+    out: PathLike,
     *,
     settings: SearchSettings | None = None,
     progress: "Listener | None" = None,

@@ -3,11 +3,12 @@
 The text "help" of a field makes it an option of the command line and describes it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from capsieve.errors import ParameterError
+from capsieve.option_fields import documented, option
 from capsieve.statistics.options import BootstrapOptions, InputOptions
 
 if TYPE_CHECKING:
@@ -18,21 +19,18 @@ if TYPE_CHECKING:
 _PERCENT = {"metavar": "PERCENT", "min": 1, "max": 100}  # less is probably a share of 1
 
 
-def _option(default: Any, text: str, **more: Any) -> Any:
-    return field(default=default, metadata={"help": text} | more)
-
-
+@documented
 @dataclass(frozen=True, kw_only=True)
 class CalibrationOptions(BootstrapOptions, InputOptions):
     """Options of :func:`capsieve.calibrate`; at most one of the first two is given."""
 
-    specificity: float | None = _option(
+    specificity: float | None = option(
         None,
         "At least so many normal frames are not flagged; 90 if no target is given.",
         **_PERCENT,
     )
-    sensitivity: float | None = _option(None, "At least so many polyps are found.", **_PERCENT)
-    rule: Literal["threshold", "share"] | None = _option(
+    sensitivity: float | None = option(None, "At least so many polyps are found.", **_PERCENT)
+    rule: Literal["threshold", "share"] | None = option(
         None,
         "Choose a threshold, or the share of each exam to read; by default the rule that the "
         "exams were screened with.",
@@ -64,45 +62,46 @@ class CalibrationOptions(BootstrapOptions, InputOptions):
 class LabelledRunSettings:
     """Options that robustness studies and searches share."""
 
-    label_format: str | None = _option(
+    label_format: str | None = option(
         None, "Format of the labels, if it is not recognised.", metavar="NAME"
     )
-    normals: int | None = _option(
+    normals: int | None = option(
         None,
         "Analyse only so many normal frames, drawn at random; polyp frames are all kept.",
         metavar="N",
         min=1,
     )
-    seed: int = _option(0, "Seed of every random choice.", min=0)
-    field_of_view: "FieldOfView | Literal['auto', 'whole']" = _option(  # noqa: RUF009
+    seed: int = option(0, "Seed of every random choice.", min=0)
+    field_of_view: "FieldOfView | Literal['auto', 'whole']" = option(
         "auto",
         "The circle that shows the gut: searched in each exam, the whole frame, or in pixels of "
         "the frame.",
         metavar="auto|whole|ROW,COL,RADIUS",
     )
-    full_names: bool = _option(
+    full_names: bool = option(
         False, "Include the names of folders in the names of exams: Polyp/KID is Polyp-KID."
     )
-    workers: int | None = _option(None, "Processes; by default one per core.", min=1)
-    overwrite: bool = _option(False, "Remove scores of an earlier run first.")
+    workers: int | None = option(None, "Processes; by default one per core.", min=1)
+    overwrite: bool = option(False, "Remove scores of an earlier run first.")
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessSettings(LabelledRunSettings):
     """Options of a robustness study."""
 
-    change: tuple[float, ...] = _option(
+    change: tuple[float, ...] = option(
         (),
         "How much to change a parameter. May be given several times; by default 10 and -10.",
         metavar="PERCENT",
     )
-    parameter: tuple[str, ...] = _option(
+    parameter: tuple[str, ...] = option(
         (),
         "What to change: the name or symbol of a parameter. May be given several times; by default "
         "sigma1, sigma2, M_L, M_U, S_L, S_U and E_max, as in the paper.",
         metavar="NAME",
     )
-    parameters: "Parameters | None" = _option(  # noqa: RUF009
+    parameters: "Parameters | None" = option(
         None,
         "Another base: the reading inferred from the paper's figures, or a file; see capsieve "
         "parameters.",
@@ -110,19 +109,18 @@ class RobustnessSettings(LabelledRunSettings):
     )
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings(LabelledRunSettings):
     """Options of a parameter search."""
 
-    settings: int = _option(
+    settings: int = option(
         300, "Number of settings to compare, with the printed parameters.", metavar="N", min=2
     )
-    specificity: float = _option(
+    specificity: float = option(
         90.0, "Specificity that R_P of every setting must reach.", **_PERCENT
     )
-    folds: int = _option(
+    folds: int = option(
         5, "Number of folds of whole patients, exams or blocks.", metavar="N", min=2
     )
-    splits: Path | None = _option(  # noqa: RUF009
-        None, "Folds from capsieve splits instead.", metavar="FILE"
-    )
+    splits: Path | None = option(None, "Folds from capsieve splits instead.", metavar="FILE")

@@ -11,8 +11,6 @@ from capsieve.field_of_view.shapes import Shape, border_sides, inscribed_circle
 from capsieve.field_of_view.surround import Edge, Sample, find_edge, find_surround, read_frames
 from capsieve.frames import FieldOfView
 
-__all__ = ["find_field_of_view"]
-
 _LEAST_SCORE = 0.55  # a shape with a lower score does not explain the image
 _LEAST_CONFIDENCE = 0.15  # a less certain result is a guess
 _MANY_VIEWS = 6  # smooth mucosa has a constant colour in fewer views

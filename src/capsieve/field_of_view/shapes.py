@@ -9,10 +9,6 @@ from numpy.typing import NDArray
 
 from capsieve.frames import ShapeName
 
-__all__ = [
-    "Outline", "Shape", "border_sides", "edge_offsets", "fit_shapes", "inscribed_circle", "refine",
-]  # fmt: skip
-
 Points = NDArray[np.float64]
 Circle = tuple[float, float, float]
 
@@ -23,7 +19,7 @@ _SAMPLES = 480  # points of an outline at which the edge is measured
 _STEP = 0.5  # pixels between samples across the edge
 
 
-class Outline(NamedTuple):
+class EdgePoints(NamedTuple):
     """Points on the edge of a shape, outward normals, and the number of the part of each."""
 
     points: Points
@@ -63,7 +59,7 @@ class Shape:
         """Distance of points (..., 2) to the nearest part, negative outside."""
         return self.clearance(points).min(axis=-1)
 
-    def outline(self, count: int) -> Outline:
+    def outline(self, count: int) -> EdgePoints:
         """Points on the edge at equal angles around the centre of the inscribed circle."""
         centre = np.array(inscribed_circle(self)[:2])
         angle = 2 * np.pi * (np.arange(count) + 0.5) / count
@@ -80,7 +76,7 @@ class Shape:
         on_circle = (parts == len(self.sides))[:, None]
         normals = self.sides[np.minimum(parts, len(self.sides) - 1), :2]
         normals = np.where(on_circle, (points - self.circle[:2]) / radius, normals)
-        return Outline(points, normals, parts)
+        return EdgePoints(points, normals, parts)
 
     def rescaled(self, rows: float, cols: float) -> "Shape":
         """The shape on a grid with `rows` times as many rows and `cols` times as many columns."""
@@ -170,13 +166,13 @@ def refine(shape: Shape, image: NDArray[np.float32], window: float, contrast: fl
     """Move the parts of a shape to the edge; the parameters are those of `edge_offsets`."""
     outline, offset = edge_offsets(shape, image, window, contrast)
     sides, circle = shape.sides.copy(), shape.circle
-    found = np.isfinite(offset)
-    edge = outline.points + np.where(found, offset, 0)[:, None] * outline.normals
+    measured = np.isfinite(offset)
+    edge = outline.points + np.where(measured, offset, 0)[:, None] * outline.normals
     for part in range(len(sides)):
-        mine = found & (outline.parts == part)
+        mine = measured & (outline.parts == part)
         if mine.sum() >= 6:
             sides[part, 2] += np.median(offset[mine])
-    mine = found & (outline.parts == len(sides))
+    mine = measured & (outline.parts == len(sides))
     if mine.sum() >= 12:
         circle = _fit_circle(edge[mine], circle)
     # Blur of half a pixel must not move a side out of the image.
@@ -186,7 +182,7 @@ def refine(shape: Shape, image: NDArray[np.float32], window: float, contrast: fl
 
 def edge_offsets(
     shape: Shape, image: NDArray[np.float32], window: float, contrast: float
-) -> tuple[Outline, NDArray[np.float64]]:
+) -> tuple[EdgePoints, NDArray[np.float64]]:
     """Measure the distance from the outline of a shape to the edge in an image.
 
     Parameters
@@ -221,16 +217,16 @@ def edge_offsets(
     # The outermost crossing: the image may be dark inside, but the surround is not bright.
     above = profile >= middle[:, None]
     last = len(steps) - 1 - above[:, ::-1].argmax(axis=1)
-    found = above.any(axis=1) & (last < len(steps) - 1) & (inside - outside > contrast)
+    has_edge = above.any(axis=1) & (last < len(steps) - 1) & (inside - outside > contrast)
     last = np.minimum(last, len(steps) - 2)
     line = np.arange(len(profile))
     high, low = profile[line, last], profile[line, last + 1]
     fraction = np.clip((high - middle) / np.maximum(high - low, 1e-6), 0, 1)
-    offset = np.where(found, steps[last] + _STEP * fraction, np.nan)
+    offset = np.where(has_edge, steps[last] + _STEP * fraction, np.nan)
     # The nearest part is the point's own; near a second one there is no single edge.
     single = np.partition(shape.clearance(outline.points), 1, axis=1)[:, 1] >= window / 2
     points, normals, parts = outline
-    return Outline(points[single], normals[single], parts[single]), offset[single]
+    return EdgePoints(points[single], normals[single], parts[single]), offset[single]
 
 
 def _straight_sides(
@@ -239,14 +235,14 @@ def _straight_sides(
     """Top, bottom, left and right side: the best line, or the border if there is none."""
     sides = border.copy()
     for k, normal in enumerate(_AXIS_NORMALS):
-        place = points[normals @ normal > 0.92] @ normal
-        if len(place) < 5:
+        position = points[normals @ normal > 0.92] @ normal
+        if len(position) < 5:
             continue
-        near = np.abs(place[:, None] - place) < 0.6 * tolerance
-        # Of equally good places the outermost: dark content moves an edge inwards only.
-        best = near[:, (near.sum(axis=0) + 1e-6 * place).argmax()]
+        near = np.abs(position[:, None] - position) < 0.6 * tolerance
+        # Of equally good positions the outermost: dark content moves an edge inwards only.
+        best = near[:, (near.sum(axis=0) + 1e-6 * position).argmax()]
         if best.sum() >= max(5, 0.03 * len(points)):
-            sides[k, 2] = min(sides[k, 2], np.median(place[best]))
+            sides[k, 2] = min(sides[k, 2], np.median(position[best]))
     return sides
 
 

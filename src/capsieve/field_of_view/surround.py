@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from capsieve.errors import FrameError
 from capsieve.frames import checked_array
 
-__all__ = ["Edge", "Sample", "Surround", "find_edge", "find_surround", "read_frames"]
-
 _SEARCH_SIZE = 256  # longest side of the reduced frames, in pixels
 _LARGEST_SIDE = 2048  # of the statistics, which take 120 bytes per pixel
 _MOST_FRAMES = 40  # reduced frames in memory; of a long exam every second, fourth, ... is kept

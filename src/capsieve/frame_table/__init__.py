@@ -20,6 +20,7 @@ from capsieve.frame_table.columns import (
     LabelColumns,
     LabelledFrames,
     Mask,
+    first_of_runs,
 )
 from capsieve.frame_table.events import group_events
 from capsieve.frame_table.flags import (
@@ -48,6 +49,7 @@ __all__ = [
     "Mask",
     "ReadingList",
     "best_of_events",
+    "first_of_runs",
     "flagged",
     "flagged_at",
     "group_events",

@@ -114,6 +114,24 @@ class FrameColumns:
     blue: NDArray[np.float32] | None = None
     sharpness: NDArray[np.float32] | None = None
 
+    @classmethod
+    def of_keys(cls, exam: Coded, head: NDArray[np.int16], frame: Integers) -> "FrameColumns":
+        """Return frames of which nothing else is known: none is scored or flagged."""
+        size = len(frame)
+        return cls(
+            exam=exam,
+            head=head,
+            frame=frame,
+            file=None,
+            time=np.full(size, np.nan),
+            decoded=np.ones(size, np.bool_),
+            score=np.full(size, np.nan),
+            reason=Coded.unknown(size),
+            flagged=np.zeros(size, np.bool_),
+            event=np.full(size, -1, np.int32),
+            duplicate_of=np.full(size, -1, np.int64),
+        )
+
     def __len__(self) -> int:
         return len(self.score)
 
@@ -288,11 +306,16 @@ def _taken(column: NDArray[_Kind] | None, rows: Rows) -> NDArray[_Kind] | None:
     return None if column is None else column[rows]
 
 
+def first_of_runs(duplicate_of: Integers) -> Integers:
+    """Return the first row of the run of near-identical frames that each row belongs to."""
+    return np.where(duplicate_of < 0, np.arange(len(duplicate_of)), duplicate_of)
+
+
 def _taken_duplicates(duplicate_of: Integers, rows: NDArray[np.intp]) -> Integers:
     """Return `duplicate_of` of chosen rows, in their new numbering."""
     if not (duplicate_of >= 0).any():
         return np.full(len(rows), -1, np.int64)
-    run = np.where(duplicate_of < 0, np.arange(len(duplicate_of)), duplicate_of)[rows]
+    run = first_of_runs(duplicate_of)[rows]
     position = np.arange(len(rows))
     first = np.empty(len(duplicate_of), np.int64)
     first[run[::-1]] = position[::-1]  # the first of equal runs is written last

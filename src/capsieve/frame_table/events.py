@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from capsieve.frame_table.columns import FrameColumns, Integers, Mask
+from capsieve.frame_table.columns import FrameColumns, Integers, Mask, first_of_runs
 from capsieve.frame_table.flags import best_of_events
 
 LONGEST_GAP_S = 1.0
@@ -55,7 +55,7 @@ def _joined(frames: FrameColumns, rows: NDArray[np.intp]) -> list[int]:
     ]
     # Frames of another head are far away.
     camera = frames.exam.code[rows].astype(np.int64) * 2**15 + frames.head[rows]
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)[rows]
+    first = first_of_runs(frames.duplicate_of)[rows]
     cameras, numbers, times, firsts = (
         column.tolist() for column in (camera, frames.frame[rows], frames.time[rows], first)
     )

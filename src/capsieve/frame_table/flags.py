@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from capsieve.frame_table.columns import Floats, Integers, Mask
+from capsieve.frame_table.columns import Floats, Integers, Mask, first_of_runs
 from capsieve.frame_table.rule import FlagRule
 
 _DECIMALS = 6  # products of shares and counts are rounded to them: 10 % of 70 frames is 7, not 8
@@ -111,7 +111,7 @@ def reading_list(
     size = len(score)
     unit = np.zeros(size, np.int64) if exam is None else exam.astype(np.int64)
     count = 1 if exam is None else int(unit.max(initial=-1)) + 1
-    run = unit * size + np.where(duplicate_of < 0, np.arange(size), duplicate_of)
+    run = unit * size + first_of_runs(duplicate_of)
     rank = np.full(size, np.inf)
     rows = np.flatnonzero((unit >= 0) & (score > -np.inf))
     order = rows[np.lexsort((-score[rows], unit[rows]))]  # stable: the earlier row first

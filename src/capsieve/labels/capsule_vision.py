@@ -67,9 +67,9 @@ class CapsuleVision:
         for part, finding, origin, name in _files(_class_folders(source.resolve())):
             file = "/".join(filter(None, (part, finding, origin, name)))
             if origin not in _SOURCES:
-                what = "the path is not PART/CLASS/SOURCE/NAME.jpg with a source of "
-                what += ", ".join(_SOURCES)
-                problems.add(what, file)
+                message = "the path is not PART/CLASS/SOURCE/NAME.jpg with a source of "
+                message += ", ".join(_SOURCES)
+                problems.add(message, file)
                 continue
             picture = _picture(file, finding, origin, name)
             pictures.append(picture)

@@ -53,8 +53,8 @@ def text_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> pa.StringAr
             values = _float_texts(values)
         values = compute.utf8_trim_whitespace(values.cast(pa.string()))
     except pa.ArrowException as error:
-        what = f"the column {name!r} contains {column.type}, not texts or numbers"
-        raise FileError(what) from error
+        message = f"the column {name!r} contains {column.type}, not texts or numbers"
+        raise FileError(message) from error
     return compute.if_else(compute.equal(values, ""), None, values)
 
 
@@ -75,8 +75,8 @@ def number_column(column: pa.Array | pa.ChunkedArray, *, name: str) -> Floats:
     try:
         values = whole_column(column).cast(pa.float64())
     except pa.ArrowException as error:
-        what = f"the column {name!r} contains {column.type} over 2^53, which is not exact"
-        raise FileError(f"{what}; give smaller numbers") from error
+        message = f"the column {name!r} contains {column.type} over 2^53, which is not exact"
+        raise FileError(f"{message}; give smaller numbers") from error
     return values.fill_null(math.nan).to_numpy(zero_copy_only=False)
 
 
@@ -107,14 +107,29 @@ def text_codes(column: pa.Array | pa.ChunkedArray) -> tuple[Integers, pa.StringA
     return code, encoded.dictionary
 
 
-def coded(column: pa.Array | pa.ChunkedArray) -> Coded:
-    """Return a column of texts as codes, with the names in natural order; -1 for null."""
+def coded(column: pa.Array | pa.ChunkedArray, *, in_order: bool = False) -> Coded:
+    """Return a column of texts as codes; -1 for null.
+
+    The names are in natural order, or in the order in which they first occur.
+    """
     code, names = text_codes(column)
     texts = names.to_pylist()
+    if in_order:
+        return Coded(tuple(texts), code.astype(np.int32))
     order = sorted(range(len(texts)), key=lambda number: natural_key(texts[number]))
     rank = np.full(len(texts) + 1, -1, np.int32)  # the last one is for code -1
     rank[order] = np.arange(len(texts))
     return Coded(tuple(texts[number] for number in order), rank[code])
+
+
+def code_range(
+    unit: NDArray[np.integer], code: NDArray[np.integer], units: int
+) -> tuple[Integers, Integers]:
+    """Return the lowest and the highest code of each unit; the highest is -1 without any."""
+    low, high = np.full(units, np.iinfo(np.int64).max), np.full(units, -1)
+    np.minimum.at(low, unit, code)
+    np.maximum.at(high, unit, code)
+    return low, high
 
 
 def joint_codes(*columns: NDArray[np.integer]) -> Integers:

@@ -60,8 +60,8 @@ def picture_labels(
         if not finding:
             noted.add("the label is empty", f"{picture.where}: {picture.file}")
         elif finding.lower() not in known:
-            what = "the finding is not one of the published ones"
-            noted.add(what, f"{picture.where}: finding {finding!r}")
+            message = "the finding is not one of the published ones"
+            noted.add(message, f"{picture.where}: finding {finding!r}")
         else:
             label, word = known[finding.lower()]
             frames.setdefault(picture.same, []).append((word, label, picture))

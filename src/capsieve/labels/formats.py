@@ -13,6 +13,7 @@ from capsieve.labels.kvasir import Kvasir
 from capsieve.labels.label_set import LABELS, LabelSet
 from capsieve.labels.settle import settle
 from capsieve.labels.tables import RawTable, as_table, read_table, write_table
+from capsieve.user_files import PathLike
 
 _NEEDED = "a label table has the column label, and file or exam and frame"
 _TABLES = ("labels.csv", "labels.parquet", "metadata.csv", "frames.csv")
@@ -77,9 +78,7 @@ LABEL_FORMATS: tuple[LabelFormat, ...] = (CapsuleVision(), Kvasir(), OwnTable())
 """The known formats; the first that recognises a folder or a table reads it."""
 
 
-def read_labels(
-    labels: str | os.PathLike[str] | Any, *, label_format: str | None = None
-) -> LabelSet:
+def read_labels(labels: PathLike | Any, *, label_format: str | None = None) -> LabelSet:
     """Read labels in any of the known formats.
 
     Parameters
@@ -117,7 +116,7 @@ def read_labels(
     raise _unknown_table(source, _NEEDED if label_format is None else formats[0].description)
 
 
-def _source(labels: str | os.PathLike[str] | Any) -> Path | RawTable:
+def _source(labels: PathLike | Any) -> Path | RawTable:
     if not isinstance(labels, str | os.PathLike):
         return RawTable(as_table(labels, "labels"), "the labels")
     path = Path(labels)
@@ -137,7 +136,7 @@ def _own_columns(table: RawTable) -> dict[str, str]:
     return column_names(table.columns, (*LABELS.names, "reader"))
 
 
-def write_labels(table: pa.Table, path: str | os.PathLike[str]) -> None:
+def write_labels(table: pa.Table, path: PathLike) -> None:
     """Write labels as CSV or Parquet, by the ending of the path.
 
     Parameters

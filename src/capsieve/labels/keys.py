@@ -86,7 +86,7 @@ class Matches(NamedTuple):
 
 
 def find_frames(
-    known: FrameKeys, keys: pa.Table, *, what: str, unique_names: bool = False
+    known: FrameKeys, keys: pa.Table, *, read_from: str, unique_names: bool = False
 ) -> Matches:
     """Find the frames that rows name by exam, head and frame, or by file.
 
@@ -103,7 +103,7 @@ def find_frames(
 
     With `unique_names` (see :class:`~capsieve.labels.LabelSet`) the name of a file is enough for
     rows with an exam, and of several copies the best or else the first one counts. Messages name
-    `what` as the place where rows were read; it is an error if rows have a frame number and no
+    `read_from` as the file of the rows; it is an error if rows have a frame number and no
     exam, and there are several exams.
     """
     exams = pa.array(known.exams, pa.string())
@@ -116,7 +116,7 @@ def find_frames(
         exam[by_number & ~named] = 0
     elif (count := int((by_number & ~named).sum())) > 0:
         raise FileError(
-            f"{what} has {count} rows with a frame number and no exam, and there are "
+            f"{read_from} has {count} rows with a frame number and no exam, and there are "
             f"{len(known.exams)} exams; add the column exam"
         )
     row = np.full(len(keys), -1, np.int64)
@@ -180,11 +180,11 @@ def _owners(known: FrameKeys, exam: pa.ChunkedArray) -> Integers:
     files = np.flatnonzero(_valid(known.path))
     inside, first = np.unique(known.exam[files], return_index=True)
     folders = [path.split("/")[:-1] for path in known.path.take(pa.array(files[first])).to_pylist()]
-    found = np.full(len(names) + 1, -1, np.int64)
-    for place, name in enumerate(names.to_pylist()):
-        owners = [one for one, parts in zip(inside, folders, strict=True) if name in parts]
-        found[place] = owners[0] if len(owners) == 1 else -1
-    return found[code]
+    owner = np.full(len(names) + 1, -1, np.int64)
+    for number, name in enumerate(names.to_pylist()):
+        owners = [exam for exam, parts in zip(inside, folders, strict=True) if name in parts]
+        owner[number] = owners[0] if len(owners) == 1 else -1
+    return owner[code]
 
 
 def _names(path: str, exam: str) -> bool:

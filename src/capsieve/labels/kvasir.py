@@ -142,8 +142,8 @@ def _labels(
             noted.add("the row names no image", f"{where}: finding {finding!r}")
             continue
         if shown is None:
-            what = "the name is not VIDEO_FRAME.jpg, so its exam and patient are not known"
-            noted.add(what, f"{where}: {file!r}", used=True)
+            message = "the name is not VIDEO_FRAME.jpg, so its exam and patient are not known"
+            noted.add(message, f"{where}: {file!r}", used=True)
         same = file if shown is None else PureWindowsPath(file).name.lower()
         pictures.append(Picture(where, file, finding, same, *(shown or (None, None))))
     return picture_labels(

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from capsieve.errors import FileError
 from capsieve.frame_table import (
     NORMAL,
     OTHER,
@@ -19,10 +20,11 @@ from capsieve.frame_table import (
     LabelColumns,
     Mask,
 )
-from capsieve.labels.columns import coded, compute
+from capsieve.labels.columns import code_range, coded, compute
 from capsieve.labels.groups import KINDS, group_rows
 from capsieve.labels.keys import KEY_PROBLEMS, KEYS, FrameKeys, Matches, Why, find_frames
-from capsieve.labels.label_set import EXAMPLES, LabelProblem, LabelSet, Problems
+from capsieve.labels.label_set import EXAMPLES, LABELS, LabelProblem, LabelSet, Problems
+from capsieve.labels.settle import Rows, check_labels, unite
 from capsieve.labels.splits import Splits
 
 _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
@@ -31,15 +33,14 @@ _TRUTH = {"polyp": POLYP, "normal": NORMAL, "other": OTHER}
 class LabelRows(NamedTuple):
     """Counts of the rows of the labels, per screened exam and last for rows of no screened exam.
 
-    rows = first + repeated + contradicting + without_frame.
+    rows = first + repeated + without_frame.
 
     Attributes
     ----------
     rows, first
         All rows, and those that give a frame its label.
-    repeated, contradicting
-        Rows that label a frame again, and rows of frames that have no label because their rows
-        contradict each other.
+    repeated
+        Rows that label a frame again.
     without_frame
         Rows that fit no frame, or several.
     """
@@ -47,7 +48,6 @@ class LabelRows(NamedTuple):
     rows: Integers
     first: Integers
     repeated: Integers
-    contradicting: Integers
     without_frame: Integers
 
 
@@ -61,8 +61,6 @@ class Matched:
         One per frame.
     problems
         Problems of the matching, then of the split ("split: ..."); not those of the labels.
-    contradicted
-        Frames that have no label because their rows contradict each other.
     in_two_parts
         Rows of the frames that the split puts into two parts, which is a leak. Their part is -1.
     rows
@@ -71,7 +69,6 @@ class Matched:
 
     labels: LabelColumns
     problems: tuple[LabelProblem, ...]
-    contradicted: Mask
     in_two_parts: Integers
     rows: LabelRows
 
@@ -79,8 +76,9 @@ class Matched:
 def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> Matched:
     """Find the frame of every row of labels; see :func:`~capsieve.labels.keys.find_frames`.
 
-    Frames without a label get the patient, the reading unit and the source that all labelled frames
-    of their screened exam have in common, if they do.
+    Rows of one frame become one row by the rules by which labels are read. Frames without a label
+    get the patient, the reading unit and the source that all labelled frames of their screened exam
+    have in common, if they do.
 
     Parameters
     ----------
@@ -95,37 +93,45 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
     Raises
     ------
     FileError
-        Rows have a frame number and no exam, and there are several exams.
+        Rows have a frame number and no exam, and there are several exams; or two rows of a frame
+        have different labels or patients.
     """
     known, table = FrameKeys(frames), labels.table
-    matches = find_frames(known, table, what=labels.path, unique_names=labels.unique_names)
-    groups = group_rows(labels)
-    names = {name: coded(table[name]) for name in ("polyp", "patient", "source", "finding")}
-    exam = [("", coded(table["exam"]))] if labels.names_exams else []
+    matches = find_frames(known, table, read_from=labels.path, unique_names=labels.unique_names)
+    united, row, united_problems = _one_row_per_frame(known, labels, matches.row)
+    groups = group_rows(united)
+    names = {name: coded(united.table[name]) for name in ("polyp", "patient", "source", "finding")}
+    exam = [("", coded(united.table["exam"]))] if labels.names_exams else []
     names["unit"] = _first_known(*exam, ("patient ", names["patient"]))
-    words = coded(table["label"])
-    codes = {name: column.code for name, column in names.items()}
-    codes["truth"] = np.array([*(_TRUTH[w] for w in words.names), UNLABELLED], np.int32)[words.code]
-    united = _per_frame(matches.row, {**codes, "group": groups.code}, len(known))
-    value, labelled = united.value, united.named & ~united.contradicted
-    truth = np.where(labelled, value["truth"], UNLABELLED).astype(np.int8)
-    value["polyp"][truth != POLYP] = -1
-    value["finding"][united.contradicted] = -1
+    words = coded(united.table["label"])
+    there, named = row >= 0, np.zeros(len(known), np.bool_)
+    named[row[there]] = True
+
+    def of_frames(code: NDArray[np.integer]) -> NDArray[np.int32]:
+        column = np.full(len(known), -1, np.int32)
+        column[row[there]] = code[there]
+        return column
+
+    value = {name: of_frames(column.code) for name, column in names.items()}
+    own_group = of_frames(groups.code)
+    truth = np.array([*(_TRUTH[w] for w in words.names), UNLABELLED], np.int8)[
+        of_frames(words.code)
+    ]
     for name in ("patient", "unit", "source"):
-        value[name] = _filled(known.exam, value[name], united.named)
+        value[name] = _filled(known.exam, value[name], named)
     columns = {name: Coded(column.names, value[name]) for name, column in names.items()}
     parts = _parts(known, splits, labels, matches, truth)
     # Blocks of the split replace blocks that were cut.
-    cut = np.append(groups.cut, False)[value["group"]] & (parts.block.code >= 0)
+    cut = np.append(groups.cut, False)[own_group] & (parts.block.code >= 0)
     own = tuple(f"{kind} {name}" for kind, name in zip(groups.kinds, groups.names, strict=True))
     group = _first_known(
-        ("", Coded(own, np.where(cut, -1, value["group"]))),
+        ("", Coded(own, np.where(cut, -1, own_group))),
         ("block ", Coded(parts.block.names, np.where(cut, parts.block.code, -1))),
         ("patient ", columns["patient"]),  # of frames without a label, as all that follow
         ("exam ", columns["unit"]),
         ("exam ", Coded(known.exams, known.exam.astype(np.int32))),
     )
-    seen = np.unique(group.code[labelled] if labelled.any() else group.code)
+    seen = np.unique(group.code[named] if named.any() else group.code)
     kinds = {group.names[code].partition(" ")[0] for code in seen}
     return Matched(
         labels=LabelColumns(
@@ -140,50 +146,44 @@ def match(frames: pa.Table, labels: LabelSet, splits: Splits | None = None) -> M
             part=parts.part,
             polyp_word=labels.polyp_word,
         ),
-        problems=(*_frame_problems(known, table, matches, united), *parts.problems),
-        contradicted=united.contradicted,
+        problems=(
+            *_frame_problems(known, table, matches, named, united_problems),
+            *parts.problems,
+        ),
         in_two_parts=parts.in_two,
-        rows=_count_rows(known, matches, united),
+        rows=_count_rows(known, matches),
     )
 
 
-class _PerFrame(NamedTuple):
-    """Rows brought together by frame.
-
-    `value` has the common value of the rows of a frame, -1 if they have none or different ones,
-    `differs` where these differ, `named` the frames that any row names, `contradicted` those with
-    different labels or patients, and `repeated` the rows after the first of the other frames.
-    """
-
-    value: dict[str, NDArray[np.int32]]
-    differs: dict[str, Mask]
-    named: Mask
-    contradicted: Mask
-    repeated: Integers
-
-
-def _per_frame(row: Integers, columns: dict[str, NDArray[Any]], frames: int) -> _PerFrame:
-    used = np.flatnonzero(row >= 0)
-    value: dict[str, NDArray[np.int32]] = {}
-    differs: dict[str, Mask] = {}
-    for name, code in columns.items():
-        given = used[code[used] >= 0]
-        low, high = _range(row[given], code[given], frames)
-        differs[name] = low < high
-        value[name] = np.where(low < high, -1, high).astype(np.int32)
-    named = np.zeros(frames, np.bool_)
-    named[row[used]] = True
-    contradicted = differs["truth"] | differs["patient"]
-    again = np.delete(used, np.unique(row[used], return_index=True)[1])
-    return _PerFrame(value, differs, named, contradicted, again[~contradicted[row[again]]])
-
-
-def _range(unit: Integers, code: NDArray[Any], count: int) -> tuple[Integers, Integers]:
-    """Return the lowest and the highest code of each place; the highest is -1 without any."""
-    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, unit, code)
-    np.maximum.at(high, unit, code)
-    return low, high
+def _one_row_per_frame(
+    known: FrameKeys, labels: LabelSet, row: Integers
+) -> tuple[LabelSet, Integers, tuple[LabelProblem, ...]]:
+    """Unite rows of one frame with different keys; return labels, their frames, and problems."""
+    frame, count = np.unique(row[row >= 0], return_counts=True)
+    if (count < 2).all():
+        return labels, row, ()
+    of_several = np.flatnonzero(np.isin(row, frame[count > 1]))
+    of_several = of_several[np.argsort(row[of_several], kind="stable")]
+    starts = np.flatnonzero(np.diff(row[of_several])) + 1
+    several = [rows.tolist() for rows in np.split(of_several, starts)]
+    cells = {name: labels.table[name].to_pylist() for name in LABELS.names}
+    for column in (cells[name] for name in KEYS):  # rows name their frame in different ways
+        for same in several:
+            given = [column[row] for row in same if column[row] is not None]
+            column[same[0]] = given[0] if given else None
+    rows = Rows(
+        cells | {"reader": [None] * len(row)},
+        lambda numbers: _row_names(labels.table, np.array(numbers, np.int64)),
+    )
+    try:
+        check_labels(rows, several)
+        unite(rows, several, [name for name in LABELS.names if name not in KEYS])
+    except FileError as error:
+        raise FileError(f"{labels.path}: {error}") from None
+    kept = pa.array(rows.used, pa.int64())
+    columns = [pa.array(rows.cells[field.name], field.type).take(kept) for field in LABELS]
+    table = pa.table(columns, schema=LABELS)
+    return replace(labels, table=table), row[rows.used], tuple(rows.problems)
 
 
 def _first_known(*columns: tuple[str, Coded]) -> Coded:
@@ -204,7 +204,7 @@ def _filled(exam: Integers, code: NDArray[np.int32], named: Mask) -> NDArray[np.
 
     A folder with frames of many patients is screened as if it were an exam.
     """
-    low, high = _range(exam[named], code[named], int(exam.max(initial=-1)) + 1)
+    low, high = code_range(exam[named], code[named], int(exam.max(initial=-1)) + 1)
     return np.where(named, code, np.where(low == high, high, -1)[exam]).astype(np.int32)
 
 
@@ -229,7 +229,7 @@ def _parts(
         return _Parts(Coded((), code), Coded((), block), np.empty(0, np.int64), ())
     table = splits.table
     if not table.select(KEYS).equals(labels.table.select(KEYS)):
-        matches = find_frames(known, table, what=splits.path, unique_names=labels.unique_names)
+        matches = find_frames(known, table, read_from=splits.path, unique_names=labels.unique_names)
     part, group = coded(table["part"]), coded(table["group"])
     is_block = compute.equal(compute.fill_null(table["kind"], ""), "block").to_numpy()
     matched_rows = np.flatnonzero(matches.row >= 0)
@@ -259,63 +259,68 @@ class _Notes:
         self.table = table
         self.problems = Problems()
 
-    def rows(self, what: str, rows: Integers, *, used: bool) -> None:
+    def rows(self, message: str, rows: Integers, *, used: bool) -> None:
         """Count rows of the table."""
-        names: list[str] = []
-        for row in self.table.select(KEYS).take(pa.array(rows[:EXAMPLES])).to_pylist():
-            shown = ["file"] if row["file"] is not None else ["head", "frame"]
-            parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
-            names.append(" ".join([row["exam"] or "", *parts]).strip())
-        self.problems.add(what, *names, rows=len(rows), used=used)
+        names = _row_names(self.table, rows[:EXAMPLES])
+        self.problems.add(message, *names, rows=len(rows), used=used)
 
-    def frames(self, what: str, chosen: Mask, *, used: bool = False) -> None:
+    def frames(self, message: str, chosen: Mask, *, used: bool = False) -> None:
         """Count frames."""
         rows = np.flatnonzero(chosen).tolist()
         names = [self.known.name(row) for row in rows[:EXAMPLES]]
-        self.problems.add(what, *names, rows=len(rows), used=used)
+        self.problems.add(message, *names, rows=len(rows), used=used)
 
-    def exams(self, what: str, noun: str, exams: Iterable[str]) -> None:
+    def exams(self, message: str, noun: str, exams: Iterable[str]) -> None:
         """Count rows or frames by their exams."""
         counts = Counter(exams)
         names = [f"{exam}: {count} {noun}{'s' * (count != 1)}" for exam, count in counts.items()]
         if len(names) > EXAMPLES:
             names[EXAMPLES - 1 :] = [f"and {len(names) - EXAMPLES + 1} more exams"]
-        self.problems.add(what, *names, rows=counts.total())
+        self.problems.add(message, *names, rows=counts.total())
 
     def keys(self, matches: Matches) -> None:
         """Count rows that name no frame, or name it in an unusual way."""
-        for why, what in KEY_PROBLEMS.items():
+        for why, message in KEY_PROBLEMS.items():
             rows = np.flatnonzero(matches.why == why)
             if why == Why.NO_EXAM:
-                self.exams(what, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
+                self.exams(message, "row", self.table["exam"].take(pa.array(rows)).to_pylist())
             else:
-                self.rows(what, rows, used=why < Why.NO_EXAM)
+                self.rows(message, rows, used=why < Why.NO_EXAM)
+
+
+def _row_names(table: pa.Table, rows: Integers) -> list[str]:
+    """Name rows by the columns that name their frames."""
+    names: list[str] = []
+    for row in table.select(KEYS).take(pa.array(rows)).to_pylist():
+        shown = ["file"] if row["file"] is not None else ["head", "frame"]
+        parts = [f"{name} {row[name]}" for name in shown if row[name] is not None]
+        names.append(" ".join([row["exam"] or "", *parts]).strip())
+    return names
 
 
 def _frame_problems(
-    known: FrameKeys, table: pa.Table, matches: Matches, united: _PerFrame
-) -> Problems:
+    known: FrameKeys,
+    table: pa.Table,
+    matches: Matches,
+    named: Mask,
+    united: tuple[LabelProblem, ...],
+) -> tuple[LabelProblem, ...]:
     """Return the problems of rows, of frames with several rows, and of frames without a label."""
-    notes, contradicted = _Notes(known, table), united.contradicted
-    notes.keys(matches)
-    what = "the frame has two labels or patients that contradict each other"
-    notes.frames(what, contradicted)
-    details = united.differs["polyp"] | united.differs["group"] | united.differs["finding"]
-    what = "the frame has one label, but polyps, groups or findings that differ and are left out"
-    notes.frames(what, details & ~contradicted, used=True)
-    notes.rows("the row labels the same frame as another row", united.repeated, used=True)
+    of_rows, of_frames = _Notes(known, table), _Notes(known, table)
+    of_rows.keys(matches)
     unlabelled_exams = np.ones(len(known.exams), np.bool_)
-    unlabelled_exams[known.exam[united.named]] = False
-    notes.frames("the frame has no label", ~united.named & ~unlabelled_exams[known.exam])
+    unlabelled_exams[known.exam[named]] = False
+    of_frames.frames("the frame has no label", ~named & ~unlabelled_exams[known.exam])
     exams = (known.exams[exam] for exam in known.exam[unlabelled_exams[known.exam]])
-    notes.exams("no frame of the exam has a label", "frame", exams)
-    return notes.problems
+    of_frames.exams("no frame of the exam has a label", "frame", exams)
+    return (*of_rows.problems, *united, *of_frames.problems)
 
 
-def _count_rows(known: FrameKeys, matches: Matches, united: _PerFrame) -> LabelRows:
+def _count_rows(known: FrameKeys, matches: Matches) -> LabelRows:
     there, size = matches.row >= 0, len(known.exams) + 1
-    contrary = there & np.append(united.contradicted, False)[matches.row]
-    repeated = np.isin(np.arange(len(there)), united.repeated)
-    masks = (there | True, there & ~repeated & ~contrary, repeated, contrary, ~there)
+    first = np.zeros(len(there), np.bool_)
+    used = np.flatnonzero(there)
+    first[used[np.unique(matches.row[used], return_index=True)[1]]] = True
+    masks = (there | True, first, there & ~first, ~there)
     counts = (np.bincount(matches.exam[mask] % size, minlength=size) for mask in masks)
     return LabelRows(*counts)

@@ -23,7 +23,7 @@ from capsieve.labels.outlines import (
 from capsieve.labels.tables import RawTable, read_table
 from capsieve.names import natural_key
 from capsieve.sources.base import MAX_PIXELS
-from capsieve.user_files import open_file, read_text
+from capsieve.user_files import PathLike, open_file, read_text
 
 _LARGEST = 1e6  # of a coordinate
 _LONGEST_KEY = 80  # characters
@@ -35,7 +35,7 @@ _NO_BOXES = ("classes.txt", "train.txt", "val.txt", "valid.txt", "test.txt")
 _FRAME = re.compile(r"(\d{1,18})(?:-head-(\d))?")
 
 
-def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = None) -> Outlines:
+def read_outlines(path: PathLike, *, polyp_class: str | None = None) -> Outlines:
     """Read where polyps are on frames.
 
     Parameters
@@ -62,9 +62,9 @@ def read_outlines(path: str | os.PathLike[str], *, polyp_class: str | None = Non
     problems = Problems()
     with file_errors("read", path):
         name, outlines = _recognised(path, number, problems)
-        found = tuple(outlines)
+        usable = tuple(outlines)
     unique_names = name in ("Kvasir-Capsule", "SEE-AI")
-    return Outlines(found, tuple(problems), name, str(path), unique_names=unique_names)
+    return Outlines(usable, tuple(problems), name, str(path), unique_names=unique_names)
 
 
 def _recognised(
@@ -82,18 +82,18 @@ def _recognised(
     if (path / _SEE_AI).is_file():
         return "SEE-AI", _see_ai_boxes(path, problems)
     files = [path] if path.is_file() else _visible(path, "*")
-    found = {
-        "COCO": [one for one in files if one.suffix.lower() == ".json"],
+    candidates = {
+        "COCO": [file for file in files if file.suffix.lower() == ".json"],
         "text boxes": [] if path.is_file() else _box_files(path),
         "masks": [] if path.is_file() else _mask_files(path),
     }
-    possible = [name for name, some in found.items() if some]
-    if possible == ["COCO"] and len(found["COCO"]) == 1:
-        return "COCO", _coco(found["COCO"][0], number, problems)
+    possible = [name for name, files in candidates.items() if files]
+    if possible == ["COCO"] and len(candidates["COCO"]) == 1:
+        return "COCO", _coco(candidates["COCO"][0], number, problems)
     if possible == ["text boxes"]:
-        return "text boxes", _text_boxes(path, found["text boxes"], number, problems)
+        return "text boxes", _text_boxes(path, candidates["text boxes"], number, problems)
     if possible == ["masks"]:
-        return "masks", _masks(path, found["masks"])
+        return "masks", _masks(path, candidates["masks"])
     raise FileError(
         f"cannot read outlines from {path}: "
         + (f"it may be {' or '.join(possible)}; give one" if possible else "unknown format; give")
@@ -112,13 +112,13 @@ def _class_number(text: str | None) -> int | None:
 
 def _visible(path: Path, pattern: str) -> list[Path]:
     """Return files of a folder in natural order, without hidden ones."""
-    found = [
+    visible = [
         file
         for file in path.glob(pattern)
         # Whatever is not a folder is opened, so that a pipe or a broken link is refused by name.
         if not file.is_dir() and not any(p.startswith(".") for p in file.relative_to(path).parts)
     ]
-    return sorted(found, key=lambda file: natural_key(str(file)))
+    return sorted(visible, key=lambda file: natural_key(str(file)))
 
 
 def _numbers(values: Any, count: int | None = None) -> list[float] | None:
@@ -135,8 +135,8 @@ def _numbers(values: Any, count: int | None = None) -> list[float] | None:
 
 def _rows(raw: RawTable, problems: Problems) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield rows of a table: where they are, and their cells without blanks."""
-    for one in raw.problems:
-        problems.add(one.what, *one.examples, rows=one.rows)
+    for problem in raw.problems:
+        problems.add(problem.what, *problem.examples, rows=problem.rows)
     lines = raw.name_rows(range(len(raw.table)))
     for line, row in zip(lines, raw.table.to_pylist(), strict=True):
         yield line, {key: str("" if v is None else v).strip() for key, v in row.items()}
@@ -213,9 +213,9 @@ def _see_ai_boxes(path: Path, problems: Problems) -> Iterator[Outline]:
     ]
     if len(numbers) != 1:
         raise FileError(f"{table} does not name the class of polyps in its first two rows")
-    for one in _text_boxes(path, _box_files(path), numbers[0], problems):
+    for box in _text_boxes(path, _box_files(path), numbers[0], problems):
         # Its folders of boxes and of images have different names; names of images are unique.
-        yield replace(one, file=str(one.file).rpartition("/")[2], exam="SEE-AI")
+        yield replace(box, file=str(box.file).rpartition("/")[2], exam="SEE-AI")
 
 
 def _box_files(path: Path) -> list[Path]:
@@ -241,8 +241,8 @@ def _text_boxes(
             if not words:
                 continue
             if not re.fullmatch(r"\d{1,9}", words[0]) or values is None:
-                what = "the line is not a class and four numbers"
-                problems.add(what, f"{where}: {line.strip()[:40]!r}")
+                message = "the line is not a class and four numbers"
+                problems.add(message, f"{where}: {line.strip()[:40]!r}")
             elif min(values[2:]) <= 0:
                 problems.add("the box has no area", where)
             else:
@@ -250,24 +250,24 @@ def _text_boxes(
                 box = Box(y - height / 2, x - width / 2, y + height / 2, x + width / 2, True)
                 outline = Outline(stem, box, where=where, **_frame_of(name))
                 boxes.append((int(words[0]), outline))
-    classes = sorted({one for one, _ in boxes})
+    classes = sorted({number for number, _ in boxes})
     if number is None and classes not in ([], [0]):
         raise FileError(
             f"{path} has boxes of the classes {', '.join(map(str, classes[:9]))}; give the class "
             "of polyps with --class polyp=ID"
         )
-    for one, outline in boxes:
-        if one == (number or 0):
+    for own, outline in boxes:
+        if own == (number or 0):
             yield outline
         else:
-            problems.add("the class is not polyp", f"{outline.where}: class {one}")
+            problems.add("the class is not polyp", f"{outline.where}: class {own}")
 
 
 def _mask_files(path: Path) -> list[Path]:
     """Return PNG files; only those in folders called masks if there are any."""
-    found = [file for file in _visible(path, "**/*") if file.suffix.lower() == ".png"]
-    inside = [file for file in found if "masks" in file.relative_to(path.parent).parts[:-1]]
-    return inside or found
+    images = [file for file in _visible(path, "**/*") if file.suffix.lower() == ".png"]
+    inside = [file for file in images if "masks" in file.relative_to(path.parent).parts[:-1]]
+    return inside or images
 
 
 def _masks(path: Path, files: Sequence[Path]) -> Iterator[Outline]:
@@ -312,9 +312,9 @@ def _coco(path: Path, number: int | None, problems: Problems) -> Iterator[Outlin
     polyps = {number}
     if number is None:
         polyps = _coco_polyps(_dicts(content.get("categories")), annotations)
-    for place, entry in enumerate(annotations):
+    for position, entry in enumerate(annotations):
         identity = _key(entry.get("id"))
-        where = f"annotation {place if identity is None else identity}"
+        where = f"annotation {position if identity is None else identity}"
         category, image = _key(entry.get("category_id")), _key(entry.get("image_id"))
         if category is None or image is None:
             problems.add("the annotation has no valid category_id or image_id", where)
@@ -348,10 +348,10 @@ def _coco_images(
 ) -> dict[int | str, tuple[str, Size | None]]:
     images: dict[int | str, tuple[str, Size | None]] = {}
     twice: set[int | str] = set()
-    for place, entry in enumerate(entries):
+    for position, entry in enumerate(entries):
         name, number = entry.get("file_name"), _key(entry.get("id"))
         if not isinstance(name, str) or not name or number is None:
-            problems.add("an image has no valid id or file_name", f"image {place}")
+            problems.add("an image has no valid id or file_name", f"image {position}")
         elif number in images:
             twice.add(number)
             problems.add("two images have the same id, and none is used", f"image {number}")
@@ -370,9 +370,9 @@ def _coco_size(values: Any) -> Size | None:
 def _coco_polyps(
     categories: list[dict[str, Any]], annotations: list[dict[str, Any]]
 ) -> set[int | str | None]:
-    names = {_key(one.get("id")): str(one.get("name")) for one in categories}
+    names = {_key(each.get("id")): str(each.get("name")) for each in categories}
     if not names.keys() - {None}:
-        names = {_key(one.get("category_id")): "" for one in annotations}
+        names = {_key(each.get("category_id")): "" for each in annotations}
     names.pop(None, None)
     polyps = {key for key, name in names.items() if name.strip().lower() in _POLYPS}
     return set(names) if len(names) == 1 else polyps

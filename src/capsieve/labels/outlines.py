@@ -51,15 +51,15 @@ class Polygon:
 
     def contains(self, row: Floats, col: Floats) -> Mask:
         """Return which points are inside."""
-        found = np.zeros(row.shape, np.bool_)
+        inside = np.zeros(row.shape, np.bool_)
         for ring in self.rings:
             odd = np.zeros(row.shape, np.bool_)  # crossings of a ray along the row
             for (row0, col0), (row1, col1) in zip(ring, (*ring[1:], ring[0]), strict=True):
                 if row0 != row1:
                     crosses = (row0 > row) != (row1 > row)
                     odd ^= crosses & (col < col0 + (row - row0) * (col1 - col0) / (row1 - row0))
-            found |= odd
-        return found & ~np.isnan(col) & ~np.isnan(row)
+            inside |= odd
+        return inside & ~np.isnan(col) & ~np.isnan(row)
 
 
 class _Pixels:
@@ -74,9 +74,9 @@ class _Pixels:
         down, right = np.floor(row + EDGE) - self.top, np.floor(col + EDGE) - self.left
         rows, cols = self.part.shape
         near = (down >= 0) & (down < rows) & (right >= 0) & (right < cols)
-        found = np.zeros(row.shape, np.bool_)
-        found[near] = self.part[down[near].astype(int), right[near].astype(int)]
-        return found
+        inside = np.zeros(row.shape, np.bool_)
+        inside[near] = self.part[down[near].astype(int), right[near].astype(int)]
+        return inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Outlines:
         matched = self._places(frames, polyp_frames, problems)
         sides = ("rows", "cols") if "rows" in frames.column_names else ()
         sizes = [compute.fill_null(frames[name], 0).to_numpy() for name in sides]
-        found: list[tuple[FrameOutline, Outline]] = []
+        fitted: list[tuple[FrameOutline, Outline]] = []
         spoiled: set[int] = set()
         seen: set[tuple[int, Any, str | None]] = set()
         for outline, row in sorted(matched, key=lambda pair: pair[1]):
@@ -169,14 +169,14 @@ class Outlines:
             seen.add((row, outline.shape, outline.polyp))
             try:
                 size = (int(sizes[0][row]), int(sizes[1][row])) if sizes else None
-                found.append((_fitted(outline, row, size), outline))
+                fitted.append((_fitted(outline, row, size), outline))
             except _Misfit as error:
                 problems.add(str(error), outline.where)
                 spoiled.add(row)
-        for one, outline in found:
-            if one.row in spoiled:
+        for of_frame, outline in fitted:
+            if of_frame.row in spoiled:
                 problems.add("another outline of the same frame cannot be used", outline.where)
-        return [one for one, _ in found if one.row not in spoiled], tuple(problems)
+        return [outline for outline, _ in fitted if outline.row not in spoiled], tuple(problems)
 
     def _places(
         self, frames: pa.Table, polyp_frames: Mask, problems: Problems
@@ -192,7 +192,9 @@ class Outlines:
         stem_frames = frames.set_column(frames.column_names.index("path"), "path", stems)
         matched: list[tuple[Outline, int]] = []
         for known, by_stem in ((frames, False), (stem_frames, True)):
-            chosen = [one for one in self.outlines if by_stem != is_image_name(one.file or "x.png")]
+            chosen = [
+                each for each in self.outlines if by_stem != is_image_name(each.file or "x.png")
+            ]
             if not chosen:
                 continue
             kinds = {
@@ -206,10 +208,10 @@ class Outlines:
             )
             if by_stem:
                 keys = keys.set_column(3, "file", _stems(keys["file"]))
-            found = find_frames(
-                FrameKeys(known), keys, what=self.path, unique_names=self.unique_names
+            matches = find_frames(
+                FrameKeys(known), keys, read_from=self.path, unique_names=self.unique_names
             )
-            for outline, row, why in zip(chosen, found.row, found.why, strict=True):
+            for outline, row, why in zip(chosen, matches.row, matches.why, strict=True):
                 if row >= 0:
                     matched.append((outline, int(rows[row])))
                 else:

@@ -45,11 +45,18 @@ def settle(
         same reader, or a column contains neither texts nor numbers.
     """
     try:
-        rows = _Rows(columns, name_rows)
-        _check_cells(rows)
-        _check_labels(rows)
+        text = {name: text_column(column, name=name) for name, column in columns.items()}
+        if "file" in text:
+            text["file"] = tidy_paths(text["file"])
+        empty = [None] * len(next(iter(columns.values())))
+        names = (*LABELS.names, "reader")
+        cells = {name: text[name].to_pylist() if name in text else [*empty] for name in names}
+        rows = Rows(cells, name_rows)
+        _check_cells(rows, text)
+        check_labels(rows, rows.of_equal_keys())
+        _check_polyps(rows)
         _check_patients(rows)
-        lost = _unite(rows)
+        lost = unite(rows, rows.of_equal_keys(), LABELS.names)
         _qualify_polyps(rows)
     except FileError as error:
         raise FileError(f"{about['path']}: {error}") from None
@@ -70,20 +77,13 @@ def settle(
     return LabelSet(table, every_problem, warnings=tuple(cautions), **about)
 
 
-class _Rows:
-    """The cells of a source by column, None if empty; the rows in use; and problems so far."""
+class Rows:
+    """Cells of rows by column, None if empty; the rows in use; and problems so far."""
 
-    def __init__(self, columns: Mapping[str, Any], name_rows: NameRows) -> None:
-        count = len(next(iter(columns.values())))
-        self.text = {name: text_column(column, name=name) for name, column in columns.items()}
-        if "file" in self.text:
-            self.text["file"] = tidy_paths(self.text["file"])
-        self.cells: dict[str, list[Any]] = {
-            name: self.text[name].to_pylist() if name in self.text else [None] * count
-            for name in (*LABELS.names, "reader")
-        }
+    def __init__(self, cells: dict[str, list[Any]], name_rows: NameRows) -> None:
+        self.cells = cells
         self.name_rows = name_rows
-        self.used = list(range(count))
+        self.used = list(range(len(cells["label"])))
         self.problems = Problems()
 
     def frame_name(self, row: int) -> str:
@@ -97,7 +97,7 @@ class _Rows:
     def note(
         self,
         rows: Sequence[int],
-        what: str,
+        message: str,
         describe: Callable[[int], str] | None = None,
         *,
         used: bool = False,
@@ -106,17 +106,17 @@ class _Rows:
         texts = map(describe or self.frame_name, rows[:EXAMPLES])
         named = zip(self.name_rows(rows[:EXAMPLES]), texts, strict=True)
         examples = [f"{where}: {text}" for where, text in named]
-        self.problems.add(what, *examples, rows=len(rows), used=used)
+        self.problems.add(message, *examples, rows=len(rows), used=used)
 
     def drop(
-        self, wrong: Collection[int], what: str, describe: Callable[[int], str] | None = None
+        self, wrong: Collection[int], message: str, describe: Callable[[int], str] | None = None
     ) -> None:
         """Stop using rows; those that are not in use already are not counted again."""
         wrong = set(wrong)
-        self.note([row for row in self.used if row in wrong], what, describe)
+        self.note([row for row in self.used if row in wrong], message, describe)
         self.used = [row for row in self.used if row not in wrong]
 
-    def repeated_frames(self) -> list[list[int]]:
+    def of_equal_keys(self) -> list[list[int]]:
         """Return the rows in use of each frame that has several.
 
         A frame is the file within its exam; without a file, exam, head and number. A row without a
@@ -136,36 +136,36 @@ class _Rows:
         return [rows_of_frame[earlier] for earlier in sorted(rows_of_frame)]
 
 
-def _check_cells(rows: _Rows) -> None:
+def _check_cells(rows: Rows, columns: Mapping[str, pa.StringArray]) -> None:
     """Read numbers and labels; drop rows if they are wrong or missing."""
     cells = rows.cells
     for name, largest in (("frame", 10**18), ("head", 32_767)):
-        if name in rows.text:
+        if name in columns:
             texts = cells[name]
-            values, wrong = whole_numbers(rows.text[name], largest=largest)
+            values, wrong = whole_numbers(columns[name], largest=largest)
             cells[name] = [None if value < 0 else value for value in values.tolist()]
-            what = f"the {name} is not a whole number from 0"
-            rows.drop(wrong.nonzero()[0].tolist(), what, lambda row: f"{name} {texts[row]!r}")  # noqa: B023
+            message = f"the {name} is not a whole number from 0"
+            rows.drop(wrong.nonzero()[0].tolist(), message, lambda row: f"{name} {texts[row]!r}")  # noqa: B023
     nameless = [row for row in rows.used if cells["file"][row] is cells["frame"][row] is None]
     rows.drop(nameless, "the row names neither a file nor a frame")
     texts = cells["label"]
     rows.drop([row for row in rows.used if texts[row] is None], "the label is empty")
     label = cells["label"] = [text and text.lower() for text in texts]
     unknown = [row for row in rows.used if label[row] not in WORDS]
-    what = f"the label is not one of {', '.join(WORDS)}"
-    rows.drop(unknown, what, lambda row: f"label {texts[row]!r}")
+    message = f"the label is not one of {', '.join(WORDS)}"
+    rows.drop(unknown, message, lambda row: f"label {texts[row]!r}")
 
 
-def _check_labels(rows: _Rows) -> None:
-    """Drop polyps named on other frames; stop if two rows of a frame have different labels.
+def check_labels(rows: Rows, frames: Sequence[list[int]]) -> None:
+    """Stop if two of the rows of a frame have different labels.
 
     Leaving out frames on which readers disagree would leave out the difficult ones, and every
     metric would be too good. One reader with two labels for a frame made a slip: it is dropped.
     """
-    label, reader, polyp = (rows.cells[name] for name in ("label", "reader", "polyp"))
+    label, reader = rows.cells["label"], rows.cells["reader"]
     several: list[int] = []
     disagree: list[tuple[int, int]] = []
-    for frame in rows.repeated_frames():
+    for frame in frames:
         if len({label[row] for row in frame}) > 1:
             several += frame
             distinct = {(label[row], reader[row]): row for row in reversed(frame)}.values()
@@ -191,6 +191,11 @@ def _check_labels(rows: _Rows) -> None:
         "the frame has two different labels",
         lambda row: f"{rows.frame_name(row)} is {label[row]}",
     )
+
+
+def _check_polyps(rows: Rows) -> None:
+    """Drop rows that name a polyp on a frame without one."""
+    label, polyp = rows.cells["label"], rows.cells["polyp"]
     rows.drop(
         [row for row in rows.used if polyp[row] is not None and label[row] != "polyp"],
         "a polyp is named on a frame that is not labelled polyp",
@@ -198,7 +203,7 @@ def _check_labels(rows: _Rows) -> None:
     )
 
 
-def _check_patients(rows: _Rows) -> None:
+def _check_patients(rows: Rows) -> None:
     """Stop if an exam has two patients; fill in the patient of an exam."""
     exam, patient = rows.cells["exam"], rows.cells["patient"]
     first: dict[str, int] = {}  # row of each exam
@@ -218,27 +223,28 @@ def _check_patients(rows: _Rows) -> None:
     )
 
 
-def _refuse_patients(rows: _Rows, what: str, *pair: int) -> None:
+def _refuse_patients(rows: Rows, name: str, *pair: int) -> None:
     named = zip(pair, rows.name_rows(pair), strict=True)
     first, second = (f"{_short(rows.cells['patient'][row])} ({where})" for row, where in named)
-    raise FileError(f"{what} has the patients {first} and {second}: {_TWO_PATIENTS}")
+    raise FileError(f"{name} has the patients {first} and {second}: {_TWO_PATIENTS}")
 
 
 def _short(name: str) -> str:
     return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
 
 
-def _unite(rows: _Rows) -> list[str]:
+def unite(rows: Rows, frames: Sequence[list[int]], names: Sequence[str]) -> list[str]:
     """Make one row of the rows of each frame; return the polyps that are left without a frame.
 
-    Their labels are equal by now. A value that only one row has counts, findings are joined, and
-    values that differ are left out.
+    Their labels are equal by now. In the columns `names`, a value that only one row has counts,
+    findings are joined, and values that differ are left out.
     """
-    cells = {name: rows.cells[name] for name in LABELS.names}
+    cells = {name: rows.cells[name] for name in names}
+    exam = rows.cells["exam"]
     notes: dict[str, list[int]] = {}
-    before = {(cells["polyp"][row], cells["exam"][row]) for row in rows.used}
+    before = {(cells["polyp"][row], exam[row]) for row in rows.used}
     united: set[int] = set()
-    for frame in rows.repeated_frames():
+    for frame in frames:
         first, *others = frame
         contents = {row: [column[row] for column in cells.values()] for row in frame}
         differ: set[str] = set()
@@ -249,7 +255,7 @@ def _unite(rows: _Rows) -> list[str]:
                 column[first] = values[0] if values else None
             elif name == "patient":
                 two = next(row for row in named if column[row] != values[0])
-                nameless = "" if cells["exam"][first] else " of an exam without a name"
+                nameless = "" if exam[first] else " of an exam without a name"
                 _refuse_patients(rows, rows.frame_name(first) + nameless, named[0], two)
             elif name == "finding":
                 words = [word for value in values for word in split_findings(value)]
@@ -259,23 +265,23 @@ def _unite(rows: _Rows) -> list[str]:
                 column[first] = None
         for row in others:
             if contents[row] == contents[first]:
-                what = "the row is there more than once; it counts once"
+                message = "the row is there more than once; it counts once"
             elif "polyp" in differ:
-                what = "the frame shows more than one polyp; it counts for none of them"
+                message = "the frame shows more than one polyp; it counts for none of them"
             else:
-                what = "the frame is labelled more than once; " + (
+                message = "the frame is labelled more than once; " + (
                     "details that differ are left out" if differ else "its rows are joined"
                 )
-            notes.setdefault(what, []).append(row)
+            notes.setdefault(message, []).append(row)
         united.update(others)
-    for what, noted in notes.items():
-        rows.note(sorted(noted), what, used=True)
+    for message, noted in notes.items():
+        rows.note(sorted(noted), message, used=True)
     rows.used = [row for row in rows.used if row not in united]
-    after = {(cells["polyp"][row], cells["exam"][row]) for row in rows.used}
+    after = {(cells["polyp"][row], exam[row]) for row in rows.used}
     return sorted({polyp for polyp, _ in before - after if polyp is not None})
 
 
-def _qualify_polyps(rows: _Rows) -> None:
+def _qualify_polyps(rows: Rows) -> None:
     """Write the exam of each polyp before its name: "exam-3/1".
 
     A name that starts with its exam or patient stays. Without an exam the patient precedes it;

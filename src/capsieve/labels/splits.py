@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,9 @@ from capsieve.labels.keys import KEYS
 from capsieve.labels.label_set import WORDS, LabelProblem, LabelSet, Problems
 from capsieve.labels.splitting import assign_in_order, assign_stratified
 from capsieve.labels.tables import read_table, write_table
+from capsieve.option_fields import documented, option
 from capsieve.result_table import Column, Table
+from capsieve.user_files import PathLike
 
 _SCHEMA = 1
 SPLITS = pa.schema(
@@ -45,31 +47,24 @@ class Splits:
     problems: tuple[LabelProblem, ...] = ()  # frames that are there twice; they are kept
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
     """Options of a split; the metadata "help" makes a field an option of the command line."""
 
-    folds: int | None = field(
-        default=None, metadata={"help": "Folds of equal size.", "metavar": "K", "min": 2}
+    folds: int | None = option(None, "Folds of equal size.", metavar="K", min=2)
+    test: float | None = option(
+        None,
+        f"Two parts, train and test; {_DEFAULT_TEST:g} unless --folds is given.",
+        metavar="PERCENT",
+        min=1,
+        max=99,
     )
-    test: float | None = field(
-        default=None,
-        metadata={
-            "help": f"Two parts, train and test; {_DEFAULT_TEST:g} unless --folds is given.",
-            "metavar": "PERCENT",
-            "min": 1,
-            "max": 99,
-        },
+    block_size: int = option(BLOCK_SIZE, "Frames per block, about. A polyp is never cut.", min=1)
+    in_order: bool = option(
+        False, "Neighbouring groups go into the same part, without stratification."
     )
-    block_size: int = field(
-        default=BLOCK_SIZE,
-        metadata={"help": "Frames per block, about. A polyp is never cut.", "min": 1},
-    )
-    in_order: bool = field(
-        default=False,
-        metadata={"help": "Neighbouring groups go into the same part, without stratification."},
-    )
-    seed: int = field(default=0, metadata={"help": "Decides between equal groups.", "min": 0})
+    seed: int = option(0, "Decides between equal groups.", min=0)
 
     def __post_init__(self) -> None:
         if self.folds is not None and self.test is not None:
@@ -146,7 +141,7 @@ def plan_splits(labels: LabelSet, options: SplitOptions | None = None) -> SplitP
     )
 
 
-def write_splits(splits: Splits, path: str | os.PathLike[str]) -> None:
+def write_splits(splits: Splits, path: PathLike) -> None:
     """Write a split: Parquet if the path ends in .parquet, else CSV; complete or not at all.
 
     Raises
@@ -157,7 +152,7 @@ def write_splits(splits: Splits, path: str | os.PathLike[str]) -> None:
     write_table(splits.table, path, name="splits")
 
 
-def read_splits(path: str | os.PathLike[str]) -> Splits:
+def read_splits(path: PathLike) -> Splits:
     """Read a split that ``capsieve splits`` wrote or that was made by hand.
 
     It needs the column part, and exam and frame, or file.
@@ -179,10 +174,10 @@ def read_splits(path: str | os.PathLike[str]) -> Splits:
     if raw.problems:
         raise FileError(f"cannot read the split {path}: {raw.problems[0].examples[0]}")
 
-    def refuse(wrong: Mask, what: str) -> None:
+    def refuse(wrong: Mask, message: str) -> None:
         if wrong.any():
             (where,) = raw.name_rows([int(wrong.argmax())])
-            raise FileError(f"{path}, {where}: {what}")
+            raise FileError(f"{path}, {where}: {message}")
 
     columns: dict[str, pa.Array] = {}
     for entry in SPLITS:

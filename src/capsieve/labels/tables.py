@@ -19,7 +19,7 @@ from capsieve.errors import FileError, file_errors
 from capsieve.labels.columns import compute
 from capsieve.labels.label_set import LabelProblem, Problems
 from capsieve.store.schema import SCHEMA
-from capsieve.user_files import open_file
+from capsieve.user_files import PathLike, open_file
 
 _DELIMITERS = (",", ";", "\t")
 _LONGEST_CELL = 8_000_000  # characters; an unclosed quotation mark makes a cell of a whole file
@@ -71,8 +71,8 @@ class RawTable:
             if first != last:
                 where = f"lines {first} to {last} (is a quotation mark not closed?)"
             noun = "cell" if len(cells) == 1 else "cells"
-            what = "the row has too few or too many cells"
-            problems.add(what, f"{where}: {len(cells)} {noun} instead of {len(self.columns)}")
+            message = "the row has too few or too many cells"
+            problems.add(message, f"{where}: {len(cells)} {noun} instead of {len(self.columns)}")
         return tuple(problems)
 
     def padded(self) -> "RawTable":
@@ -96,7 +96,7 @@ class RawTable:
         )
 
 
-def read_table(path: str | os.PathLike[str]) -> RawTable:
+def read_table(path: PathLike) -> RawTable:
     """Read a CSV file (comma, semicolon or tab; UTF-8) or a Parquet file.
 
     Rows without any content are left out.
@@ -116,13 +116,13 @@ def read_table(path: str | os.PathLike[str]) -> RawTable:
     return raw
 
 
-def as_table(values: Any, what: str) -> pa.Table:
+def as_table(values: Any, role: str) -> pa.Table:
     """Return a data frame or a dict of arrays as a table."""
     try:
         table = pa.table(values).replace_schema_metadata(None)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise FileError(
-            f"cannot use {type(values).__name__} as {what} ({error}); give a path, a data frame or "
+            f"cannot use {type(values).__name__} as {role} ({error}); give a path, a data frame or "
             "a dict of arrays of equal length"
         ) from error
     # pandas keeps an index other than 0, 1, 2, ... in a column of this name.
@@ -130,7 +130,7 @@ def as_table(values: Any, what: str) -> pa.Table:
     return table.select(kept).rename_columns([name.lower() for name in kept])
 
 
-def write_table(table: pa.Table, path: str | os.PathLike[str], *, name: str) -> None:
+def write_table(table: pa.Table, path: PathLike, *, name: str) -> None:
     """Write a table: Parquet if the path ends in .parquet, else CSV; complete or not at all.
 
     In CSV, an apostrophe is written before a text that a spreadsheet would treat as a formula;
@@ -221,8 +221,10 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
                     parts.append(_texts(rows, names))
                     rows = []
     except csv.Error as error:
-        what = f"a cell has more than {_LONGEST_CELL:,} characters; is a quotation mark not closed?"
-        raise FileError(f"cannot read {path}: {what}") from error
+        message = (
+            f"a cell has more than {_LONGEST_CELL:,} characters; is a quotation mark not closed?"
+        )
+        raise FileError(f"cannot read {path}: {message}") from error
     table = pa.concat_tables([*parts, _texts(rows, names)])
     return RawTable(table, os.fspath(path), lines, ragged)
 

@@ -14,7 +14,7 @@ from capsieve.frames import FieldOfView, FrameLike, Placement, checked_pixels
 from capsieve.learned.crop import crop, crop_placement
 from capsieve.learned.evidence import map_on_frame, map_placement, peak
 from capsieve.learned.model_file import read_model
-from capsieve.learned.runtime import BATCH, Answer, Inputs, Runner, runner
+from capsieve.learned.runtime import BATCH, Answer, ModelInput, Runner, runner
 from capsieve.learned.spec import ModelSpec
 from capsieve.learned.trial import try_model
 from capsieve.results import Evidence, FrameResult, Property, Spot
@@ -179,13 +179,13 @@ class LearnedDetector:
             values = measured.values[[NAMES.index(name) for name in self.spec.values.names]]
             result = measured.result
         assert result is not None  # a spec has at least one of the inputs
-        return _Prepared(Inputs(image, values), result, field_of_view, placement)
+        return _Prepared(ModelInput(image, values), result, field_of_view, placement)
 
 
 class _Prepared(NamedTuple):
     """A frame as the model takes it, the paper's result or an empty one, and the crop's place."""
 
-    inputs: Inputs
+    inputs: ModelInput
     result: FrameResult
     field_of_view: FieldOfView | None
     crop: Placement | None
@@ -205,7 +205,7 @@ def _properties(
     """Measure the features whose usual range is known; none if the frame is too small."""
     if not usual_values:
         return ()
-    from capsieve.learned.features import FEATURES, frame_features
+    from capsieve.learned.features import DESCRIPTIONS, frame_features
 
     try:
         values = frame_features(frame, field_of_view).values.tolist()
@@ -213,7 +213,7 @@ def _properties(
         return ()
     return tuple(
         Property(each.name, each.description, each.unit, value, *usual_values[each.name])
-        for each, value in zip(FEATURES, values, strict=True)
+        for each, value in zip(DESCRIPTIONS, values, strict=True)
         if each.name in usual_values
     )
 

@@ -89,7 +89,7 @@ _OTHERS = (
     ("spots.lumen-distance", "0..1", "Distance of that region from the centre."),
     ("spots.middle", "log", "Brightness of the centre against the outer part."),
 )
-FEATURES: tuple[FeatureDescription, ...] = (
+DESCRIPTIONS: tuple[FeatureDescription, ...] = (
     FeatureDescription("bump.texture", "levels", "Largest texture energy (the paper's T_max)."),
     *(
         FeatureDescription(f"{group}.{what}-{scale}", unit, text.format(scale))
@@ -101,14 +101,14 @@ FEATURES: tuple[FeatureDescription, ...] = (
 )
 """Name, unit and description of each value, in their order."""
 
-NAMES: tuple[str, ...] = tuple(feature.name for feature in FEATURES)
+NAMES: tuple[str, ...] = tuple(feature.name for feature in DESCRIPTIONS)
 """The names of the features."""
 
 _PAPER = Parameters()
 
 
 class FrameFeatures(NamedTuple):
-    """The values of :data:`FEATURES` (float32, all finite) and the result of ``analyze``."""
+    """The values of :data:`DESCRIPTIONS` (float32, all finite) and the result of ``analyze``."""
 
     values: NDArray[np.float32]
     result: FrameResult

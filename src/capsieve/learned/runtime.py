@@ -35,7 +35,7 @@ _LONGEST = 300  # characters of a message of onnxruntime
 _ROUNDING = 1e-3  # a probability may exceed 0..1 by this
 
 
-class Inputs(NamedTuple):
+class ModelInput(NamedTuple):
     """A frame as a model takes it: its crop and features; None if the model does not take them."""
 
     image: NDArray[np.uint8] | None
@@ -96,7 +96,7 @@ class Runner:
             fits = self._trial()
         self._batch = min(fits, CPU_BATCH if provider.lower() == "cpu" else BATCH)
 
-    def run(self, frames: Sequence[Inputs]) -> list[Answer]:
+    def run(self, frames: Sequence[ModelInput]) -> list[Answer]:
         """Return an answer for each frame.
 
         If a batch fails, a message is logged and its frames are run one by one; a frame that fails
@@ -124,7 +124,7 @@ class Runner:
                     answers += [self._run_alone(frame) for frame in batch]
         return answers
 
-    def _run_alone(self, frame: Inputs) -> Answer:
+    def _run_alone(self, frame: ModelInput) -> Answer:
         try:
             return self._run([frame])[0]
         except _RunError as error:
@@ -133,7 +133,7 @@ class Runner:
     def _trial(self) -> int:
         """Run noise; return the largest batch: 1 if the graph cannot take two frames."""
         rng, image, values = np.random.default_rng(0), self.spec.image, self.spec.values
-        frame = Inputs(
+        frame = ModelInput(
             None if image is None else rng.integers(0, 256, (image.size,) * 2 + (3,), np.uint8),
             None if values is None else np.zeros(len(values.names), np.float32),
         )
@@ -154,7 +154,7 @@ class Runner:
             "layout and colour of the image, the names of the features, and the output",
         ) from problem
 
-    def _run(self, frames: Sequence[Inputs]) -> list[Answer]:
+    def _run(self, frames: Sequence[ModelInput]) -> list[Answer]:
         spec, feed = self.spec, dict[str, Any]()
         if spec.image is not None:
             images = np.array([each.image for each in frames], np.uint8)

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FIELDS", "STEP", "Lens", "make_lens"]
-
 FIELDS = ("circle", "cut-square")
 STEP = 4  # pixels between the nodes of the coarse grid
 _HALF_ANGLE = math.radians(79)  # at the middle of a side: a field of 158 degrees

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from capsieve.phantom.noise import field, generator, smoothstep, wave
 
-__all__ = ["COLUMNS", "LENGTH_MM", "ROW_MM", "SIGHT_MM", "Colon", "make_colon"]
-
 LENGTH_MM = 1500
 ROW_MM = 0.75  # distance of the rows of the wall's maps
 COLUMNS = 192

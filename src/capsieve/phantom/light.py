@@ -12,8 +12,6 @@ from capsieve.phantom.camera import Lens
 from capsieve.phantom.kernels.shade import develop
 from capsieve.phantom.noise import generator
 
-__all__ = ["SURROUNDS", "Appearance", "expose", "make_appearance"]
-
 SURROUNDS = {"black": (0, 0, 0), "grey": (88, 88, 88), "blue": (18, 38, 92)}
 _CURVE = 1024
 _NOISE = (2.2, 3.6)  # standard deviation in grey levels, in the dark and in full light

@@ -18,8 +18,6 @@ from capsieve.phantom.kernels import trace
 from capsieve.phantom.noise import generator, smoothstep, wave
 from capsieve.phantom.polyps import Surfaces
 
-__all__ = ["Motion", "Pose", "Station", "head_pose", "locate", "make_motion"]
-
 _STEPS = 96
 _SHARES = {"forward": 0.46, "backward": 0.12, "still": 0.14, "tumble": 0.06, "contact": 0.22}
 _SPEEDS = {"forward": 1.0, "backward": -0.4, "still": 0.0, "tumble": 0.35, "contact": 0.4}

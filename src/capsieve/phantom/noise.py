@@ -8,8 +8,6 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["field", "generator", "smoothstep", "wave"]
-
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:
     """Return the random stream of one part of an exam.

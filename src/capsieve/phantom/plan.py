@@ -18,11 +18,6 @@ from capsieve.phantom.polyps import Polyp, draw_polyp
 from capsieve.phantom.scene import FARTHEST_MM, is_visible, scene_at, sight_of
 from capsieve.phantom.spoilers import cleanest_place, make_spoilers
 
-__all__ = [
-    "DEMO", "FRAME_RATE", "PAPER", "ExamPlan", "Piece", "StudyExam", "StudyPlan", "plan_exam",
-    "plan_study",
-]  # fmt: skip
-
 FRAME_RATE = 4  # frames per second and head
 
 PAPER = (

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from capsieve.phantom.colon import COLUMNS, ROW_MM, Colon
 from capsieve.phantom.noise import generator
 
-__all__ = ["KINDS", "SOLID", "Polyp", "Surfaces", "draw_polyp", "solid_of"]
-
 KINDS = ("sessile", "pedunculated", "flat")
 
 SOLID = (

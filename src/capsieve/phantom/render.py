@@ -19,8 +19,6 @@ from capsieve.phantom.scene import Scene, Sight, is_visible, scene_at, sight_of
 from capsieve.phantom.spoilers import bubbles_in_view, liquid_at, make_spoilers, stool_at
 from capsieve.phantom.textures import make_tiles
 
-__all__ = ["FrameTruth", "PhantomFrame", "PolypTruth", "render_frame"]
-
 _VARIANTS = 3  # sets of tiles; each takes a second to make
 _SHUTTER = 0.12  # exposure time, as a share of the time between two frames
 _LONGEST_SMEAR = 7.0  # pixels at 512

@@ -6,8 +6,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["polyp_frame"]
-
 
 def polyp_frame() -> NDArray[np.uint8]:
     """Return a synthetic frame with a polyp: 256 x 256 x 3, RGB."""

@@ -11,8 +11,6 @@ from capsieve.phantom.kernels.trace import sees
 from capsieve.phantom.motion import Pose, Station, head_pose, make_motion
 from capsieve.phantom.polyps import SOLID, Polyp, Surfaces, solid_of
 
-__all__ = ["FARTHEST_MM", "Scene", "Sight", "is_visible", "scene_at", "sight_of"]
-
 VISIBLE_SHARE = 0.25  # of the polyp's silhouette
 VISIBLE_PIXELS = 600.0  # on a frame of 512 x 512; other sizes in proportion to their area
 FARTHEST_MM = 32.0  # from the camera to the polyp's centre: the lamps show little beyond

@@ -16,15 +16,6 @@ from capsieve.phantom.colon import COLUMNS, LENGTH_MM, ROW_MM, Colon
 from capsieve.phantom.motion import Pose
 from capsieve.phantom.noise import field, generator, smoothstep
 
-__all__ = [
-    "Spoilers",
-    "bubbles_in_view",
-    "cleanest_place",
-    "liquid_at",
-    "make_spoilers",
-    "stool_at",
-]
-
 _SIGHT_MM = 70.0  # bubbles farther away are smaller than a pixel or behind a bend
 _AROUND_MM = 60
 _STRETCHES = 8  # badly cleaned

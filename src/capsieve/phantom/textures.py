@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from capsieve.phantom.noise import field, generator
 
-__all__ = ["Tile", "Tiles", "make_tiles"]
-
 _WALL_MM = 85.0  # about the circumference of a half contracted colon: samples are square
 _POLYP_MM = 24.0
 _WALL = 1024

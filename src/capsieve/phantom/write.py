@@ -31,8 +31,6 @@ from capsieve.screening.executors import Executor, choose_executor
 from capsieve.store.segments import locked
 from capsieve.user_files import read_text
 
-__all__ = ["FileFormat", "write_study"]
-
 FileFormat = Literal["mp4", "png"]
 
 _SCHEMA = 3  # of the tables

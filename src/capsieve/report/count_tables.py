@@ -35,19 +35,17 @@ _FRAME_COUNTS = (
             "polyp": "Polyp",
             "normal": "Normal",
             "other": "Other finding",
-            "contradicted": "Contradictory labels",
             "unlabelled": "No label",
             "labelled_unscored": "Labelled, not scored",
             "label_rows": "Rows of labels",
             "repeated_rows": "Repeated rows",
-            "contradicting_rows": "Contradicting rows",
             "rows_without_frame": "Rows without a frame",
         }.items()
     ),
 )
 
 
-def frame_counts_table(frames: LabelledFrames, rows: LabelRows, contradicted: Mask) -> Table:
+def frame_counts_table(frames: LabelledFrames, rows: LabelRows) -> Table:
     """Return the counts of all frames and of all rows of the labels, per exam, in sums that add up.
 
     Rows that could not be read are not among them; they are in the list of problems.
@@ -56,9 +54,8 @@ def frame_counts_table(frames: LabelledFrames, rows: LabelRows, contradicted: Ma
     ----------
     frames
         All frames of the results.
-    rows, contradicted
-        Counts of the rows of the labels, and the frames with contradictory rows, as
-        matched.
+    rows
+        Counts of the rows of the labels, as matched.
     """
     exam, decoded = frames.exam, frames.decoded
     masks = (
@@ -69,14 +66,13 @@ def frame_counts_table(frames: LabelledFrames, rows: LabelRows, contradicted: Ma
         frames.truth == POLYP,
         frames.truth == NORMAL,
         frames.truth == OTHER,
-        contradicted,
-        ~frames.labelled & ~contradicted,
+        ~frames.labelled,
         frames.labelled & ~frames.scored,
     )
     size = len(exam.names) + 1  # the last one for rows of no screened exam
     counts = np.stack(
         [np.bincount(exam.code[mask], minlength=size) for mask in masks]
-        + [rows.rows, rows.repeated, rows.contradicting, rows.without_frame],
+        + [rows.rows, rows.repeated, rows.without_frame],
         axis=1,
     )
     lines = zip((*exam.names, "(exams that were not screened)"), counts.tolist(), strict=True)
@@ -85,9 +81,8 @@ def frame_counts_table(frames: LabelledFrames, rows: LabelRows, contradicted: Ma
         "Frames and labels",
         _FRAME_COUNTS,
         tuple((name, *line) for name, line in lines if any(line)),
-        "Frames found = not decoded + not scored + scored = polyp + normal + other + contradictory "
-        "labels + no label. Rows of labels = labelled frames + repeated + contradicting + without "
-        "a frame.",
+        "Frames found = not decoded + not scored + scored = polyp + normal + other + no label. "
+        "Rows of labels = labelled frames + repeated + without a frame.",
         ("Total", *counts.sum(axis=0).tolist()),
     )
 

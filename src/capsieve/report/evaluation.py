@@ -31,7 +31,7 @@ from capsieve.result_table import Table
 from capsieve.statistics.frames import exam_units
 from capsieve.statistics.results import LEVEL, Evaluation, Metric
 from capsieve.store.record import RECORD
-from capsieve.user_files import read_text
+from capsieve.user_files import PathLike, read_text
 
 REPORT = "report.html"
 METRICS = "metrics.json"
@@ -45,7 +45,7 @@ _OWN_PLACE = ("frame-counts", "operating-points", "comparison", "changed-sides")
 
 
 def write_evaluation(
-    evaluation: Evaluation, out: str | os.PathLike[str], *, images: FrameImages | None = None
+    evaluation: Evaluation, out: PathLike, *, images: FrameImages | None = None
 ) -> Path:
     """Write an evaluation into a folder, each file complete or not at all, report.html last.
 
@@ -91,7 +91,7 @@ def write_evaluation(
     return folder / REPORT
 
 
-def check_folder(out: str | os.PathLike[str]) -> None:
+def check_folder(out: PathLike) -> None:
     """Raise FileError if an evaluation would overwrite something else in the folder."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():

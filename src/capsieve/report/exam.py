@@ -25,12 +25,8 @@ from capsieve.report.words import detector_words, flag_threshold, flagging_words
 from capsieve.results import Feature
 from capsieve.store.record import FrameCounts, Record
 
-MOST_CARDS = 200
-"""How many events get images; the others are rows of a table."""
-
-LONGEST_STRIP = 24
-"""How many thumbnails an event has besides its best frame; of more frames, evenly spread ones."""
-
+_MOST_CARDS = 200  # events with images; the others are rows of a table
+_LONGEST_STRIP = 24  # thumbnails besides the best frame, evenly spread over more frames
 _MOST_BYTES = 3_500_000  # of images: with them the page stays below 6 MB
 _MOST_NAMED = 16  # numbers or ranges of numbers in a text
 _ELLIPSE_POINTS = 49
@@ -138,7 +134,7 @@ def exam_report(
         place=shlex.quote(text.plain(place)),
         results=place.partition("/")[0],
         columns=[name for name, _ in columns],
-        sums=frame_counts_sums(
+        sums=_frame_counts_sums(
             [each for _, each in columns],
             parameters=record["parameters"],
             threshold=shown,
@@ -211,12 +207,12 @@ def _pictured(
 ) -> tuple[Sequence[Event], int]:
     """Return the events that get a card, and the bytes that remain for their other frames."""
     left = _MOST_BYTES
-    for place, event in enumerate(events[:MOST_CARDS]):
+    for place, event in enumerate(events[:_MOST_CARDS]):
         size = len(thumbnails.get((event.head, event.best_frame), b""))
         if size > left:
             return events[:place], 0
         left -= size
-    return events[:MOST_CARDS], left
+    return events[:_MOST_CARDS], left
 
 
 def _rows_by_event(
@@ -280,7 +276,7 @@ def _mask(table: pa.Table, keys: Collection[tuple[int, int]]) -> NDArray[np.bool
 
 
 def _evenly_spread(frames: Sequence[int]) -> list[int]:
-    places = np.linspace(0, len(frames) - 1, min(len(frames), LONGEST_STRIP))
+    places = np.linspace(0, len(frames) - 1, min(len(frames), _LONGEST_STRIP))
     return [frames[place] for place in places.round().astype(int)]
 
 
@@ -337,7 +333,7 @@ _BOUNDS = {
 }
 
 
-def frame_counts_sums(
+def _frame_counts_sums(
     columns: Sequence[FrameCounts],
     *,
     parameters: Mapping[str, Any],

@@ -6,7 +6,6 @@ grey.
 """
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -17,6 +16,7 @@ from capsieve._version import __version__
 from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError
 from capsieve.processes import ignored_warnings
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ def percent_axis(axis: Any) -> None:
     axis.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")
 
 
-def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
+def save(figure: "Figure", path: PathLike) -> None:
     """Write a figure as PNG, SVG or PDF, by the ending of the file; complete or not at all."""
     ending = check_ending(path)
     with atomic_write(path) as temporary:
@@ -127,7 +127,7 @@ def content(figure: "Figure", kind: str) -> bytes:
         return drawn.getvalue()
 
 
-def check_ending(path: str | os.PathLike[str]) -> str:
+def check_ending(path: PathLike) -> str:
     """Return the ending of the file of a figure in small letters; FileError if it is another."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:

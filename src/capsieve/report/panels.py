@@ -201,10 +201,10 @@ def _label_features(axis: "Axes", e: Explanation, notes: dict[int, str]) -> None
             (1.25 * size * per_point, (0.64 * size * len(text) + 2.0) * per_point) for text in texts
         ]
 
-    places = label_places(anchors, boxes(texts), occupied)
+    places = _label_places(anchors, boxes(texts), occupied)
     if None in places:  # too crowded for the notes
         texts = [str(one.number) for one in order]
-        places = label_places(anchors, boxes(texts), occupied)
+        places = _label_places(anchors, boxes(texts), occupied)
     for feature, text, place in zip(order, texts, places, strict=True):
         if place is None:
             continue
@@ -323,7 +323,7 @@ def draw_decision(header: "SubFigure", decision: str, label: Label, left: float)
     header.text(start, 0.46, "\n".join(lines), fontsize=size, va="center")
 
 
-def label_places(
+def _label_places(
     anchors: Sequence[tuple[float, float]],
     boxes: Sequence[tuple[float, float]],
     occupied: NDArray[np.bool_],

@@ -1,6 +1,5 @@
 """The content of the report of a reading: reading, revision, signatures and displayed frames."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from capsieve.decisions.roles import DATABASE, Workflow, is_address
 from capsieve.decisions.workflow import belongs, blind_readings, both_signed, own_reading
 from capsieve.errors import FileError, ParameterError
 from capsieve.store.record import RECORD, Record, read_record
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.decisions.agreement import Agreement
@@ -107,7 +107,7 @@ class ReadingFacts:
 
 
 def gather_reading(
-    folder: str | os.PathLike[str],
+    folder: PathLike,
     *,
     database: "str | Database | None" = None,
     reader: str | None = None,

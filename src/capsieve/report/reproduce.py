@@ -27,7 +27,7 @@ class ReproducedStudy:
     is_phantom, is_short
         Whether the exams are synthetic, and only a tenth of the frames.
     patient
-        The patient that chose R_P.
+        The patient that chose R_P: "patient 4".
     counts
         "5 patients", "230 polyp frames", ...
     tables

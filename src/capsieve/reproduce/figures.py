@@ -14,8 +14,6 @@ from capsieve.report.galleries import Gallery, choose, draw
 from capsieve.report.nine_panels import nine_panels
 from capsieve.reproduce.readings import Reading
 
-__all__ = ["Drawings", "paper_figures"]
-
 Drawings = dict[str, Drawing]
 """By the name of the reading."""
 

@@ -1,21 +1,15 @@
 """Options of ``capsieve reproduce``; only light modules are imported."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from capsieve.errors import ParameterError
-
-__all__ = ["Composition", "ReproduceOptions"]
+from capsieve.option_fields import option
 
 Composition = tuple[tuple[int, tuple[int, ...]], ...]
 """Per patient the number of normal frames, and the number of frames of each polyp."""
 
 _PHANTOM_PATIENT = "4"
-
-
-def _option(default: Any, text: str, **more: Any) -> Any:
-    return field(default=default, metadata={"help": text} | more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,34 +19,34 @@ class ReproduceOptions:
     The text "help" of a field makes it an option of the command line; the others are for tests.
     """
 
-    exams: Path | None = _option(  # noqa: RUF009
+    exams: Path | None = option(
         None,
         "Your own exams instead of the phantom: what capsieve screen takes.",
         metavar="DIR",
     )
-    labels: Path | None = _option(  # noqa: RUF009
+    labels: Path | None = option(
         None, "What the frames of your exams show; needs --exams.", metavar="FILE"
     )
-    train_patient: str | None = _option(
+    train_patient: str | None = option(
         None,
         "The patient that R_P is chosen on, as the paper's patient 4; needs --exams.",
         metavar="NAME",
     )
-    regions: Path | None = _option(  # noqa: RUF009
+    regions: Path | None = option(
         None, "Outlines of the polyps on your frames; needs --exams.", metavar="FILE"
     )
-    label_format: str | None = _option(
+    label_format: str | None = option(
         None, "Format of the labels, if it is not recognised.", metavar="NAME"
     )
-    allow_leaks: bool = _option(
+    allow_leaks: bool = option(
         False, "Continue although patients are not independent; the page names the leaks."
     )
-    short: bool = _option(False, "A tenth of the frames of the phantom.")
-    seed: int = _option(
+    short: bool = option(False, "A tenth of the frames of the phantom.")
+    seed: int = option(
         0, "Seed of the phantom, and of the normal frames of the robustness study.", min=0
     )
-    workers: int | None = _option(None, "Processes; by default one per core.", min=1)
-    overwrite: bool = _option(False, "Remove an earlier study from the folder first.")
+    workers: int | None = option(None, "Processes; by default one per core.", min=1)
+    overwrite: bool = option(False, "Remove an earlier study from the folder first.")
     composition: Composition | None = None  # of the phantom; by default the paper's
     size: int = 512  # rows and columns of its frames
     normals: int | None = None  # of the robustness study; by default the paper's
@@ -72,3 +66,9 @@ class ReproduceOptions:
     def patient(self) -> str:
         """The patient that R_P is chosen on."""
         return self.train_patient or _PHANTOM_PATIENT
+
+    @property
+    def patient_words(self) -> str:
+        """The same for a sentence: "patient 4"."""
+        name = self.patient
+        return name if "patient" in name.casefold() else f"patient {name}"

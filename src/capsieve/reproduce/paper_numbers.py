@@ -6,16 +6,6 @@ Rates are kept as it prints them. Those of single patients are cut off and not r
 
 from typing import NamedTuple
 
-__all__ = [
-    "BASE",
-    "CHANGED",
-    "FALSE_POSITIVES",
-    "NORMALS_OF_ROBUSTNESS",
-    "SEQUENCES",
-    "SEQUENCES_FOUND",
-    "PaperRates",
-]
-
 NORMALS_OF_ROBUSTNESS = 4000
 """The paper does not state which ones."""
 

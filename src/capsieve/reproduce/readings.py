@@ -19,8 +19,6 @@ from capsieve.reproduce.study import CHANGE, READINGS, Study, setting_name
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.results import Evaluation
 
-__all__ = ["Reading", "read_readings"]
-
 _SHORT = 10
 
 

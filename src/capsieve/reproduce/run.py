@@ -1,6 +1,5 @@
 """Reproduce the paper's study: render or read exams, screen, score, evaluate, write one page."""
 
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +16,7 @@ from capsieve.reproduce.readings import Reading, read_readings
 from capsieve.reproduce.study import StageListener, Study, make_study
 from capsieve.reproduce.tables import paper_tables, rate_studies
 from capsieve.result_table import Table
-
-__all__ = ["Reproduction", "reproduce"]
+from capsieve.user_files import PathLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +28,7 @@ class Reproduction:
 
 
 def reproduce(
-    out: str | os.PathLike[str],
+    out: PathLike,
     *,
     options: ReproduceOptions = ReproduceOptions(),  # noqa: B008 it is immutable
     progress: StageListener = lambda stage, fraction: None,
@@ -82,7 +80,7 @@ def _content(study: Study, readings: list[Reading], made: dict[str, Table]) -> R
     return ReproducedStudy(
         is_phantom=study.is_phantom,
         is_short=options.short,
-        patient=options.patient,
+        patient=options.patient_words,
         counts=tuple(text.plural(number, noun) for number, noun in counts),
         tables=made,
         drawings=paper_figures(readings),
@@ -92,7 +90,7 @@ def _content(study: Study, readings: list[Reading], made: dict[str, Table]) -> R
         },
         facts=(
             ("Detector", "paper (the published algorithm), as printed and as inferred"),
-            ("Threshold", f"the smallest one with 90 % specificity on patient {options.patient}"),
+            ("Threshold", f"the smallest one with 90 % specificity on {options.patient_words}"),
             ("Normal frames of the robustness study", f"drawn at random, seed {options.seed}"),
             ("Exams", "rendered, seed " + str(options.seed) if study.is_phantom else "given"),
         ),

@@ -25,22 +25,10 @@ from capsieve.parameters import PRESETS, Parameters
 from capsieve.phantom.plan import PAPER, StudyPlan, plan_exam, plan_study
 from capsieve.phantom.write import write_study
 from capsieve.report.text import bytes_text
-from capsieve.reproduce.options import ReproduceOptions
+from capsieve.reproduce.options import Composition, ReproduceOptions
 from capsieve.screening.screen import screen
 from capsieve.screening.settings import Listener, Progress, ScreenSettings
 from capsieve.statistics.operating_point import TRAIN, with_training_patients
-
-__all__ = [
-    "CHANGE",
-    "READINGS",
-    "STAGES",
-    "Study",
-    "StageListener",
-    "make_study",
-    "phantom_plan",
-    "setting_name",
-    "variants",
-]
 
 READINGS = {"printed": "As printed", "inferred": "As inferred"}
 """The presets of the parameters, and their names on the page."""
@@ -61,7 +49,7 @@ StageListener = Callable[[str, float], None]
 """Takes a stage and its finished fraction."""
 
 _SHORT = 10  # one frame of so many
-_BYTES_PER_FRAME = 30_000  # of 512 x 512: the video takes 16,000, results and thumbnails 4,000
+_BYTES_PER_FRAME = 40_000  # of 512 x 512: the video takes 25,000, results and thumbnails 9,000
 _SPARE_BYTES = 100_000_000
 
 
@@ -125,11 +113,9 @@ def make_study(out: Path, options: ReproduceOptions, progress: StageListener) ->
 
 def phantom_plan(options: ReproduceOptions) -> StudyPlan:
     """Return the paper's study, or a tenth of it with at least a frame of every polyp."""
-    if not options.short and options.composition is None:
+    composition = _composition(options)
+    if composition is PAPER:
         return plan_study("paper", seed=options.seed)
-    composition = options.composition or tuple(
-        (_tenth(normal), tuple(map(_tenth, lengths))) for normal, lengths in PAPER
-    )
     one_each = plan_study(
         patients=len(composition), frames=1, polyps=0, seed=options.seed, size=options.size
     )
@@ -156,6 +142,14 @@ def variants(study: Study) -> dict[str, NDArray[np.float32]]:
     return {name: scores for name, scores in columns if not name.endswith(" changed")}
 
 
+def _composition(options: ReproduceOptions) -> Composition:
+    if options.composition is not None:
+        return options.composition
+    if not options.short:
+        return PAPER
+    return tuple((_tenth(normal), tuple(map(_tenth, lengths))) for normal, lengths in PAPER)
+
+
 def _tenth(frames: int) -> int:
     return math.ceil(frames / _SHORT)
 
@@ -167,9 +161,10 @@ def _exams(
     if options.exams is not None:
         assert options.labels is not None
         return options.exams, options.labels, options.regions
+    frames = sum(normal + sum(lengths) for normal, lengths in _composition(options))
+    advice = "" if options.short else ", or use --short"
+    _check_space(out, frames * (options.size / 512) ** 2, advice)  # before the plan, which is slow
     folder, plan = out / "phantom", phantom_plan(options)
-    frames = sum(exam.plan.frames for exam in plan.exams)
-    _check_space(out, frames * (options.size / 512) ** 2)
     done = 0
 
     def advance(_: object, count: int) -> None:
@@ -183,7 +178,7 @@ def _exams(
     return folder / "exams", folder / "labels.csv", folder
 
 
-def _check_space(out: Path, frames: float) -> None:
+def _check_space(out: Path, frames: float, advice: str) -> None:
     """Raise FileError unless there is space for the frames that are missing."""
     with file_errors("write", out):
         out.mkdir(parents=True, exist_ok=True)
@@ -193,7 +188,7 @@ def _check_space(out: Path, frames: float) -> None:
     if free < needed:
         raise FileError(
             f"cannot render the study in {out}: it needs about {bytes_text(needed)}, and "
-            f"{bytes_text(free)} are free; free some space, choose another folder, or use --short"
+            f"{bytes_text(free)} are free; free some space or choose another folder{advice}"
         )
 
 

@@ -24,8 +24,6 @@ from capsieve.statistics.operating_point import with_training_patients as with_p
 from capsieve.statistics.rates import RATES, Rate, rates
 from capsieve.statistics.results import Interval, Metric
 
-__all__ = ["paper_tables", "rate_studies"]
-
 _TARGET = 0.9
 _PAPER_SYMBOLS = {"width": "N_x", "mask_radius": "R_mask"}
 _KEYS = ("printed", "inferred")  # of columns, in the order of the readings
@@ -62,20 +60,20 @@ def rate_studies(readings: Sequence[Reading]) -> list[RateChanges]:
 
 def _numbers(study: Study, readings: Sequence[Reading]) -> Table:
     """Return the numbers of the paper's text next to those of the readings, with intervals."""
-    patient = study.options.patient
+    patient = study.options.patient_words
     frames = readings[0].evaluation.frames
     thresholds = [each.parameters.radius_threshold for each in readings]
     higher = [_higher_threshold(each) for each in readings]
     rows: list[tuple[Any, ...]] = [
         ("Polyp frames", "230", *[text.count(int(frames.polyp_frames.sum())), ""] * 2),
         ("Normal frames", "18,738", *[text.count(int(frames.normal_frames.sum())), ""] * 2),
-        (f"Threshold chosen on patient {patient} for 90 %", "37", *_plain_cells(thresholds)),
+        (f"Threshold chosen on {patient} for 90 %", "37", *_plain_cells(thresholds)),
     ]
     for name, in_paper, key, subset in (
-        (f"Specificity, patient {patient}", "91 %", "frames.specificity", TRAIN),
+        (f"Specificity, {patient}", "91 %", "frames.specificity", TRAIN),
         ("Specificity, all patients", "90.2 % (16,901 of 18,738)", "frames.specificity", "all"),
         (
-            *(f"Specificity without patient {patient}", "89.5 % (9,101 of 10,171)"),
+            *(f"Specificity without {patient}", "89.5 % (9,101 of 10,171)"),
             *("frames.specificity", TEST),
         ),
         ("Sensitivity per frame", "47.4 %", "frames.sensitivity", "all"),
@@ -172,11 +170,11 @@ def _variants(study: Study) -> Table:
         Column("smallest", "Smallest R_max", "count"),
     )
     caption = (
-        f"R_P of each row is the smallest one with 90 % specificity on patient "
-        f"{study.options.patient}; the rates are those of all patients. The last three columns "
-        "show whether R_P = 37 decides anything: in the paper a frame with an R_max below 37 was "
-        "missed, and R_P = 40 has two thirds of the false positives of R_P = 37. R_max = 0 is not "
-        "counted as the smallest. As inferred: a hemisphere, filters cut at 3 sigma."
+        "R_P of each row is the smallest one with 90 % specificity on "
+        f"{study.options.patient_words}; the rates are those of all patients. The last three "
+        "columns show whether R_P = 37 decides anything: in the paper a frame with an R_max below "
+        "37 was missed, and R_P = 40 has two thirds of the false positives of R_P = 37. R_max = 0 "
+        "is not counted as the smallest. As inferred: a hemisphere, filters cut at 3 sigma."
     )
     return Table("readings", "What the readings change", columns, tuple(rows), caption)
 

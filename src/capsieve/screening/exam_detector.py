@@ -10,8 +10,6 @@ from capsieve.errors import FileError
 from capsieve.parameters import Parameters
 from capsieve.store.exam import Exam
 
-__all__ = ["detector_name", "exam_detector"]
-
 _HASH = 12  # characters of a hash in messages
 
 
@@ -37,17 +35,19 @@ def exam_detector(exam: Exam, *, parameters: Parameters | None = None) -> Detect
     """
     screened, parameters = exam.record["detector"], parameters or exam.parameters
     name = str(screened.get("name", "paper"))
-    found: Detector | None = None
-    for place in _places(exam, name) if "model" in screened and name.endswith(".onnx") else [name]:
-        found = load_detector(place, parameters=parameters)
-        if same_detector(screened, found.identity):
-            return found
+    detector: Detector | None = None
+    for path in (
+        _model_files(exam, name) if "model" in screened and name.endswith(".onnx") else [name]
+    ):
+        detector = load_detector(path, parameters=parameters)
+        if same_detector(screened, detector.identity):
+            return detector
     start = f"the exam {exam.record['exam']} was screened with"
     advice = "put the model file next to the results, or use capsieve explain --detector FILE.onnx"
-    if found is None:
+    if detector is None:
         raise FileError(f"{start} the model {name}, which is missing; {advice}")
     raise FileError(
-        f"{start} {detector_name(screened)}, and {detector_name(found.identity)} is another "
+        f"{start} {detector_name(screened)}, and {detector_name(detector.identity)} is another "
         f"detector; {advice}"
     )
 
@@ -58,9 +58,9 @@ def detector_name(identity: Mapping[str, Any]) -> str:
     return str(name) if model is None else f"{name} (SHA-256 {str(model)[:_HASH]}...)"
 
 
-def _places(exam: Exam, name: str) -> Iterator[Path]:
+def _model_files(exam: Exam, name: str) -> Iterator[Path]:
     """The existing files that may be the model; a record has its name without a folder."""
     stored = exam.record["run"].get("model")
-    places = [place / name for place in (Path(), *exam.folder.absolute().parents[:3])]
-    places = [Path(stored), *places] if isinstance(stored, str) else places
-    return (place for place in dict.fromkeys(places) if place.is_file())
+    paths = [folder / name for folder in (Path(), *exam.folder.absolute().parents[:3])]
+    paths = [Path(stored), *paths] if isinstance(stored, str) else paths
+    return (path for path in dict.fromkeys(paths) if path.is_file())

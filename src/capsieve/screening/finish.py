@@ -12,7 +12,7 @@ from capsieve.detectors import parameters_of
 from capsieve.names import split_head
 from capsieve.screening.flags import FlaggedExam, rejections
 from capsieve.screening.range_check import (
-    compare,
+    compare_range,
     measured_columns,
     measures,
     range_warnings,
@@ -57,7 +57,7 @@ def base_record(
         "schema": SCHEMA,
         "exam": exam.name,
         "problems": [*of_sources, *problem_records(frames)],
-        "range": compare(measured, detector.reference),
+        "range": compare_range(measured, detector.reference),
         "detector": identity["detector"],
         "parameters": parameters_of(detector).to_dict(),
         "value_names": list(detector.value_names),

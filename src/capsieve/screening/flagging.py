@@ -23,8 +23,8 @@ from capsieve.store.choice import Choice, read_choice, stored_choice
 from capsieve.store.exam import Exam, exam_folders
 from capsieve.store.record import RECORD
 from capsieve.store.segments import check_results_replaceable, locked
+from capsieve.user_files import PathLike
 
-PathLike = str | os.PathLike[str]
 _Chosen: TypeAlias = tuple[Parameters, Choice]  # of one file
 
 

@@ -15,6 +15,7 @@ from capsieve.frame_table import (
     Coded,
     FlagRule,
     FrameColumns,
+    first_of_runs,
     flagged,
     flagged_at,
     group_events,
@@ -184,7 +185,7 @@ def _reasons(frames: FrameColumns, below: str) -> Coded:
 
 def _flagging(frames: FrameColumns, rule: FlagRule, score_threshold: float | None) -> Flagging:
     rows = np.flatnonzero(frames.flagged)
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)[rows]
+    first = first_of_runs(frames.duplicate_of)[rows]
     runs, run = np.unique(first, return_inverse=True)
     best = np.full(len(runs), -np.inf)
     np.maximum.at(best, run, frames.score[rows])

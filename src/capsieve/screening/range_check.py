@@ -78,7 +78,9 @@ def usual_diameters(fields: Sequence[FieldOfViewRecord]) -> list[float]:
     return list(diameters.values())
 
 
-def compare(measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRange) -> RangeRecord:
+def compare_range(
+    measured: Mapping[str, NDArray[np.float64]], reference: ReferenceRange
+) -> RangeRecord:
     """Return for each measure how much of the exam is outside the range of the reference."""
     compared: dict[str, RangeMeasure] = {}
     for name, (lowest, highest) in reference.quantiles.items():

@@ -19,8 +19,7 @@ from capsieve.screening.thumbnails import read_thumbnails
 from capsieve.sources.discovery import ExamInput, find_exams
 from capsieve.store.choice import read_choice
 from capsieve.store.record import Record
-
-PathLike = str | os.PathLike[str]
+from capsieve.user_files import PathLike
 
 
 @dataclass(frozen=True, slots=True)

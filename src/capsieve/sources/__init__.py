@@ -17,20 +17,3 @@ video_source      a stream of a video
 A new kind of source is a class with the methods of `Source` in a module of its own, an entry in
 `base`, and in `discovery` how it is recognised.
 """
-
-from capsieve.sources.base import Place, Source, SourceFrame, Survey, open_source
-from capsieve.sources.discovery import ExamInput, find_exams
-from capsieve.sources.image_file import read_image
-from capsieve.sources.reader import FrameReader
-
-__all__ = [
-    "ExamInput",
-    "FrameReader",
-    "Place",
-    "Source",
-    "SourceFrame",
-    "Survey",
-    "find_exams",
-    "open_source",
-    "read_image",
-]

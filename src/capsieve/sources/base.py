@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from capsieve.errors import file_errors
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
@@ -181,7 +182,7 @@ def open_source(place: Place) -> Source:
     return getattr(import_module(f"capsieve.sources.{module}"), name)(place)
 
 
-def file_stamp(path: str | os.PathLike[str]) -> str:
+def file_stamp(path: PathLike) -> str:
     """Return size and modification time of a file."""
     with file_errors("read", path, "check the name"):
         status = os.stat(path)

@@ -24,8 +24,8 @@ def find_bytes(file: BinaryIO, wanted: bytes, start: int, end: int) -> int:
     """Return the next position of some bytes, or the end."""
     while start < end:
         file.seek(start)
-        place = file.read(min(CHUNK, end - start)).find(wanted)
-        if place >= 0:
-            return start + place
+        offset = file.read(min(CHUNK, end - start)).find(wanted)
+        if offset >= 0:
+            return start + offset
         start += CHUNK - len(wanted) + 1
     return end

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.processes import ignored_warnings
 from capsieve.sources.base import MAX_PIXELS
-from capsieve.user_files import read_bytes
+from capsieve.user_files import PathLike, read_bytes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -35,7 +35,7 @@ _BITS_PER_SAMPLE, _PHOTOMETRIC = 258, 262  # TIFF tags
 _WHITE_IS_ZERO = 0
 
 
-def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def read_image(path: PathLike) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """Read the pixels of an image file, without any correction.
 
     The content decides on the format, not the ending. An orientation in the file (EXIF) is not
@@ -66,7 +66,7 @@ def read_image(path: str | os.PathLike[str]) -> NDArray[np.uint8] | NDArray[np.u
     return pixels
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
+def read_file(path: PathLike) -> bytes:
     """Return the content of a regular file of at most :data:`LARGEST_FILE` bytes.
 
     Raises
@@ -235,7 +235,7 @@ def _too_large(dimensions: str = "") -> str:
     )
 
 
-def _unreadable(name: str | os.PathLike[str], reason: str) -> FileError:
+def _unreadable(name: PathLike, reason: str) -> FileError:
     return FileError(f"cannot read {os.fspath(name)}: {reason}")
 
 

@@ -32,7 +32,7 @@ from capsieve.sources.image_file import (
     read_file,
 )
 from capsieve.sources.reader import FrameReader
-from capsieve.user_files import open_file
+from capsieve.user_files import PathLike, open_file
 
 _KINDS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG", ".bmp": "BMP"} | dict.fromkeys(
     (".tif", ".tiff"), "TIFF"
@@ -239,7 +239,7 @@ def is_image_name(name: str) -> bool:
     return path.suffix.lower() in _KINDS and "__MACOSX" not in path.parts
 
 
-def list_images(folder: str | os.PathLike[str]) -> list[str]:
+def list_images(folder: PathLike) -> list[str]:
     """Return the names of the images directly in a folder, in natural order.
 
     Raises

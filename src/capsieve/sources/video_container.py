@@ -6,7 +6,6 @@ into one packet and put a "not coded" picture into the next, because AVI has no 
 """
 
 import hashlib
-import os
 import zlib
 from array import array
 from collections.abc import Generator, Iterator
@@ -27,7 +26,7 @@ from capsieve.sources.base import (
 )
 from capsieve.sources.mp4_losses import lacks_index
 from capsieve.sources.video_losses import find_losses
-from capsieve.user_files import open_file
+from capsieve.user_files import PathLike, open_file
 
 if TYPE_CHECKING:
     from av import Packet
@@ -80,12 +79,12 @@ _MATRICES = {1: "BT.709", 4: "FCC", 5: "BT.601", 6: "BT.601", 7: "SMPTE 240M"} |
 _RANGES = {1: "limited range", 2: "full range"}
 
 
-def is_video_name(path: str | os.PathLike[str]) -> bool:
+def is_video_name(path: PathLike) -> bool:
     """Return whether the ending of a name is that of a video."""
     return Path(path).suffix.lower() in _ENDINGS
 
 
-def video_streams(path: str | os.PathLike[str]) -> tuple[int, ...]:
+def video_streams(path: PathLike) -> tuple[int, ...]:
     """Return the indices of the video streams of a file; cover art is not included.
 
     Raises
@@ -103,9 +102,7 @@ def video_streams(path: str | os.PathLike[str]) -> tuple[int, ...]:
 
 
 @contextmanager
-def open_video(
-    path: str | os.PathLike[str], index: int
-) -> Generator[tuple["InputContainer", "VideoStream"]]:
+def open_video(path: PathLike, index: int) -> Generator[tuple["InputContainer", "VideoStream"]]:
     """Open a video file and yield it with one of its streams, ready to be decoded.
 
     The decoder uses one thread and copies the ``opaque`` of a packet to its frame.
@@ -173,7 +170,7 @@ def _pyav_before_19() -> bool:
     return int(av.__version__.split(".")[0]) < 19
 
 
-def _streams(container: "InputContainer", path: str | os.PathLike[str]) -> dict[int, "VideoStream"]:
+def _streams(container: "InputContainer", path: PathLike) -> dict[int, "VideoStream"]:
     from av.stream import Disposition
 
     covers = Disposition.attached_pic | Disposition.timed_thumbnails
@@ -227,8 +224,8 @@ def scan_packets(path: str, index: int) -> Survey:
             packets.key[refreshes] = True
         description = _describe(container, stream, packets, order)
         if count := int(discarded.sum()):
-            what = f"its edit list hides {count} frame{'s' * (count != 1)}, not screened"
-            warning = "; ".join(filter(None, (warning, what)))
+            hides = f"its edit list hides {count} frame{'s' * (count != 1)}, not screened"
+            warning = "; ".join(filter(None, (warning, hides)))
         if warning:
             description["warning"] = warning
         faults = (*problems, *losses)

@@ -153,6 +153,6 @@ def _time_gaps(
         return []
     gaps = np.diff(times)
     return [
-        Problem(f"frames are missing for {gaps[place]:.2f} s here", float(times[place]))
-        for place in np.flatnonzero(gaps > _PERIODS / float(stream.average_rate))[:_MOST_NAMED]
+        Problem(f"frames are missing for {gaps[before]:.2f} s here", float(times[before]))
+        for before in np.flatnonzero(gaps > _PERIODS / float(stream.average_rate))[:_MOST_NAMED]
     ]

@@ -260,5 +260,5 @@ def _evenly(items: list[Any], count: int) -> list[Any]:
     """Return `count` of the items, evenly spaced; all if there are fewer."""
     if len(items) <= count:
         return items
-    places = (np.arange(count) + 0.5) * len(items) / count
-    return [items[place] for place in places.astype(int).tolist()]
+    positions = (np.arange(count) + 0.5) * len(items) / count
+    return [items[position] for position in positions.astype(int).tolist()]

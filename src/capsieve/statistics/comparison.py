@@ -56,50 +56,50 @@ def compare_detectors(
     sides = [
         {
             metric.key: metric
-            for metric in (*rate_metrics(each, flagged, options), *one.metrics, *two.metrics)
+            for metric in (*rate_metrics(each, flagged, options), *frame.metrics, *polyp.metrics)
             if metric.unit != "frames"
         }
-        for each, flagged, (one, two) in zip((first, second), (mine, theirs), rocs, strict=True)
+        for each, flagged, (frame, polyp) in zip((first, second), (mine, theirs), rocs, strict=True)
     ]
     intervals: dict[str, tuple[Interval, ...]] = {}
     notes: dict[str, str] = {}
     changes: dict[str, Changes] = {}
     polyps = polyp_scores(first)
     detected = polyps.found(mine), polyps.found(theirs)
-    for key, one, two, among, group in (
+    for key, mine_right, theirs_right, among, group in (
         ("frames.sensitivity", mine, theirs, first.polyp_frames, None),
         ("frames.specificity", ~mine, ~theirs, first.normal_frames, None),
         ("polyps.sensitivity", *detected, polyps.frames > 0, polyps.group),
         ("polyps.sensitivity_long", *detected, polyps.frames >= LONG, polyps.group),
     ):
-        gain, loss = among & one & ~two, among & two & ~one
+        gain, loss = among & mine_right & ~theirs_right, among & theirs_right & ~mine_right
         gained, lost = int(np.count_nonzero(gain)), int(np.count_nonzero(loss))
         changes[key] = Changes(gained, lost, mcnemar(gained, lost))
         notes[key] = f"{gained:,} gained, {lost:,} lost."
         net = group_counts(first, gain, group) - group_counts(first, loss, group)
         every = group_counts(first, among, group)
         intervals[key] = (ratio_interval(net, every, kind=first.group_kind, options=options),)
-    for one, two in zip(*rocs, strict=True):
-        for key in (metric.key for metric in one.metrics):
+    for my_roc, their_roc in zip(*rocs, strict=True):
+        for key in (metric.key for metric in my_roc.metrics):
             name = key.partition(".")[2]
-            samples = getattr(one.samples, name) - getattr(two.samples, name)
-            intervals[key] = (one.samples.interval(samples),)
+            samples = getattr(my_roc.samples, name) - getattr(their_roc.samples, name)
+            intervals[key] = (my_roc.samples.interval(samples),)
     area = _area_difference(first, second)
     intervals["frames.auc"] += (area.interval(),)
     if area.interval().low is not None:
         notes["frames.auc"] = f"After Obuchowski: z = {area.z:.2f}, p = {area.p:.2g}."
     differences = [
-        make_metric(one.key, None, first, options, note=one.note or two.note)
-        if one.value is None or two.value is None
+        make_metric(my.key, None, first, options, note=my.note or their.note)
+        if my.value is None or their.value is None
         else make_metric(
-            one.key,
-            one.value - two.value,
+            my.key,
+            my.value - their.value,
             first,
             options,
-            intervals=intervals[one.key],
-            note=notes.get(one.key, ""),
+            intervals=intervals[my.key],
+            note=notes.get(my.key, ""),
         )
-        for one, two in zip(sides[0].values(), sides[1].values(), strict=True)
+        for my, their in zip(sides[0].values(), sides[1].values(), strict=True)
     ]
     return Comparison(
         names=names,

@@ -111,8 +111,8 @@ def unscored_note(frames: LabelledFrames, truth: int) -> str:
     count = int(np.count_nonzero((frames.truth == truth) & ~frames.scored))
     if not count:
         return ""
-    what, fate = ("polyp", "counted as missed") if truth == POLYP else ("normal", "left out")
-    return f"{number_of(count, f'{what} frame')} not scored: {fate}."
+    word, fate = ("polyp", "counted as missed") if truth == POLYP else ("normal", "left out")
+    return f"{number_of(count, f'{word} frame')} not scored: {fate}."
 
 
 def unnamed_note(frames: LabelledFrames) -> str:

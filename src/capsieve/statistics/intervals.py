@@ -91,11 +91,11 @@ def few_units(units: int, kind: str) -> str:
     Blocks always get a caution, because several may be of one patient: intervals over 30 blocks,
     ten of each of three patients, contain the true specificity in 3 of 10 simulated studies.
     """
-    what = kind if units == 1 else plural(kind)
+    noun = kind if units == 1 else plural(kind)
     if units < FEWEST_GROUPS:
         count = "no" if units == 0 else f"only {units}"
-        return f"{count} {what}, at least {FEWEST_GROUPS} are needed"
-    few = f"based on {units} {what}, which is few: somewhat too narrow"
+        return f"{count} {noun}, at least {FEWEST_GROUPS} are needed"
+    few = f"based on {units} {noun}, which is few: somewhat too narrow"
     blocks = "treats blocks as independent: much too narrow if several are of one patient"
     cautions = [few if units < FEW_GROUPS else "", blocks if "block" in kind.split(" or ") else ""]
     return "; ".join(filter(None, cautions))

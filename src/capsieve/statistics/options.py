@@ -1,52 +1,40 @@
 """Options that can change a number; the text "help" makes a field an option of the command line."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule
+from capsieve.option_fields import documented, option
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
     """How labels are read and frames divided."""
 
-    train_patients: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "Choose the operating point on this patient (or exam, if it is the only one of "
-            "its patient) and test on the others. May be given several times.",
-            "option": "--train-patient",
-            "metavar": "NAME",
-        },
+    train_patients: tuple[str, ...] = option(
+        (),
+        "Choose the operating point on this patient (or exam, if it is the only one of "
+        "its patient) and test on the others. May be given several times.",
+        option="--train-patient",
+        metavar="NAME",
     )
-    splits: Path | None = field(
-        default=None,
-        metadata={
-            "help": "Parts from capsieve splits: train and test, or folds.",
-            "metavar": "FILE",
-        },
+    splits: Path | None = option(
+        None, "Parts from capsieve splits: train and test, or folds.", metavar="FILE"
     )
-    label_format: str | None = field(
-        default=None,
-        metadata={"help": "Format of the labels, if it is not recognised.", "metavar": "NAME"},
+    label_format: str | None = option(
+        None, "Format of the labels, if it is not recognised.", metavar="NAME"
     )
-    first_frame: int = field(
-        default=0,
-        metadata={
-            "help": "Number of the first frame of an exam in tables of scores.",
-            "metavar": "NUMBER",
-            "min": 0,
-            "max": 1,
-        },
+    first_frame: int = option(
+        0,
+        "Number of the first frame of an exam in tables of scores.",
+        metavar="NUMBER",
+        min=0,
+        max=1,
     )
-    allow_leaks: bool = field(
-        default=False,
-        metadata={
-            "help": "Continue although training and test frames are not independent; all files say "
-            "so."
-        },
+    allow_leaks: bool = option(
+        False, "Continue although training and test frames are not independent; all files say so."
     )
 
     def __post_init__(self) -> None:
@@ -64,10 +52,8 @@ class InputOptions:
 class BootstrapOptions:
     """The random draws of intervals."""
 
-    bootstrap_samples: int = field(
-        default=2000, metadata={"help": "Number of bootstrap samples.", "min": 100}
-    )
-    seed: int = field(default=0, metadata={"help": "Seed of the bootstrap.", "min": 0})
+    bootstrap_samples: int = option(2000, "Number of bootstrap samples.", min=100)
+    seed: int = option(0, "Seed of the bootstrap.", min=0)
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -78,28 +64,23 @@ class BootstrapOptions:
                 raise ParameterError(name, f"must be {least} or more, not {value}")
 
 
+@documented
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions(BootstrapOptions, InputOptions):
     """Options of :func:`capsieve.evaluate`."""
 
-    specificity: float = field(
-        default=90.0,
-        metadata={
-            "help": "Specificity that a chosen operating point must reach.",
-            "metavar": "PERCENT",
-            "min": 1,
-            "max": 100,
-        },
+    specificity: float = option(
+        90.0,
+        "Specificity that a chosen operating point must reach.",
+        metavar="PERCENT",
+        min=1,
+        max=100,
     )
-    threshold: float | None = field(
-        default=None, metadata={"help": "Evaluate this threshold instead of the flags of OUT."}
-    )
-    read: str | None = field(
-        default=None,
-        metadata={
-            "help": "Evaluate a reading list instead: a share (10%) or a number of frames (300).",
-            "metavar": "SHARE|NUMBER",
-        },
+    threshold: float | None = option(None, "Evaluate this threshold instead of the flags of OUT.")
+    read: str | None = option(
+        None,
+        "Evaluate a reading list instead: a share (10%) or a number of frames (300).",
+        metavar="SHARE|NUMBER",
     )
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from capsieve.frame_table import (
     LabelledFrames,
     Mask,
     ReadingList,
+    first_of_runs,
     flagged,
     group_events,
     reading_list,
@@ -71,7 +72,7 @@ def flagged_alike(frames: LabelledFrames, flags: Mask, score: Floats) -> Mask:
         frames = replace(frames, unit=Coded(("all",), np.zeros(len(frames), np.int32)))
     listing = _listing(replace(frames, score=score))
     counted = flags & ~np.isnan(score) & (listing.exam >= 0)
-    first = np.where(frames.duplicate_of < 0, np.arange(len(frames)), frames.duplicate_of)
+    first = first_of_runs(frames.duplicate_of)
     runs = np.unique(np.stack([listing.exam, first])[:, counted], axis=1)
     listed = np.bincount(runs[0], minlength=len(listing.total))
     read = np.append(listed / np.maximum(listing.total, 1), 0.0)  # the last one for unknown exams

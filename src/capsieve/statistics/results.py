@@ -202,6 +202,11 @@ class OperatingPoint:
     text: str
     optimistic: bool = False
 
+    @property
+    def threshold(self) -> float | None:
+        """The threshold of the rule; None if it is a reading list or not one rule."""
+        return None if self.rule is None or self.rule.is_list else self.rule.value
+
 
 class Changes(NamedTuple):
     """Frames or polyps on which only one of two detectors is correct.

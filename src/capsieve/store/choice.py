@@ -31,6 +31,7 @@ from capsieve.atomic_write import atomic_write
 from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.store.record import CalibrationRecord, Record
+from capsieve.store.schema import SCREEN_AGAIN
 from capsieve.user_files import open_file, read_text
 
 STORED_HASHES = "calibration.frames.txt"
@@ -192,9 +193,8 @@ def stored_choice(exams: Iterable[tuple[Path, Record]]) -> Choice | None:
             chosen[entry["chosen"]] = None
             scores |= entry["scores"]
             if entry["sha256"] not in hashes:
-                advice = "screen the exam again with --overwrite"
                 path, digest = folder / STORED_HASHES, entry["sha256"]
-                hashes[digest] = _read_hashes(path, digest, advice)
+                hashes[digest] = _read_hashes(path, digest, SCREEN_AGAIN)
     if not chosen:
         return None
     every = frozenset().union(*hashes.values())

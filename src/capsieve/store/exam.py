@@ -16,15 +16,15 @@ from capsieve.names import natural_key
 from capsieve.parameters import Parameters
 from capsieve.sources.base import PacketTable, Place, open_source
 from capsieve.store.record import RECORD, Record, SourceRecord, read_record
-from capsieve.store.schema import NEVER_NULL, SCHEMA, TABLES
+from capsieve.store.schema import NEVER_NULL, SCHEMA, SCREEN_AGAIN, TABLES
 from capsieve.store.segments import recover_results, unfinished
 from capsieve.store.tables import table_damage
-from capsieve.user_files import open_file
+from capsieve.user_files import PathLike, open_file
 
 if TYPE_CHECKING:
     from capsieve.sources.reader import FrameReader
 
-_ADVICE = "screen the exam again with --overwrite"
+
 _NAMED = 5  # exams that a message names
 
 
@@ -48,7 +48,7 @@ class Exam:
         The folder has no valid record.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
         self.record: Record = read_record(self.folder)
 
@@ -70,7 +70,7 @@ class Exam:
     def check_tables(self) -> None:
         """Raise FileError if a table is missing or not the one that the record describes."""
         if damage := table_damage(self.folder, self.record["tables"]):
-            raise FileError(f"{damage}; {_ADVICE}")
+            raise FileError(f"{damage}; {SCREEN_AGAIN}")
 
     def columns(self, *names: str, table: str = "frames") -> pa.Table:
         """Return columns of a table, in this order; all columns if none is named.
@@ -99,7 +99,7 @@ class Exam:
             )
         rows = self._read("frames", (), [("head", "==", head), ("frame", "==", frame)])
         if not rows.num_rows:
-            raise FileError(f"{self._path('frames')} has no row for frame {frame}; {_ADVICE}")
+            raise FileError(f"{self._path('frames')} has no row for frame {frame}; {SCREEN_AGAIN}")
         return rows.to_pylist()[0]
 
     def field_of_view(self, head: int, rows: int, cols: int) -> FieldOfView | None:
@@ -162,17 +162,17 @@ class Exam:
         path = self._path(table)
         try:
             # Not by path: pyarrow would take a folder named "a=b" for a column.
-            with open_file(path, advice=_ADVICE) as file:
+            with open_file(path, advice=SCREEN_AGAIN) as file:
                 schema = pq.read_schema(file)
                 columns = list(names or TABLES[table].names)
                 _check(schema, path, table, columns)
                 read = pq.read_table(file, columns=columns, filters=filters)
             for name in columns:
                 if (table, name) in NEVER_NULL and read[name].null_count:
-                    raise FileError(f"{path}: {name} must not be empty; {_ADVICE}")
+                    raise FileError(f"{path}: {name} must not be empty; {SCREEN_AGAIN}")
             return read.select(columns).replace_schema_metadata(None)
         except (OSError, pa.ArrowException) as error:
-            raise FileError(f"cannot read {path} ({error}); {_ADVICE}") from error
+            raise FileError(f"cannot read {path} ({error}); {SCREEN_AGAIN}") from error
 
 
 def _check(schema: pa.Schema, path: Path, table: str, names: list[str]) -> None:
@@ -181,26 +181,26 @@ def _check(schema: pa.Schema, path: Path, table: str, names: list[str]) -> None:
         described = content["table"], content["schema"]
     except (KeyError, TypeError, ValueError):
         raise FileError(
-            f"{path} is not a table of capsieve: it has no schema version; {_ADVICE}"
+            f"{path} is not a table of capsieve: it has no schema version; {SCREEN_AGAIN}"
         ) from None
     if described != (table, SCHEMA):
         raise FileError(
             f"{path} is the table {described[0]!r} of schema version {described[1]!r}, this "
-            f"version of capsieve reads {table!r} of {SCHEMA}; {_ADVICE}"
+            f"version of capsieve reads {table!r} of {SCHEMA}; {SCREEN_AGAIN}"
         )
     absent = [name for name in names if name not in schema.names]
     if absent:
-        raise FileError(f"{path} has no column {', '.join(absent)}; {_ADVICE}")
+        raise FileError(f"{path} has no column {', '.join(absent)}; {SCREEN_AGAIN}")
     repeated = [name for name in names if schema.names.count(name) > 1]
     if repeated:
-        raise FileError(f"{path} has several columns {repeated[0]}; {_ADVICE}")
+        raise FileError(f"{path} has several columns {repeated[0]}; {SCREEN_AGAIN}")
     for name in names:
         there, wanted = schema.field(name).type, TABLES[table].field(name).type
         if there != wanted:
-            raise FileError(f"{path}: {name} has the type {there}, not {wanted}; {_ADVICE}")
+            raise FileError(f"{path}: {name} has the type {there}, not {wanted}; {SCREEN_AGAIN}")
 
 
-def exam_folders(out: str | os.PathLike[str]) -> list[Path]:
+def exam_folders(out: PathLike) -> list[Path]:
     """Return the folders of finished exams in natural order, at least one.
 
     Results that a killed process did not put in place completely are completed.
@@ -238,7 +238,7 @@ def exam_folders(out: str | os.PathLike[str]) -> list[Path]:
     )
 
 
-def unfinished_exams(out: str | os.PathLike[str]) -> list[Path]:
+def unfinished_exams(out: PathLike) -> list[Path]:
     """Return the folders of exams with unfinished screening."""
     out = Path(out)
     return [folder for folder in (out, *_folders(out)) if unfinished(folder)]

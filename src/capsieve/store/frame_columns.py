@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from capsieve.errors import FileError
 from capsieve.frame_table import Coded, FrameColumns, best_of_events
 from capsieve.results import REJECTED
-from capsieve.store.schema import EVENTS
-
-_ADVICE = "screen the exam again with --overwrite"
+from capsieve.store.schema import EVENTS, SCREEN_AGAIN
 
 COLUMNS = (
     *("head", "frame", "file", "time_s", "status", "score", "reason", "flagged", "event"),
@@ -42,7 +40,7 @@ def frame_columns(exams: Mapping[str, pa.Table]) -> FrameColumns:
     score = _numbers(table["score"], np.float64, np.nan)
     infinite = np.flatnonzero(np.isinf(score))
     if len(infinite):
-        raise FileError(f"{names[code[infinite[0]]]}: a score is infinite; {_ADVICE}")
+        raise FileError(f"{names[code[infinite[0]]]}: a score is infinite; {SCREEN_AGAIN}")
     return FrameColumns(
         exam=Coded(names, code),
         head=head,
@@ -85,7 +83,7 @@ def _rows(
     absent = known[(row >= known) | (key[np.minimum(row, known)] != (of_head + first)[known])]
     for wrong, fault in ((unsorted, "are not sorted by head and frame"), (absent, "are damaged")):
         if len(wrong):
-            raise FileError(f"the frames of {names[exam[wrong[0]]]} {fault}; {_ADVICE}")
+            raise FileError(f"the frames of {names[exam[wrong[0]]]} {fault}; {SCREEN_AGAIN}")
     rows = np.full(len(key), -1, np.int64)
     rows[known] = row
     return rows

@@ -15,7 +15,7 @@ from capsieve.frame_table import FlagRule
 from capsieve.frames import ShapeName
 from capsieve.parameters import Parameters
 from capsieve.sources.base import Kind
-from capsieve.store.schema import SCHEMA
+from capsieve.store.schema import SCHEMA, SCREEN_AGAIN
 from capsieve.user_files import read_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 RECORD = "exam.json"
 
-_ADVICE = "screen the exam again with --overwrite"
 _NOT_A_NAME = re.compile(r"^\.|^$|[/\\\x00-\x1f]")
 
 
@@ -171,7 +170,7 @@ def read_record(folder: Path) -> Record:
         type or value.
     """
     path = folder / RECORD
-    with file_errors("read", path, _ADVICE):
+    with file_errors("read", path, SCREEN_AGAIN):
         if not path.exists():
             raise FileError(
                 f"{folder} contains no screened exam: there is no {RECORD}; run capsieve screen "
@@ -181,12 +180,12 @@ def read_record(folder: Path) -> Record:
     try:
         content = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path} is damaged ({error}); {_ADVICE}") from error
+        raise FileError(f"{path} is damaged ({error}); {SCREEN_AGAIN}") from error
     version = content.get("schema") if isinstance(content, dict) else None
     if version != SCHEMA:
         raise FileError(
             f"{path} has schema version {version!r}, this version of capsieve reads {SCHEMA}; "
-            f"{_ADVICE}"
+            f"{SCREEN_AGAIN}"
         )
     return _validated(content, path)
 
@@ -207,21 +206,23 @@ def _validated(content: dict[str, Any], path: Path) -> Record:
         first = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(map(str, first["loc"]))
         message = first["msg"][0].lower() + first["msg"][1:]
-        raise FileError(f"{path}: {field}: {message}; {_ADVICE}") from None
+        raise FileError(f"{path}: {field}: {message}; {SCREEN_AGAIN}") from None
     if _NOT_A_NAME.search(record["exam"]):
-        raise FileError(f"{path}: exam: {record['exam']!r} is not a name of a folder; {_ADVICE}")
+        raise FileError(
+            f"{path}: exam: {record['exam']!r} is not a name of a folder; {SCREEN_AGAIN}"
+        )
     try:
         Parameters.from_dict(record["parameters"])
     except ParameterError as error:
-        raise FileError(f"{path}: parameters: {error}; {_ADVICE}") from error
+        raise FileError(f"{path}: parameters: {error}; {SCREEN_AGAIN}") from error
     try:
         FlagRule(record["flagging"]["rule"], record["flagging"]["value"])
     except ParameterError as error:
-        raise FileError(f"{path}: flagging.value: {error.args[1]}; {_ADVICE}") from error
+        raise FileError(f"{path}: flagging.value: {error.args[1]}; {SCREEN_AGAIN}") from error
     if "capsieve" not in record["versions"]:
-        raise FileError(f"{path}: versions: capsieve is missing; {_ADVICE}")
+        raise FileError(f"{path}: versions: capsieve is missing; {SCREEN_AGAIN}")
     if {str(source["head"]) for source in record["sources"]} != set(record["heads"]):
-        raise FileError(f"{path}: heads and sources do not name the same heads; {_ADVICE}")
+        raise FileError(f"{path}: heads and sources do not name the same heads; {SCREEN_AGAIN}")
     return record
 
 

@@ -9,6 +9,9 @@ from capsieve.results import Feature
 SCHEMA = 2
 """Version of the tables and of exam.json. It grows when a name or its meaning changes."""
 
+SCREEN_AGAIN = "screen the exam again with --overwrite"
+"""Advice in messages about tables and records that cannot be used."""
+
 _KEY = [("head", pa.int16()), ("frame", pa.int64())]
 
 _TYPES = {int: pa.int32(), float: pa.float64()}

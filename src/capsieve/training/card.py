@@ -101,7 +101,7 @@ def read_card_texts(path: Path) -> CardTexts:
         raise FileError(f"{path}: {error}") from error
 
 
-def choose_threshold(
+def model_threshold(
     frames: FrameSet, probability: NDArray[np.float64], specificity: float
 ) -> float:
     """Return the smallest probability that reaches the specificity on trained sources."""

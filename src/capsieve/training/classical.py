@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from capsieve.errors import FileError
 from capsieve.frame_table import POLYP
 from capsieve.learned.features import NAMES, VERSION
-from capsieve.learned.runtime import Inputs as ModelInput
+from capsieve.learned.runtime import ModelInput
 from capsieve.learned.spec import ModelSpec, Output, ValuesInput
 from capsieve.processes import ignored_warnings
 from capsieve.training.data import FrameSet
-from capsieve.training.folds import Platt, Progress, Rows, balanced_weights
+from capsieve.training.folds import Platt, Rows, StepListener, balanced_weights
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -91,7 +91,7 @@ class ClassicalFits:
             values=ValuesInput(input="values", names=NAMES, version=VERSION),
         )
 
-    def fit(self, rows: Rows, progress: Progress) -> "ModelProto":
+    def fit(self, rows: Rows, progress: StepListener) -> "ModelProto":
         """Return the graph of a model that learned from the rows.
 
         The input is "values" (N x features). The output "scores" (N x 2) has the signed distance

@@ -20,13 +20,13 @@ from torch.nn import functional  # pyright: ignore[reportMissingImports]
 
 from capsieve.errors import FileError
 from capsieve.frame_table import NORMAL, OTHER, POLYP
-from capsieve.learned.runtime import Inputs as ModelInput
+from capsieve.learned.runtime import ModelInput
 from capsieve.learned.spec import ImageInput, ModelSpec, Output
 from capsieve.training.augment import augment, mix_styles
 from capsieve.training.data import FrameSet
-from capsieve.training.folds import OTHER_SHARE, Platt, Progress, Rows
-from capsieve.training.inputs import Inputs
-from capsieve.training.network import FEATURES, EfficientNetLite0, export, folded, pretrained
+from capsieve.training.folds import OTHER_SHARE, Platt, Rows, StepListener
+from capsieve.training.inputs import FrameInputs
+from capsieve.training.network import CHANNELS, EfficientNetLite0, export, folded, pretrained
 from capsieve.training.store import Joined, Store
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class NetworkFits:
     """
 
     frames: FrameSet
-    inputs: Inputs
+    inputs: FrameInputs
     size: int
     seed: int
     folder: Path
@@ -131,7 +131,7 @@ class NetworkFits:
             image=ImageInput(input="image", size=self.size, colour="rgb", scale=1.0),
         )
 
-    def fit(self, rows: Rows, progress: Progress) -> "ModelProto":
+    def fit(self, rows: Rows, progress: StepListener) -> "ModelProto":
         """Return the graph of a network that learned from the rows.
 
         Raises
@@ -145,12 +145,12 @@ class NetworkFits:
             self._compare(network, graph, rows)
         return graph
 
-    def _trained(self, rows: Rows, progress: Progress) -> EfficientNetLite0:
+    def _trained(self, rows: Rows, progress: StepListener) -> EfficientNetLite0:
         recipe, lower = self.recipe, self._lower(progress)
         targets = _targets(self.frames, rows)
         network = pretrained(targets.shape[1])
         rng = np.random.default_rng([self.seed, 1])
-        first = rng.normal(0, 0.01, (targets.shape[1], FEATURES)).astype(np.float32)
+        first = rng.normal(0, 0.01, (targets.shape[1], CHANNELS)).astype(np.float32)
         network.linear.weight.data.copy_(torch.from_numpy(first))
         trained = _upper_parameters(network, recipe.blocks)
         averaged = [parameter.detach().clone() for parameter in trained]
@@ -198,7 +198,7 @@ class NetworkFits:
     def _first(self) -> NDArray[np.int64]:
         return np.cumsum(self._count) - self._count
 
-    def _lower(self, progress: Progress) -> Joined:
+    def _lower(self, progress: StepListener) -> Joined:
         """Return the feature maps of all versions; those that are not stored are computed."""
         network = folded(pretrained())
         store = self._store(network)
@@ -337,7 +337,7 @@ def _loss(
     maps = mix_styles(maps, rng, chance=recipe.style, beta=recipe.style_beta)
     x = torch.from_numpy(maps).contiguous(memory_format=torch.channels_last)
     pooled = network.upper(x, recipe.blocks).mean((2, 3))
-    dropped = rng.random((len(maps), FEATURES)) < recipe.dropout
+    dropped = rng.random((len(maps), CHANNELS)) < recipe.dropout
     kept = np.where(dropped, 0, 1 / (1 - recipe.dropout)).astype(np.float32)
     logits = network.linear(pooled * torch.from_numpy(kept))
     truth = torch.from_numpy(targets)

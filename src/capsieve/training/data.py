@@ -189,11 +189,11 @@ def _frame_set(read: LabelledResults, labels: LabelSet, splits: str) -> FrameSet
     source, caution = _sources(frames)
     return FrameSet(
         labelled=replace(frames, part=Coded(names, fold.astype(np.int32)), source=source),
-        folders=read.folders,
+        folders=read.scored.folders,
         path=np.array(read.scored.path.to_pylist(), object)[rows],
         pixel_hash=pixels,
         phash=hashes.phash[rows],
-        diameter=_diameters(frames, read.folders),
+        diameter=_diameters(frames, read.scored.folders),
         leak=read.leak[rows],
         labels_hash=_labels_hash(labels),
         problems=(*labels.problems, *read.matched.problems),

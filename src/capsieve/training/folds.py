@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 Rows = NDArray[np.int64]
-Progress = Callable[[str, int, int], None]
+StepListener = Callable[[str, int, int], None]
 """Takes what is being done, how much of it is done, and how much there is."""
-Fit = Callable[[Rows, Progress], "ModelProto"]
+Fit = Callable[[Rows, StepListener], "ModelProto"]
 """Takes the frames to learn from, and returns an ONNX graph. The same frames give the same bits."""
 
 OTHER_SHARE = 0.125
@@ -103,14 +103,14 @@ def balanced_weights(frames: FrameSet, rows: Rows) -> NDArray[np.float64]:
     return weights * (np.count_nonzero(use) / weights.sum())
 
 
-def cross_fit(
+def out_of_fold_logits(
     frames: FrameSet,
     scorable: NDArray[np.bool_],
     fit: Fit,
     score: Callable[["ModelProto", Rows], NDArray[np.float64]],
     *,
     store: Store,
-    progress: Progress,
+    progress: StepListener,
 ) -> NDArray[np.float64]:
     """Return the logit of every frame from the fit that saw nothing of its fold.
 
@@ -151,7 +151,7 @@ def cross_fit(
     return logits
 
 
-def _prefixed(progress: Progress, prefix: str) -> Progress:
+def _prefixed(progress: StepListener, prefix: str) -> StepListener:
     return lambda step, done, total: progress(f"{prefix}: {step}", done, total)
 
 
@@ -173,7 +173,7 @@ class Calibrated(NamedTuple):
     final: Platt
 
 
-def calibrate(frames: FrameSet, logits: NDArray[np.float64]) -> Calibrated:
+def calibrate_logits(frames: FrameSet, logits: NDArray[np.float64]) -> Calibrated:
     """Calibrate out-of-fold logits: each fold by the others, the final model by all.
 
     Frames are weighted by :func:`balanced_weights`, so a probability is that of a frame from a

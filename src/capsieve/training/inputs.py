@@ -21,7 +21,7 @@ from capsieve.learned.features import NAMES, VERSION, frame_features
 from capsieve.screening.executors import Executor, choose_executor
 from capsieve.store.exam import Exam
 from capsieve.training.data import FrameSet
-from capsieve.training.folds import Progress
+from capsieve.training.folds import StepListener
 from capsieve.training.store import Joined, Store
 
 SIZE = 160
@@ -31,7 +31,7 @@ _PART = 128  # frames of a task and a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inputs:
+class FrameInputs:
     """What models take, one row per frame of a :class:`~capsieve.training.data.FrameSet`.
 
     Attributes
@@ -59,8 +59,8 @@ def read_inputs(
     *,
     size: int = SIZE,
     workers: int | None = None,
-    progress: Progress,
-) -> Inputs:
+    progress: StepListener,
+) -> FrameInputs:
     """Return crops and features; frames whose files are in `work` are not decoded again.
 
     Parameters
@@ -90,7 +90,7 @@ def read_inputs(
             store = _store(work, exam, of_exam, size)
             keys.append(store.key)
             parts += _parts(store, exam, of_exam, executor, size=size, progress=progress)
-    return Inputs(
+    return FrameInputs(
         crops=Joined([part["crop"] for part in parts]),
         cropped=np.concatenate([part["cropped"] for part in parts]),
         values=np.concatenate([part["values"] for part in parts]),
@@ -131,7 +131,7 @@ def _parts(
     executor: Executor,
     *,
     size: int,
-    progress: Progress,
+    progress: StepListener,
 ) -> list[NDArray[Any]]:
     """Return the rows of an exam in parts; those that are not stored are read and stored."""
     row = _row(size)

@@ -27,7 +27,7 @@ from capsieve.processes import ignored_warnings
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-FEATURES = 1280
+CHANNELS = 1280
 """Channels of the last feature map."""
 STRIDE = 32
 """Pixels of the image per cell of the last feature map: image sizes are multiples of it."""
@@ -82,8 +82,8 @@ class EfficientNetLite0(nn.Module):
             for times, kernel, stride, expansion, before, after in _STAGES
             for repeat in range(times)
         )
-        self._conv_head, self._bn1 = _convolution(320, FEATURES), _norm(FEATURES)
-        self.linear = nn.Linear(FEATURES, outputs)
+        self._conv_head, self._bn1 = _convolution(320, CHANNELS), _norm(CHANNELS)
+        self.linear = nn.Linear(CHANNELS, outputs)
 
     def lower(self, image: Any, blocks: int) -> Any:
         """Return the feature map after the stem and the first bottlenecks.

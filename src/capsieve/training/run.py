@@ -1,7 +1,6 @@
 """``train``: from screened exams and labels to a model file with its card."""
 
 import csv
-import os
 import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -21,29 +20,35 @@ from capsieve.errors import FileError, MissingExtraError, OccupiedError, Paramet
 from capsieve.labels import SPLITS, Splits, read_splits, write_splits
 from capsieve.learned.card import ModelCard
 from capsieve.learned.model_file import write_model
-from capsieve.learned.runtime import Inputs as ModelInput
-from capsieve.learned.runtime import Runner
+from capsieve.learned.runtime import ModelInput, Runner
 from capsieve.learned.spec import ModelSpec
 from capsieve.store.segments import locked
 from capsieve.training.card import (
     CardTexts,
-    choose_threshold,
     make_card,
+    model_threshold,
     out_of_fold_metrics,
     read_card_texts,
 )
 from capsieve.training.data import FrameSet, read_frames
-from capsieve.training.folds import Platt, Progress, Rows, calibrate, check_rows, cross_fit
-from capsieve.training.inputs import SIZE, Inputs, read_inputs
+from capsieve.training.folds import (
+    Platt,
+    Rows,
+    StepListener,
+    calibrate_logits,
+    check_rows,
+    out_of_fold_logits,
+)
+from capsieve.training.inputs import SIZE, FrameInputs, read_inputs
 from capsieve.training.settings import HOW_TO_CHOOSE, TrainSettings
 from capsieve.training.store import Store
+from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
     from capsieve.training.cnn import Recipe
 
-PathLike = str | os.PathLike[str]
 
 OUTCOME_SCHEMA = 2
 """Version of the JSON object; it grows when a name in it changes its meaning."""
@@ -125,7 +130,7 @@ def train(
     out: PathLike,
     *,
     settings: TrainSettings | None = None,
-    progress: Progress | None = None,
+    progress: StepListener | None = None,
     recipe: "Recipe | None" = None,
     **changes: Any,
 ) -> TrainingOutcome:
@@ -213,12 +218,12 @@ class _Fits(Protocol):
 
     def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec: ...
 
-    def fit(self, rows: Rows, progress: Progress) -> "ModelProto": ...
+    def fit(self, rows: Rows, progress: StepListener) -> "ModelProto": ...
 
 
 def _fits(
     frames: FrameSet,
-    inputs: Inputs,
+    inputs: FrameInputs,
     settings: TrainSettings,
     work: Path,
     recipe: "Recipe | None",
@@ -235,19 +240,21 @@ def _fits(
 
 def _train(
     frames: FrameSet,
-    inputs: Inputs,
+    inputs: FrameInputs,
     fits: _Fits,
     path: Path,
     store: Store,
     settings: TrainSettings,
     texts: CardTexts,
-    progress: Progress,
+    progress: StepListener,
 ) -> TrainingOutcome:
     """Score every fold, evaluate the scores, fit all frames, and write everything."""
     score = partial(_logits, fits)
-    logits = cross_fit(frames, fits.scorable, fits.fit, score, store=store, progress=progress)
-    probability, platt = calibrate(frames, logits)
-    threshold = choose_threshold(frames, probability, settings.target)
+    logits = out_of_fold_logits(
+        frames, fits.scorable, fits.fit, score, store=store, progress=progress
+    )
+    probability, platt = calibrate_logits(frames, logits)
+    threshold = model_threshold(frames, probability, settings.target)
     scores = path.with_suffix(".scores.csv")
     _write_scores(frames, probability, scores)
     progress("Evaluation", 0, 1)
@@ -298,7 +305,7 @@ def _logits(fits: _Fits, graph: "ModelProto", rows: Rows) -> NDArray[np.float64]
     return logit(np.clip(np.array(scores, np.float64), _CLIPPED, 1 - _CLIPPED))
 
 
-def _final(fits: _Fits, rows: Rows, store: Store, progress: Progress) -> "ModelProto":
+def _final(fits: _Fits, rows: Rows, store: Store, progress: StepListener) -> "ModelProto":
     """Return the model that learned from all frames; a finished one is used again."""
     import onnx
 
@@ -312,7 +319,7 @@ def _final(fits: _Fits, rows: Rows, store: Store, progress: Progress) -> "ModelP
 
 
 def _store(
-    work: Path, frames: FrameSet, inputs: Inputs, fits: _Fits, settings: TrainSettings
+    work: Path, frames: FrameSet, inputs: FrameInputs, fits: _Fits, settings: TrainSettings
 ) -> Store:
     """Return the store of the fits; its key contains everything that determines them."""
     known = frames.labelled

@@ -28,10 +28,19 @@ export class Unreached extends Error {}
 
 const examPath = (exam: string): string => `api/exams/${encodeURIComponent(exam)}`;
 
+const AUTOMATIC = { "x-capsieve-automatic": "1" }; // does not prolong a session
+const LONGEST = 3_600_000; // milliseconds that playback counts as activity, without a key or a click
+
+let pressed = Date.now();
+if (typeof document !== "undefined") {
+  for (const type of ["keydown", "pointerdown"]) document.addEventListener(type, () => void (pressed = Date.now()), true);
+}
+
 async function request(path: string, init?: RequestInit): Promise<Response> {
   let answer: Response;
+  const headers = { ...(Date.now() - pressed > LONGEST ? AUTOMATIC : {}), ...init?.headers };
   try {
-    answer = await fetch(path, { credentials: "same-origin", ...init });
+    answer = await fetch(path, { credentials: "same-origin", ...init, headers });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Unreached("The server does not answer.");
@@ -53,8 +62,6 @@ async function sentence(answer: Response): Promise<string> {
 async function json<T>(path: string, init?: RequestInit): Promise<T> {
   return (await (await request(path, init)).json()) as T;
 }
-
-const AUTOMATIC = { "x-capsieve-automatic": "1" }; // does not prolong a session
 
 /** Who opened this window; what another one's session answers is not shown in it. */
 export const opener = { room: null as Room | null, another: (_now: Room): void => {} };

@@ -30,7 +30,6 @@ export interface Desk {
   maps(): string[];
   zoomBy(factor: number): void;
   differences(): void;
-  leave(): void;
 }
 
 const MODES: Mode[] = ["all", "flagged", "to read"];
@@ -179,9 +178,6 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
     timelineIn: () => timeline.zoomBy(0.5),
     timelineOut: () => timeline.zoomBy(2),
     help: showHelp,
-    leave: () => {
-      if (session.finding.value !== null) session.finding.value = null;
-      else desk.leave();
-    },
+    close: () => void (session.finding.value = null),
   };
 }

@@ -7,6 +7,7 @@ import { openDialog, toast } from "../dialog.ts";
 import { button, h } from "../dom.ts";
 import { SEGMENT_WORDS } from "../model/clear.ts";
 
+import { landmarkProblems } from "../model/landmarks.ts";
 import { eventSubject, findingOfEvent, frameSubject, placeOf, shows, spansOf, withFrame } from "../model/subjects.ts";
 import { actionWords } from "../model/entries.ts";
 import { LANDMARKS, DECISIONS } from "../model/words.ts";
@@ -232,8 +233,9 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       if (!seen()) return;
       const { head, frame } = screen.here();
       if (!act({ kind: "landmark", subject: `landmark:${landmark}`, head, frame })) return;
-      const words = LANDMARKS.find(([one]) => one === landmark)?.[1];
-      toast(`${words}: ${spoken(head, frame)}`);
+      const words = LANDMARKS.find(([one]) => one === landmark)?.[1] ?? landmark;
+      const wrong = landmarkProblems(reading.value, session.positions).filter((problem) => problem.includes(words));
+      toast([`${words}: ${spoken(head, frame)}.`, ...wrong].join(" "), wrong.length > 0);
     },
     unmark: (landmark) => void act({ kind: "removed", of: "landmark", subject: `landmark:${landmark}` }),
     grade(segment, grade) {

@@ -44,7 +44,7 @@ export interface ExamPage {
 /** How long a place is at rest before the address names it. */
 const REST = 300;
 
-export async function examPage(name: string, room: Room, saver: Saver, leave: () => void): Promise<ExamPage> {
+export async function examPage(name: string, room: Room, saver: Saver): Promise<ExamPage> {
   const asked = readAddress(location.hash)?.place ?? null;
   const session = await openSession(name, room, saver);
   const clean = cleaner();
@@ -90,7 +90,7 @@ export async function examPage(name: string, room: Room, saver: Saver, leave: ()
   );
 
   const desk = {
-    session, screen, keeper, deciding, tabs, timeline, adjustment, overlays, leave,
+    session, screen, keeper, deciding, tabs, timeline, adjustment, overlays,
     maps: () => {
       const known = explainer.known.value;
       return known.state === "known" ? known.evidence.maps : [];

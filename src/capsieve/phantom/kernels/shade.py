@@ -13,8 +13,6 @@ import numpy as np
 from capsieve.compiling import compiled
 from capsieve.phantom.kernels.trace import cell
 
-__all__ = ["develop", "draw_bubbles", "shade"]
-
 F = np.float32
 _TURN = 6.28318531
 _WORD = np.uint64(0xFFFFFFFF)

@@ -14,8 +14,6 @@ import numpy as np
 
 from capsieve.compiling import compiled
 
-__all__ = ["cell", "locate", "sees", "trace"]
-
 F = np.float32
 _FAR = 260.0  # mm; nothing is lit beyond
 _STEPS = 70

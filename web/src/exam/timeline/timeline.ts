@@ -198,7 +198,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     const time = session.hasTimes ? `, ${clock(position())} of ${clock(whole.high)}` : "";
     element.setAttribute("aria-valuemax", String(last));
     element.setAttribute("aria-valuenow", String(frame));
-    element.setAttribute("aria-valuetext", `frame ${frame} of ${last}${time}`);
+    element.setAttribute("aria-valuetext", `frame ${frame} of ${last + 1}${time}`);
   }
   const ticking = setInterval(later, 1500); // the lane of what was seen grows while one reads
   clean.add(() => clearInterval(ticking));
