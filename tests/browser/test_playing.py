@@ -102,9 +102,7 @@ def test_every_frame_that_was_played_is_in_the_ledger(serve, enter):
     anna.until_frame(0)
     anna.drawn(lambda: (anna.press("Space"), anna.until_frame(39)))
     with anna.page.expect_response(lambda answer: answer.url.endswith("/viewed") and answer.ok):
-        anna.page.get_by_role(
-            "link", name="Exams"
-        ).click()  # the page is left, and sends what it has
+        anna.page.get_by_role("link", name="Exams").click()  # the page sends what it has
     anna.see("table.exams tbody tr")
     told = anna.page.request.get(f"{anna.server.address}/api/exams/{VIDEO}/viewed").json()
     bits = np.frombuffer(base64.b64decode(told["0"]["displayed"]), np.uint8)

@@ -21,16 +21,16 @@ def served(monkeypatch):
     """Note what would be served, and serve nothing."""
     calls = []
 
-    def run_room(room, listener, *, link, browser, say):
-        say(link)
-        calls.append({"room": room, "link": link, "browser": browser, "token": room.door.token})
+    def run_server(state, listener, *, browser, started):
+        started()
+        calls.append({"state": state, "browser": browser, "token": state.access.token})
         if browser is not None and browser.startswith("file:"):
             calls[-1]["page"] = Path(unquote(urlsplit(browser).path))
-            assert link in calls[-1]["page"].read_text()
-        room.close()
+            assert f"token={state.access.token}" in calls[-1]["page"].read_text()
+        state.close()
         return True
 
-    monkeypatch.setattr("capsieve.review.running.run_room", run_room)
+    monkeypatch.setattr("capsieve.review.server.run_server", run_server)
     return calls
 
 
@@ -38,15 +38,14 @@ def test_the_link_is_printed_and_the_browser_opened(run, out, served):
     result = run("review", out)
     assert result.exit_code == 0
     (call,) = served
-    assert call["link"] in result.stdout
-    assert "?token=" in call["link"]
+    assert f"?token={call['token']}" in result.stdout
     assert call["browser"].startswith("file:")
     assert call["token"] not in call["browser"]
-    assert not call["page"].exists()  # it goes with the room
+    assert not call["page"].exists()
     assert (out / "decisions.sqlite").is_file()
 
 
-def test_options_reach_the_room(run, out, served, tmp_path):
+def test_options_reach_the_server(run, out, served, tmp_path):
     result = run(
         *("review", out, "--no-browser", "--reader", "Anna B.", "--workflow", "validated"),
         *("--role", "validator", "--database", tmp_path / "other.sqlite"),
@@ -54,22 +53,22 @@ def test_options_reach_the_room(run, out, served, tmp_path):
     assert result.exit_code == 0
     (call,) = served
     assert call["browser"] is None
-    reader = call["room"].door.reader
+    reader = call["state"].access.reader
     assert (reader.name, reader.role) == ("Anna B.", "validator")
-    assert call["room"].workflow == "validated"
+    assert call["state"].workflow == "validated"
     assert not (out / "decisions.sqlite").exists()
 
 
-def test_the_role_follows_from_how_the_room_works(run, out, served):
+def test_the_role_follows_from_the_workflow(run, out, served):
     run("review", out, "--workflow", "validated")
     run("review", out)
-    assert [call["room"].door.reader.role for call in served] == ["pre-reader"] * 2
+    assert [call["state"].access.reader.role for call in served] == ["pre-reader"] * 2
 
 
 def test_one_exam_is_read_with_the_decisions_of_all(run, out, served):
     assert run("review", out / "small").exit_code == 0
     (call,) = served
-    assert [facts.exam for facts in call["room"].catalogue.exams()] == ["small"]
+    assert [facts.exam for facts in call["state"].catalogue.exams()] == ["small"]
     assert (out / "decisions.sqlite").is_file()
 
 
@@ -96,6 +95,12 @@ def test_a_failure_names_its_cause_in_one_line(run, out, served, monkeypatch, ar
         ((), "OUT"),
         (("out", "--host", "0.0.0.0"), "--host"),
         (("out", "--users", "users.json", "--reader", "anna"), "--reader"),
+        (("out", "--trusted-proxy", "127.0.0.1"), "--trusted-proxy"),
+        (("out", "--users", "users.json", "--trusted-proxy", "proxy"), "--trusted-proxy"),
+        (
+            ("out", "--users", "users.json", "--remote-user-header", "x-user"),
+            "--remote-user-header",
+        ),
         (("out", "--reader", "a\nb"), "--reader"),
         (("out", "--workflow", "blind", "--role", "validator"), "--role"),
     ],
@@ -109,7 +114,7 @@ def test_wrong_usage_names_the_option(run, out, served, monkeypatch, arguments, 
 
 
 def test_a_missing_package_is_named(run, out, monkeypatch):
-    monkeypatch.setattr("capsieve.review.extra._PACKAGES", ("no_such_package",))
+    monkeypatch.setattr("capsieve.review.settings._PACKAGES", ("no_such_package",))
     assert_failed(run("review", out), "capsieve[review]")
 
 
@@ -122,5 +127,6 @@ def test_a_server_with_users_has_no_link_with_a_token(run, out, served, tmp_path
     assert result.exit_code == 0
     assert "TLS" in result.stderr
     (call,) = served
-    assert "token" not in call["link"]
-    assert "room.example" in call["room"].door.hosts
+    assert call["token"] is None
+    assert "token" not in result.stdout
+    assert "room.example" in call["state"].access.hosts

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-PATHS = ["/", "/api/room", "/api/exams/none", "/api/docs", "/api/exams/small/frames/0/0"]
+from support.users import add_user, cheap_hashes
+
+PATHS = ["/", "/api/room", "/api/exams/none", "/api/exams/small/frames/0/0"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -34,7 +36,9 @@ def test_an_internal_error_has_the_headers_and_does_not_expose_its_message(clien
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-def test_the_api_page_loads_nothing_and_has_one_style(client):
-    page = client.get("/api/docs")
+def test_the_login_page_loads_nothing_and_has_one_style(open_app, tmp_path, monkeypatch):
+    cheap_hashes(monkeypatch)
+    add_user(tmp_path / "users.json", "anna")
+    page = open_app(users=tmp_path / "users.json").client(log_in=False).get("/login")
     assert not re.search(r"<script|<img|<link|@import|url\(|style=| on\w+=", page.text)
     assert re.search(r"style-src 'sha256-[\w+/=]{44}'", page.headers["content-security-policy"])

@@ -23,8 +23,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def app(open_app, file):
-    """An app with users and a clock that stands still."""
-    return open_app(users=file, allowed_hosts=["review.example"], clock=lambda: 0.0)
+    return open_app(users=file, allowed_hosts=("review.example",))
 
 
 @pytest.fixture
@@ -58,7 +57,6 @@ def test_a_new_password_replaces_the_old_one(open_app, file):
     assert browser.log_in("anna", PASSWORD).status_code == 401
     assert browser.log_in("anna", "battery staple").status_code == 303
     assert browser.get("/api/room").json()["role"] == "consensus"
-    assert browser.get("/api/room").json()["readers"] == ["anna", "vera"]
 
 
 @pytest.mark.parametrize("name", ["", " anna", "a\nb", "x" * 65, "a\u202eb"])
@@ -80,12 +78,13 @@ def test_a_short_password_is_rejected(tmp_path):
     [
         "{",
         "[]",
+        '{"schema": 3, "users": {}}',
         '{"schema": 2, "users": {}}',
-        '{"schema": 1, "users": {}}',
-        '{"schema": 1, "users": {"anna": {"role": "king", "password": "x"}}}',
-        '{"schema": 1, "users": {"anna": {"role": "reader", "password": "plain text"}}}',
-        '{"schema": 1, "users": {"anna": {"role": "reader", "password": "scrypt$1$8$1$AA$AA"}}}',
-        '{"schema": 1, "users": {"anna": {"role": "reader", "password": "scrypt$9999999$8$1$$"}}}',
+        '{"schema": 2, "users": {"anna": {"role": "king", "password": "x"}}}',
+        '{"schema": 2, "users": {"anna": {"role": "reader", "password": "plain text"}}}',
+        '{"schema": 2, "users": {"anna": {"role": "reader", "password": "$argon2id$v=19$m=8"}}}',
+        '{"schema": 2, "users": {"anna": {"role": "reader", "password": "$argon2id$v=19$m=99999999,'
+        't=1,p=1$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaA"}}}',
     ],
 )
 def test_an_invalid_users_file_is_rejected(open_app, tmp_path, content):
@@ -97,7 +96,6 @@ def test_an_invalid_users_file_is_rejected(open_app, tmp_path, content):
 def test_only_the_login_page_is_served_before_the_login(browser):
     assert browser.get("/").headers["location"] == "/login"
     assert browser.get("/api/exams").status_code == 401
-    assert browser.get("/api/docs").status_code == 303
     assert browser.get("/assets/index.js").status_code == 303
     page = browser.get("/login")
     assert page.status_code == 200
@@ -110,7 +108,6 @@ def test_a_session_ends_with_the_logout(browser):
     assert "HttpOnly" in answer.headers["set-cookie"]
     about = browser.get("/api/room").json()
     assert (about["reader"], about["role"]) == ("anna", "reader")
-    assert about["readers"] == ["anna", "vera"]
     browser.post("/logout")
     assert browser.get("/api/room").status_code == 401
 
@@ -200,14 +197,12 @@ HOST = {"host": "review.example"}
     [
         ("https", {}, True),
         ("http", HOST | {"origin": "https://review.example"}, True),
-        ("http", {"x-forwarded-proto": "https"}, True),
-        ("http", {"x-forwarded-proto": "https, http"}, True),
+        ("http", {"x-forwarded-proto": "https"}, False),  # of no trusted proxy
         ("http", {}, False),
         ("http", HOST | {"origin": "http://review.example"}, False),
-        ("http", {"x-forwarded-proto": "http, https"}, False),
     ],
 )
-def test_the_cookie_is_secure_behind_tls(browser, scheme, headers, secure):
+def test_the_cookie_is_secure_with_tls(browser, scheme, headers, secure):
     url = f"{scheme}://127.0.0.1:8765/login"
     answer = browser.log_in("anna", url=url, headers=headers)
     assert answer.status_code == 303

@@ -4,11 +4,9 @@ The other tests do not know how the package opens the app. If that changes, chan
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,9 +15,12 @@ import httpx
 
 from capsieve.decisions import database as database_module
 from capsieve.review.app import create_app
-from capsieve.review.room import ReadingRoom, local_door, open_room, users_door
+from capsieve.review.log import Log, log_nothing
+from capsieve.review.server import link_access, users_access
+from capsieve.review.sessions import Sessions
+from capsieve.review.settings import ReviewSettings
+from capsieve.review.state import State, open_state
 from capsieve.review.users import Users
-from capsieve.review.waiting import Waiting
 from support.readings import unique_key
 from support.users import PASSWORD
 
@@ -65,6 +66,7 @@ class Client:
         """Sign the exam small as its page shows it now."""
         reading = self.get(f"{_SMALL}/reading").json()
         content = {"statement": reading["statement"], "last": reading["last"], "reasons": reasons}
+        content["offered"] = reading["offered"]
         return self.act({"kind": "sign"} | content)
 
     def log_in(
@@ -77,19 +79,19 @@ class Client:
 class ReviewApp:
     """An open review app."""
 
-    def __init__(self, room: ReadingRoom) -> None:
-        self._room = room
-        self._app = create_app(room)
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._app = create_app(state)
 
     @property
     def token(self) -> str:
         """The token of the link; only without a users file."""
-        assert self._room.door.token is not None
-        return self._room.door.token
+        assert self._state.access.token is not None
+        return self._state.access.token
 
     @property
     def workflow(self) -> str:
-        return self._room.workflow
+        return self._state.workflow
 
     def client(self, *, log_in: bool = True, address: str = "127.0.0.1") -> Client:
         """Return a new browser that has opened the link, or has not logged in."""
@@ -100,16 +102,16 @@ class ReviewApp:
 
     def fail_on_exam_list(self, error: Exception) -> None:
         """Let the next requests for the list of exams raise an error."""
-        self._room.summaries.follow = mock.Mock(side_effect=error)
+        self._state.summaries.summaries = mock.Mock(side_effect=error)
 
     def limit_database(self, *, full: bool) -> None:
         """Let the database file grow no further, or let it grow again."""
-        with self._room.database.read() as connection:  # the connection returns to the pool
+        with self._state.database.read() as connection:  # the connection returns to the pool
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar() if full else 100_000
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
 
     def close(self) -> None:
-        self._room.close()
+        self._state.close()
 
 
 def open_review_app(
@@ -120,10 +122,11 @@ def open_review_app(
     role: Any = None,
     workflow: Any = None,
     users: Path | None = None,
-    allowed_hosts: Iterable[str] = (),
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] | None = None,
     report: Callable[[str], None] = lambda message: None,
+    log: Log = log_nothing,
     lock_timeout: float | None = None,
+    **settings: Any,
 ) -> ReviewApp:
     """Open the review app on a results folder.
 
@@ -137,27 +140,31 @@ def open_review_app(
         "single", "validated" or "blind"; by default the stored one.
     users
         A users file. With it readers log in by password, and there is not a link.
-    allowed_hosts
-        Further names of the server, with `users`.
     clock
-        Counts the seconds of the rate limit of logins.
+        Counts the seconds of the sessions, which end after 60 unused ones.
     report
         Receives messages about problems in the background.
+    log
+        Receives what the server logs.
     lock_timeout
         Seconds to wait for another writer of the database.
+    settings
+        Further settings, with `users`.
     """
-    if users is None:
-        make_door = partial(local_door, port=_PORT, reader=reader, role=role)
-    else:
-        listed = Users(users, say=report)
-        door = users_door(listed, port=_PORT, host="0.0.0.0", names=list(allowed_hosts))
-        door = replace(door, waiting=Waiting(clock=clock))
 
-        def make_door(workflow: Any) -> Any:
-            return door
+    def make_access(workflow: Any) -> Any:
+        if users is None:
+            access = link_access(workflow, port=_PORT, reader=reader, role=role, log=log)
+        else:
+            chosen = ReviewSettings(host="0.0.0.0", users=users, **settings)
+            access = users_access(Users(users, report=report), chosen, port=_PORT, log=log)
+        if clock is not None:
+            known = lambda reader: access.users is None or access.users.knows(reader)  # noqa: E731
+            sessions = Sessions(longest=600, idle=60, known=known, clock=clock)
+            return replace(access, sessions=sessions)
+        return access
 
     with ExitStack() as stack:
         if lock_timeout is not None:
             stack.enter_context(mock.patch.object(database_module, "_WAIT_S", lock_timeout))
-        room = open_room(out, make_door, workflow=workflow, database=str(database))
-    return ReviewApp(room)
+        return ReviewApp(open_state(out, make_access, workflow=workflow, database=str(database)))

@@ -24,7 +24,7 @@ def free_port() -> str:
 
 def listening_socket() -> socket.socket:
     """Return a listening socket, made like that of the server."""
-    from capsieve.review.running import bound_socket
+    from capsieve.review.server import bound_socket
 
     return bound_socket("127.0.0.1", None)
 

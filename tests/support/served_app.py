@@ -8,9 +8,8 @@ from typing import Any
 
 import uvicorn
 
-from capsieve.review.asgi import App
-from capsieve.review.ending import EndingServer
-from capsieve.review.running import bound_socket
+from capsieve.review.security import App
+from capsieve.review.server import EndingServer, bound_socket
 
 __all__ = ["connected", "received", "served_app"]
 
@@ -19,7 +18,7 @@ _WAIT = 60.0  # seconds, for a machine that is busy with other things
 
 @contextmanager
 def served_app(
-    app: App, *, ending: threading.Event | None = None, last_words: float = 0.2, **options: Any
+    app: App, *, ending: threading.Event | None = None, last_answers: float = 0.2, **options: Any
 ) -> Iterator[tuple[EndingServer, int]]:
     """Serve an application; yield the server and its port. At the end it has ended.
 
@@ -29,8 +28,8 @@ def served_app(
         What answers.
     ending
         Set when the server ends.
-    last_words
-        As in :class:`~capsieve.review.ending.EndingServer`.
+    last_answers
+        As in :class:`~capsieve.review.server.EndingServer`.
     options
         Of uvicorn.
     """
@@ -42,7 +41,7 @@ def served_app(
         config,
         started=started.set,
         ending=ending or threading.Event(),
-        last_words=last_words,
+        last_answers=last_answers,
     )
     with bound_socket("127.0.0.1", None) as listener:
         port = listener.getsockname()[1]

@@ -1,9 +1,9 @@
 """Users files and password hashes of the review app."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
+import argon2
 import pytest
 
 from capsieve.review import users
@@ -20,17 +20,18 @@ def add_user(file: Path, name: str, password: str = PASSWORD, *, role: Any = "re
 
 def cheap_hashes(monkeypatch: pytest.MonkeyPatch, *, cost: int = 16) -> None:
     """Make new password hashes cheap to compute."""
-    monkeypatch.setattr(users, "_COST", cost)
+    hasher = argon2.PasswordHasher(time_cost=1, memory_cost=cost, parallelism=1)
+    monkeypatch.setattr(users, "_HASHER", hasher)
 
 
 def count_hashes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which every hash that is computed from now on adds its cost."""
     costs: list[int] = []
-    scrypt = hashlib.scrypt
+    verify = argon2.low_level.verify_secret
 
-    def counted(*arguments: Any, **options: Any) -> bytes:
-        costs.append(options["n"])
-        return scrypt(*arguments, **options)
+    def counted(hash: bytes, *arguments: Any) -> bool:  # noqa: A002
+        costs.append(argon2.extract_parameters(hash.decode()).memory_cost)
+        return verify(hash, *arguments)
 
-    monkeypatch.setattr(hashlib, "scrypt", counted)
+    monkeypatch.setattr("argon2._password_hasher.verify_secret", counted)
     return costs

@@ -15,7 +15,11 @@ const EMPTY: Reading = {
   cleanliness: { segments: {}, sum: null, words: null }, notes: [], urgent: false, urgent_text: "", signature: null,
   signatures: [], elsewhere: [],
   undoable: null, redoable: null, seen: { displayed: 0, viewed: 0, of: 10 }, problems: [], misfits: [],
-  readers: [], statement: "", to_validate: [], last: 0,
+  readers: [], statement: "", to_validate: [], last: 0, offered: [], states: [],
+  progress: {
+    events: 0, offered: 0, opened: 0, decided: 0, to_read: 0, to_read_displayed: 0, to_read_viewed: 0,
+    frames: 10, displayed: 0, viewed: 0, without_picture: 0,
+  },
 };
 const BY = { reader: "A", role: "reader", time: "2026-01-01T00:00:00Z" };
 const act = (...entries: Content[]): Action => ({ key: "k", entries });

@@ -2,16 +2,17 @@
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from capsieve.cli.settings_options import PathType, settings_options
-from capsieve.review.settings import ReviewSettings, is_loopback
+from capsieve.review.settings import LOOPBACK, ReviewSettings, require_review
 
 if TYPE_CHECKING:
-    from capsieve.review.access import Door
+    from capsieve.review.security import Access
 
 _EXAMPLE = """\b
 Example:
@@ -28,54 +29,55 @@ Example:
 def command(out: Path, settings: ReviewSettings) -> None:
     """Read, decide and sign screened exams in the browser.
 
-    OUT is the folder of capsieve screen, or one exam in it. Every action is stored immediately,
-    with reader and time. Ctrl-C ends the server.
+    OUT is the folder of capsieve screen, or one exam in it. Every action is stored at once, with
+    reader and time. Ctrl-C ends the server.
     """
-    from capsieve.review.extra import require_review
-
     require_review()
-    from capsieve.review.link_token import forget_token, kept_fresh, kept_token, token_file
-    from capsieve.review.room import local_door, open_room, users_door
-    from capsieve.review.running import bound_socket, run_room
+    from capsieve.review.log import log_nothing, log_to
+    from capsieve.review.server import (
+        bound_socket,
+        link_access,
+        link_page,
+        run_server,
+        users_access,
+    )
+    from capsieve.review.state import open_state
     from capsieve.review.users import Users, check_name
 
-    host, role = settings.host, settings.role
-    users = None if settings.users is None else Users(settings.users, say=_caution)
+    users = None if settings.users is None else Users(settings.users, report=_warn)
     reader = settings.reader or _account()
     check_name(reader)
-    with bound_socket(host, settings.port) as listener:
+    log = log_to(settings.log) if settings.log is not None or users is not None else log_nothing
+    with ExitStack() as stack:
+        listener = stack.enter_context(bound_socket(settings.host, settings.port))
         port = listener.getsockname()[1]
-        kept = token_file(out.resolve(), port, reader, role)
 
-        def door(workflow: Any) -> "Door":
-            if users is None:
-                token = kept_token(kept)
-                return local_door(workflow, port=port, reader=reader, role=role, token=token)
-            return users_door(users, port=port, host=host, names=settings.allowed_hosts)
+        def access(workflow: Any) -> "Access":
+            if users is not None:
+                return users_access(users, settings, port=port, log=log)
+            return link_access(workflow, port=port, reader=reader, role=settings.role, log=log)
 
-        try:
-            room = open_room(out, door, workflow=settings.workflow, database=settings.database)
-            if not is_loopback(host):
-                _caution(
-                    f"the server answers at {host} without encryption: put a proxy with TLS in "
-                    "front of it, or passwords and frames can be read on the network"
-                )
-            link = _link(room.door, host, port)
-            with kept_fresh(kept):
-                all_ended = run_room(
-                    room,
-                    listener,
-                    link=link,
-                    browser=_browser_address(link, room.door, kept) if settings.browser else None,
-                    say=lambda link: click.echo(
-                        f"The reading room is open: {link}\nPress Ctrl-C to close it."
-                    ),
-                )
-        finally:
-            forget_token(kept)  # a server that is killed does not come here, and keeps its link
+        state = open_state(out, access, workflow=settings.workflow, database=settings.database)
+        if settings.host not in LOOPBACK:
+            _warn(
+                f"the server answers at {settings.host} without encryption: put a proxy with TLS "
+                "in front of it, or passwords and frames can be read on the network"
+            )
+        link = _link(state.access, settings.host, port)
+        browser = None
+        if settings.browser:
+            browser = link if state.access.token is None else stack.enter_context(link_page(link))
+        all_ended = run_server(
+            state,
+            listener,
+            browser=browser,
+            started=lambda: click.echo(
+                f"The reading room is open: {link}\nPress Ctrl-C to close it."
+            ),
+        )
     click.echo("The reading room is closed.", err=True)
     if not all_ended:
-        # Python would wait for threads that still work. Decisions are on the disk.
+        # Python would wait for work that nobody needs any more. Decisions are on the disk.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
@@ -91,24 +93,12 @@ def _account() -> str:
         raise click.UsageError("Your account has no name: give one with --reader NAME.") from None
 
 
-def _link(door: "Door", host: str, port: int) -> str:
+def _link(access: "Access", host: str, port: int) -> str:
     """Return the address of the page, with the token if there is one."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    token = "" if door.token is None else f"?token={door.token}"
+    token = "" if access.token is None else f"?token={access.token}"
     return f"http://{shown}:{port}/{token}"
 
 
-def _browser_address(link: str, door: "Door", kept: Path) -> str | None:
-    """Return the address that a browser is started with: without the token."""
-    from capsieve.review.link_token import leading_page
-
-    if door.token is None:
-        return link
-    page = leading_page(kept, link)
-    if page is None:
-        _caution(f"no browser is opened, because {kept.parent} cannot be written; open the link")
-    return page
-
-
-def _caution(sentence: str) -> None:
+def _warn(sentence: str) -> None:
     click.echo(f"capsieve: {sentence}.", err=True)

@@ -104,10 +104,10 @@ def password(name: str, path: Path) -> None:
 
 
 def _password(name: str) -> str:
-    from capsieve.review.users import LEAST_LENGTH
+    from capsieve.review.users import SHORTEST
 
     return click.prompt(
-        f"Password for {name} (at least {LEAST_LENGTH} characters)",
+        f"Password for {name} (at least {SHORTEST} characters)",
         hide_input=True,
         confirmation_prompt=True,
         err=True,

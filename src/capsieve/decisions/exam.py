@@ -1,4 +1,4 @@
-"""Events, identity and screening of a screened exam, as decisions need them."""
+"""Events, listed frames, identity and screening of an exam, as decisions need them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from capsieve.decisions.model import canonical, event_subject
 from capsieve.errors import file_errors
+from capsieve.frame_table import to_read
 from capsieve.store.exam import Exam
+from capsieve.store.frame_columns import COLUMNS, frame_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,35 +32,53 @@ class Event:
 
 
 def flagged_events(folder: Path) -> tuple[Event, ...]:
-    """Return the events of an exam with all of their flagged frames.
+    """Return the events of an exam with all of their flagged frames, best first.
 
     Raises
     ------
     FileError
         A table cannot be read.
     """
-    paths = [folder / name for name in ("frames.parquet", "events.parquet")]
+    return _tables(folder, _stamps(folder))[0]
+
+
+def listed_frames(folder: Path) -> Mapping[int, NDArray[np.bool_]]:
+    """Return for each head which frames are listed: flagged, without near-duplicates.
+
+    Raises
+    ------
+    FileError
+        A table cannot be read.
+    """
+    return _tables(folder, _stamps(folder))[1]
+
+
+def _stamps(folder: Path) -> tuple[int, ...]:
     stamps: list[int] = []
-    for path in paths:
-        with file_errors("read", path):
-            stamps.append(path.stat().st_mtime_ns)
-    return _events(folder, tuple(stamps))
+    for name in ("frames.parquet", "events.parquet"):
+        with file_errors("read", folder / name):
+            stamps.append((folder / name).stat().st_mtime_ns)
+    return tuple(stamps)
 
 
 @lru_cache(maxsize=64)  # every decision asks for them
-def _events(folder: Path, _stamps: tuple[int, ...]) -> tuple[Event, ...]:
+def _tables(
+    folder: Path, _stamps: tuple[int, ...]
+) -> tuple[tuple[Event, ...], dict[int, NDArray[np.bool_]]]:
     exam = Exam(folder)
-    table = exam.columns("frame", "event")
-    event = np.asarray(table["event"].fill_null(-1).to_numpy(), np.int64)
-    frame = np.asarray(table["frame"].to_numpy(), np.int64)
-    frames: dict[int, list[int]] = {}
-    for place in np.flatnonzero(event >= 0).tolist():  # in the order of heads and frames
-        frames.setdefault(int(event[place]), []).append(int(frame[place]))
+    frames = frame_columns({folder.name: exam.columns(*COLUMNS)})
+    of_event: dict[int, list[int]] = {}
+    for place in np.flatnonzero(frames.event >= 0).tolist():  # in the order of heads and frames
+        of_event.setdefault(int(frames.event[place]), []).append(int(frames.frame[place]))
+    listed = to_read(frames.event, frames.score, frames.duplicate_of)
     rows = exam.columns(table="events").to_pylist()
-    return tuple(
-        Event(row["head"], row["best_frame"], tuple(frames.get(row["event"], [row["best_frame"]])))
+    events = tuple(
+        Event(
+            row["head"], row["best_frame"], tuple(of_event.get(row["event"], [row["best_frame"]]))
+        )
         for row in sorted(rows, key=lambda row: row["event"])
     )
+    return events, {head: listed[frames.head == head] for head in exam.heads}
 
 
 def signed_identity(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ drawing: at 20 frames per second frames are viewed, at 30 they are only displaye
 """
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,20 @@ class Bitmaps:
             displayed=_base64(self.displayed),
             viewed=_base64(self.viewed),
         )
+
+    @classmethod
+    def of_row(cls, row: Row) -> "Bitmaps":
+        """Return the bitmaps of a stored row; `problem` says why they cannot be read."""
+        _, reader, role, _, head, frames, displayed, viewed = row
+        reader, role = stored_text(reader), stored_text(role)
+        try:
+            if not (isinstance(head, int) and isinstance(frames, int) and 0 <= frames < 2**31):
+                raise ValueError("its numbers are damaged")
+            return cls(reader, role, head, _bits(displayed, frames), _bits(viewed, frames))
+        except (ValueError, TypeError) as error:
+            none = np.zeros(0, bool)
+            number = head if isinstance(head, int) else -1
+            return cls(reader, role, number, none, none, str(error))
 
     @classmethod
     def of(cls, stored: Viewed) -> "Bitmaps":
@@ -100,7 +114,7 @@ def add_viewed(
             raise ForbiddenError(f"the workflow of these exams has no role {role!r}")
         row = connection.execute(sa.select(VIEWED).where(here)).first()
         if row is not None:
-            old = _bitmaps(tuple(row))
+            old = Bitmaps.of_row(tuple(row))
             if not old.problem:
                 new = [new[0] | old.displayed, new[1] | old.viewed]
         values = {
@@ -123,8 +137,18 @@ def load_viewed(database: Database, exam: str, screening: str) -> list[Bitmaps]:
 def viewed_rows(connection: sa.Connection, exam: str, screening: str) -> list[Bitmaps]:
     """Return the bitmaps of all readers of an exam, within a transaction."""
     query = sa.select(VIEWED).where(VIEWED.c.exam == exam, VIEWED.c.screening == screening)
-    found = [_bitmaps(tuple(row)) for row in connection.execute(query)]
+    found = [Bitmaps.of_row(tuple(row)) for row in connection.execute(query)]
     return sorted(found, key=lambda each: (each.reader, each.role, each.head))
+
+
+def viewed_by_exam(database: Database, exams: Collection[str]) -> dict[str, list[Any]]:
+    """Return the stored rows of exams; :meth:`Bitmaps.of_row` reads one."""
+    query = sa.select(VIEWED).where(VIEWED.c.exam.in_(exams)).order_by(*VIEWED.primary_key)
+    found: dict[str, list[Any]] = {}
+    with database.read() as connection:
+        for row in connection.execute(query):
+            found.setdefault(row.exam, []).append(row)
+    return found
 
 
 def unreadable(bitmaps: Iterable[Bitmaps]) -> tuple[str, ...]:
@@ -147,14 +171,37 @@ def count_frames(
     frames_by_head
         How many frames the heads have: others are not counted. All are by default.
     """
-    together: dict[int, list[Bits]] = {}
+    both = together(bitmaps, frames_by_head).values()
+    return sum(int(each[0].sum()) for each in both), sum(int(each[1].sum()) for each in both)
+
+
+def together(
+    bitmaps: Iterable[Bitmaps], frames_by_head: Mapping[int, int] | None = None
+) -> dict[int, tuple[Bits, Bits]]:
+    """Return for each head which frames were displayed, and which viewed, to any of the readers.
+
+    Parameters
+    ----------
+    frames_by_head
+        How many frames the heads have: bitmaps are cut or filled up to that. Other heads are left
+        out. By default each is as long as the longest bitmap.
+    """
+    found: dict[int, tuple[Bits, Bits]] = {}
+    if frames_by_head is not None:
+        found = {
+            head: (np.zeros(frames, bool), np.zeros(frames, bool))
+            for head, frames in frames_by_head.items()
+        }
     for each in bitmaps:
-        end = None if frames_by_head is None else frames_by_head.get(each.head, 0)
-        new = [each.displayed[:end], each.viewed[:end]]
-        old = together.get(each.head, [np.zeros(0, bool)] * 2)
-        together[each.head] = [_either(one, other) for one, other in zip(old, new, strict=True)]
-    counts = [[int(bits.sum()) for bits in both] for both in together.values()]
-    return sum(each[0] for each in counts), sum(each[1] for each in counts)
+        if frames_by_head is not None and each.head not in frames_by_head:
+            continue
+        end = None if frames_by_head is None else frames_by_head[each.head]
+        old = found.get(each.head, (np.zeros(0, bool), np.zeros(0, bool)))
+        found[each.head] = (
+            _either(old[0], each.displayed[:end]),
+            _either(old[1], each.viewed[:end]),
+        )
+    return found
 
 
 def _either(one: Bits, other: Bits) -> Bits:
@@ -171,19 +218,6 @@ def _marked(spans: Iterable[Span], head: int, frames: int) -> Bits:
             raise EntryError(f"head {head} has no frame {span.last} of head {span.head}")
         bits[span.first : span.last + 1] = True
     return bits
-
-
-def _bitmaps(row: Row) -> Bitmaps:
-    _, reader, role, _, head, frames, displayed, viewed = row
-    reader, role = stored_text(reader), stored_text(role)
-    try:
-        if not (isinstance(head, int) and isinstance(frames, int) and 0 <= frames < 2**31):
-            raise ValueError("its numbers are damaged")
-        return Bitmaps(reader, role, head, _bits(displayed, frames), _bits(viewed, frames))
-    except (ValueError, TypeError) as error:
-        none = np.zeros(0, bool)
-        number = head if isinstance(head, int) else -1
-        return Bitmaps(reader, role, number, none, none, str(error))
 
 
 def _bits(content: Any, frames: int) -> Bits:

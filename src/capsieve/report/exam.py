@@ -21,7 +21,13 @@ from capsieve.report.evidence import map_address
 from capsieve.report.exam_tables import Event, event_list, head_frames
 from capsieve.report.timeline import timeline
 from capsieve.report.timeline_scale import scale_of
-from capsieve.report.words import detector_words, flag_threshold, flagging_words, score_text
+from capsieve.report.words import (
+    detector_words,
+    flag_threshold,
+    flagging_words,
+    out_of_range,
+    score_text,
+)
 from capsieve.results import Feature
 from capsieve.store.record import FrameCounts, Record
 
@@ -106,8 +112,7 @@ def exam_report(
     cards = _cards(tables, events, thumbnails, to_read, evidence, ellipses=paper)
     columns = _frame_counts_columns(record)
     measures = record["range"]["measures"]
-    # Screening writes one warning about all measures together, before all others.
-    outside = int(any(each["warning"] for each in measures.values()))
+    outside = out_of_range(record)
     return page.render(
         "exam.html",
         script="exam.js",
@@ -121,8 +126,8 @@ def exam_report(
         drawing=timeline(heads, events, threshold=threshold, by_list=by_list),
         flagging=flagging_words(record["flagging"]),
         by_list=by_list,
-        range_warnings=record["warnings"][:outside],
-        other_warnings=record["warnings"][outside:],
+        range_warnings=outside,
+        other_warnings=record["warnings"][len(outside) :],
         threshold=shown,
         paper=paper,
         by_texture=bool(

@@ -345,6 +345,13 @@ def flag_threshold(record: Record) -> float | None:
     return flagging["value"] if flagging["rule"] == "threshold" else flagging["last_score"]
 
 
+def out_of_range(record: Record) -> list[str]:
+    """Return how an exam differs from the data that the detector was tuned on."""
+    # Screening writes one warning about all measures together, before all others.
+    outside = any(each["warning"] for each in record["range"]["measures"].values())
+    return record["warnings"][: int(outside)]
+
+
 def flagging_words(flagging: Flagging) -> str:
     """Return the rule of an exam's flags if it is not the detector's own threshold; else ""."""
     own, above = flagging["score_threshold"], flagging["share_above_threshold"]

@@ -1,9 +1,8 @@
-"""Connections of those who were not let in: few at a time, and none that keeps us waiting.
+"""Limits for unauthenticated connections and for slow request heads.
 
-The server waits for the head of a request as long as the other side likes. Somebody without a
-password could hold hundreds of connections with half a request each, until no reader gets one. So
-a head has to be whole in time, and of the connections that nobody was let in by, the one that has
-kept us waiting longest makes room for a new one.
+uvicorn waits for the head of a request as long as the other side likes. Somebody without a password
+could hold hundreds of connections with half a request each, until no reader gets one. So a head has
+to be complete in time, and the oldest unauthenticated connection makes room for a new one.
 """
 
 import asyncio
@@ -12,38 +11,39 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEAD_SECONDS", "MOST_STRANGERS", "GuardedProtocol", "guarded"]
 
-HEAD_SECONDS = 10.0
-"""For the whole head of a request, from its first byte or from the connection."""
+class LimitedProtocol(H11Protocol):
+    """HTTP with limits; a subclass may have others.
 
-MOST_STRANGERS = 100
-"""Connections by which nobody was let in; a browser makes six at most."""
+    A connection is authenticated if its last request had a reader.
+    """
 
-_STRANGERS_KEEP_ALIVE = 5  # seconds; a reader's connection is kept for longer
+    head_seconds = 10.0
+    """For the whole head of a request, from its first byte or from the connection."""
 
+    most_unauthenticated = 100
+    """Unauthenticated connections; a browser makes six at most."""
 
-class GuardedProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, with limits for strangers. Limits are set by :func:`guarded`."""
-
-    head_seconds = HEAD_SECONDS
-    most_strangers = MOST_STRANGERS
+    unauthenticated_keep_alive = 5
+    """Seconds; authenticated connections are kept for longer."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._head_timer: asyncio.TimerHandle | None = None
         self._since = 0.0
-        self._readers_keep_alive = self.timeout_keep_alive
+        self._authenticated_keep_alive = self.timeout_keep_alive
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Begin, and make room for it where there are too many."""
+        """Begin; if there are too many connections, end the oldest unauthenticated one."""
         super().connection_made(transport)
         self._begin_timer()
-        ours = (each for each in self.connections if isinstance(each, GuardedProtocol))
+        ours = (each for each in self.connections if isinstance(each, LimitedProtocol))
         # One that was ended stays in the list for a moment.
-        strangers = [each for each in ours if not (each._let_in() or each.transport.is_closing())]
-        if len(strangers) > self.most_strangers:
-            waiting = [each for each in strangers if each._waits_for_them()]
+        others = [
+            each for each in ours if not (each._authenticated() or each.transport.is_closing())
+        ]
+        if len(others) > self.most_unauthenticated:
+            waiting = [each for each in others if each._waits_for_head()]
             oldest = min(waiting, key=lambda each: each._since, default=self)
             oldest.transport.abort()
 
@@ -53,28 +53,29 @@ class GuardedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that begins has to end in time, however often a byte of it comes."""
+        """Read on; a head has to be complete in time, however often a byte of it comes."""
         super().data_received(data)
-        if not self._waits_for_them():
+        if not self._waits_for_head():
             self._end_timer()
         elif self._head_timer is None and not self.transport.is_closing():
             self._begin_timer()
 
     def on_response_complete(self) -> None:
-        """Keep the connection for the next request; that of a stranger not for long."""
+        """Keep the connection for the next request; an unauthenticated one not for long."""
         self._since = self.loop.time()
-        longest = self._readers_keep_alive
-        self.timeout_keep_alive = longest if self._let_in() else min(_STRANGERS_KEEP_ALIVE, longest)
+        longest = self._authenticated_keep_alive
+        self.timeout_keep_alive = (
+            longest if self._authenticated() else min(self.unauthenticated_keep_alive, longest)
+        )
         super().on_response_complete()
 
-    def _let_in(self) -> bool:
-        """Whether the gate found a reader for the last request of this connection."""
+    def _authenticated(self) -> bool:
         return self.scope is not None and self.scope.get("state", {}).get("reader") is not None
 
-    def _waits_for_them(self) -> bool:
-        """Whether the other side has yet to send the head of a request, or the rest of an old one.
+    def _waits_for_head(self) -> bool:
+        """Return whether the head of a request is missing, or the rest of an old one.
 
-        A body that somebody waits for is none of it: the application has a limit of its own.
+        A body that is waited for is neither: the application has a limit for it.
         """
         if self.conn.their_state is h11.IDLE:
             return True
@@ -83,29 +84,13 @@ class GuardedProtocol(H11Protocol):
 
     def _begin_timer(self) -> None:
         self._since = self.loop.time()
-        self._head_timer = self.loop.call_later(self.head_seconds, self._too_late)
+        self._head_timer = self.loop.call_later(self.head_seconds, self._end)
 
     def _end_timer(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
 
-    def _too_late(self) -> None:
+    def _end(self) -> None:
         self._head_timer = None
         self.transport.abort()
-
-
-def guarded(
-    *, head_seconds: float = HEAD_SECONDS, most_strangers: int = MOST_STRANGERS
-) -> type[GuardedProtocol]:
-    """Return the protocol with limits of its own.
-
-    Parameters
-    ----------
-    head_seconds
-        For the head of a request.
-    most_strangers
-        Connections by which nobody was let in.
-    """
-    limits = {"head_seconds": head_seconds, "most_strangers": most_strangers}
-    return type("GuardedProtocol", (GuardedProtocol,), limits)

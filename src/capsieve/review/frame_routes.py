@@ -7,21 +7,18 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from capsieve.decisions.model import EntryError
+from capsieve.review.errors import CancelledRequestError, reading_results
 from capsieve.review.frame_service import FrameImage
-from capsieve.review.refusals import NotWantedError
-from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import (
+from capsieve.review.state import (
     Chosen,
     FrameNumber,
     HeadNumber,
     Here,
     Responses,
+    State,
     known_head,
-    reading_results,
 )
 from capsieve.review.timeline import timeline_bytes
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["Frames"])
 
@@ -132,7 +129,7 @@ def _listed(numbers: str, count: int) -> list[int]:
     return [number for number in wanted if number < count]
 
 
-async def _check_waiting(request: Request, room: ReadingRoom) -> None:
+async def _check_waiting(request: Request, room: State) -> None:
     """Stop if the browser has cancelled the request: it wants other frames now."""
     if room.ending.is_set() or await request.is_disconnected():
-        raise NotWantedError
+        raise CancelledRequestError

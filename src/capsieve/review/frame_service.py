@@ -25,8 +25,6 @@ from capsieve.sources.reader import FrameReader
 from capsieve.store.exam import Exam
 from capsieve.store.record import read_record
 
-__all__ = ["FrameImage", "FrameService"]
-
 _READERS = 4  # each keeps up to 256 MB of decoded pictures
 _CACHE_BYTES = 96_000_000
 _OVERHEAD = 200  # bytes of a cache entry apart from the file

@@ -20,8 +20,6 @@ from capsieve.errors import FileError
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.frame_service import FrameService
 
-__all__ = ["check_contents", "check_spans", "event_of_frame"]
-
 
 def check_contents(
     facts: ExamFacts, contents: Sequence[Request | Content], frames: FrameService

@@ -1,36 +1,28 @@
-"""What every answer carries, so that the browser helps to keep the room closed."""
+"""Response headers, with which the browser helps to protect the app."""
 
-from capsieve.review.asgi import App, Message, Receive, Scope, Send
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
 
-__all__ = ["POLICY", "SafeHeaders", "policy"]
 
-
-def policy(*, style: str | None = None) -> str:
-    """Return a content security policy that lets in what the room itself serves, and no more.
+def content_policy(*, style: str = "self") -> str:
+    """Return a content security policy: only what the app itself serves.
 
     Parameters
     ----------
     style
-        The digest of the one style sheet that stands inside the page, where there is one.
+        The digest of the one style sheet inside the page, if there is one.
     """
-    parts = {
+    own = ("script", "img", "font", "connect", "worker", "manifest")
+    parts = {f"{name}-src": "'self'" for name in own} | {
         "default-src": "'none'",
-        "script-src": "'self'",
-        "style-src": "'self'" if style is None else f"'{style}'",
+        "style-src": f"'{style}'",
         "img-src": "'self' blob: data:",
-        "font-src": "'self'",
-        "connect-src": "'self'",
-        "worker-src": "'self'",
-        "manifest-src": "'self'",
         "form-action": "'self'",
         "base-uri": "'none'",
         "frame-ancestors": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in parts.items())
 
-
-POLICY = policy()
-"""Of the page: no script or style inside it, nothing from other hosts, and nobody frames it."""
 
 _ALWAYS = {
     "x-content-type-options": "nosniff",
@@ -41,37 +33,27 @@ _ALWAYS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
-_UNLESS_SAID = {
-    "content-security-policy": POLICY,
+_BY_DEFAULT = {
+    "content-security-policy": content_policy(),
     "cache-control": "no-store",  # frames are a patient's: the browser keeps none on its disk
 }
 
 
-class SafeHeaders:
-    """The outermost layer: adds the headers to every answer, refusals included.
+class ResponseHeaders:
+    """The layer that adds the headers to every answer."""
 
-    Parameters
-    ----------
-    app
-        What answers.
-    """
-
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, and complete its answer."""
 
-        async def complete(message: Message) -> None:
+        async def complete(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                fields = [
-                    field for field in message.get("headers", ()) if field[0].lower() != b"server"
-                ]
-                said = {name.lower() for name, _ in fields}
-                for name, value in _ALWAYS.items():
-                    fields.append((name.encode(), value.encode()))
-                for name, value in _UNLESS_SAID.items():
-                    if name.encode() not in said:
+                fields = [field for field in message.get("headers", ()) if field[0] != b"server"]
+                present = {name.lower() for name, _ in fields}
+                for name, value in (_ALWAYS | _BY_DEFAULT).items():
+                    if name in _ALWAYS or name.encode() not in present:
                         fields.append((name.encode(), value.encode()))
                 message["headers"] = fields
             await send(message)

@@ -1,51 +1,31 @@
 """JSON bodies of requests and answers, typed.
 
 Positions are 0-based pixel centres of the source's frame, row and column. Times are seconds from
-the source's own zero; dates are ISO 8601 in UTC.
+the first frame of the exam; dates are ISO 8601 in UTC.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from capsieve.decisions.model import Entry, Request, Span, Spot
+from capsieve.decisions.progress import Progress
 from capsieve.decisions.reading import Reading
 from capsieve.decisions.roles import Role, Workflow
 
-__all__ = [
-    "Action",
-    "Ball",
-    "Done",
-    "Ellipse",
-    "Event",
-    "Evidence",
-    "Exam",
-    "ExamRow",
-    "FieldOfView",
-    "Head",
-    "Problem",
-    "ReaderState",
-    "ReadingView",
-    "Room",
-    "Score",
-    "Seen",
-    "SentFrames",
-    "Value",
-    "ViewedFrames",
-    "Waiting",
-]
+DISCLAIMER = "Research software, not a medical device."
 
-State = Literal["unread", "in reading", "signed"]
+ReadingState = Literal["unread", "in reading", "signed"]
 
 
 class _Message(BaseModel):
-    """Said by the server."""
+    """Sent by the server."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class _Request(BaseModel):
-    """Said by the page: what is not known is refused, and nothing is bent into its type."""
+    """Sent by the page: unknown properties are refused, and no value is converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -57,36 +37,34 @@ class Problem(_Message):
 
 
 class Done(_Message):
-    """Nothing more is to be said."""
+    """There is nothing to say."""
 
 
 class Room(_Message):
-    """The room, and who is in it."""
+    """The server, and who is logged in."""
 
     version: str = Field(description="Of capsieve.")
     room: str = Field(description="Random, and the same for all servers on one database.")
     workflow: Workflow
     reader: str
     role: Role
-    readers: list[str] = Field(description="Everybody who has an entry or may make one.")
     disclaimer: str
-    exams: int
-    login: bool = Field(description="Whether one comes in by name and password, and can log out.")
-    pdf: bool = Field(description="Whether reports come as PDF, too.")
+    login: bool = Field(description="Whether the reader logged in by name, and can log out.")
+    pdf: bool = Field(description="Whether there are reports as PDF, too.")
 
 
 class ReaderState(_Message):
     """How far somebody is with an exam."""
 
-    reader: str = Field(description="Empty where it is not to be known yet: blind work.")
-    state: State
+    reader: str = Field(description="Empty if it must not be known yet: blind work.")
+    state: ReadingState
 
 
 class ExamRow(_Message):
     """An exam in the list."""
 
-    exam: str = Field(description="Its id: the name of its folder.")
-    state: State
+    exam: str = Field(description="The name of its folder.")
+    state: ReadingState
     revision: int = Field(description="Of the reading.")
     urgent: bool
     frames: int
@@ -101,8 +79,11 @@ class ExamRow(_Message):
     complete: bool = Field(description="Whether every frame was screened.")
     problems: list[str] = Field(description="One sentence each.")
     readers: list[ReaderState]
-    screened_at: str | None
+    screened_at: str | None = Field(description="When the screening ended.")
     readable: bool = Field(description="Whether it can be opened; the problems say why not.")
+    progress: Progress
+    out_of_range: bool = Field(description="Whether it differs from what the detector knows.")
+    flagging: str = Field(description="The rule of the flags; empty: the detector's threshold.")
 
 
 class FieldOfView(_Message):
@@ -124,6 +105,7 @@ class Head(_Message):
     field_of_view: FieldOfView | None
     fps: float | None = Field(description="The usual rate; frames need not keep to it.")
     has_times: bool
+    files: list[str] = Field(description="Name of each frame's file; empty for a video.")
 
 
 class Score(_Message):
@@ -131,15 +113,15 @@ class Score(_Message):
 
     name: str
     words: str
-    low: float = Field(description="The least that a slider needs to offer.")
+    low: float = Field(description="The lowest score that a slider has to offer.")
     high: float
     probability: bool
 
 
 class Event(_Message):
-    """A candidate polyp: neighbouring flagged frames, best first."""
+    """A candidate polyp."""
 
-    event: int
+    event: int = Field(description="Its rank by score, from 1.")
     head: int
     first_frame: int
     last_frame: int
@@ -147,43 +129,39 @@ class Event(_Message):
     frames: int
     to_read: int
     score: float
-    first_time_s: float | None
-    best_time_s: float | None
     row: float | None
     col: float | None
     radius: float | None
 
 
 class Exam(_Message):
-    """One exam, and what the sieve found in it."""
+    """One exam, and what was found in it."""
 
     exam: str
-    screening: str = Field(description="Changes whenever the exam is screened anew.")
+    screening: str = Field(description="Changes if the exam is screened again.")
     heads: list[Head]
     threshold: float | None = Field(
         description="The lowest score that is flagged, or the last score of a reading list."
     )
     reading_list: bool = Field(description="Whether a reading list flagged the frames.")
-    flagging: str = Field(
-        description="The rule of the flags, if it is not the detector's own threshold."
-    )
+    flagging: str = Field(description="The rule of the flags; empty: the detector's threshold.")
     score: Score
     detector: str
-    events: list[Event]
+    events: list[Event] = Field(description="Best first.")
     warnings: list[str]
+    out_of_range: list[str] = Field(description="How it differs from what the detector knows.")
     disclaimer: str
-    provenance: dict[str, Any]
 
 
 class Value(_Message):
-    """A number that a rule looks at."""
+    """A number that a rule compares with bounds."""
 
-    name: str = Field(description="The paper's symbol, or the detector's name of it.")
+    name: str = Field(description="The paper's symbol, or the detector's name.")
     words: str
     value: float | None
-    low: float | None = Field(description="The least that the rule lets pass.")
+    low: float | None = Field(description="The lowest value that passes the rule.")
     high: float | None
-    holds: bool = Field(description="Whether the frame keeps to the rule.")
+    holds: bool = Field(description="Whether the frame passes the rule.")
 
 
 class Ball(_Message):
@@ -206,7 +184,7 @@ class Ellipse(_Message):
         description="Of the longer axis, radians from the direction of growing columns towards "
         "that of growing rows: clockwise on a screen."
     )
-    rejected: str = Field(description="The rule at which the feature fell, or empty.")
+    rejected: str = Field(description="The rule that rejected the feature, or empty.")
 
 
 class Evidence(_Message):
@@ -220,7 +198,7 @@ class Evidence(_Message):
 
 
 class _Sent(_Request):
-    """Said by a page: in whose name, and on which screening."""
+    """Sent by a page: of which reader, and about which screening."""
 
     reader: str = Field(
         max_length=255, description="Who opened the page; refused if another is logged in."
@@ -272,14 +250,17 @@ class Waiting(_Message):
 
 
 class ReadingView(Reading):
-    """A reading, and what the page needs to know around it."""
+    """A reading, and what the page shows with it."""
 
     exam: str
     seen: Seen
+    progress: Progress
+    offered: list[str] = Field(description="Events that need a decision, best first.")
     readers: list[str] = Field(description="Everybody whose decisions count.")
+    states: list[ReaderState] = Field(description="As in the list of exams.")
     statement: str = Field(description="What a signature of this reader would state.")
     to_validate: list[Waiting]
     misfits: list[Entry] = Field(
         description="Decisions on another screening, or on events that the exam does not have: "
-        "they are taken back, or made again, before the exam is signed."
+        "they are removed, or made again, before the exam is signed."
     )

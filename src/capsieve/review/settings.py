@@ -5,15 +5,17 @@ field makes it an option of the command line and describes it.
 """
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 from capsieve.decisions.roles import Role, Workflow
-from capsieve.errors import ParameterError
-
-__all__ = ["LOOPBACK", "ReviewSettings", "is_loopback"]
+from capsieve.errors import MissingExtraError, ParameterError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+_PACKAGES = ("argon2", "fastapi", "limits", "pydantic", "sqlalchemy", "uvicorn")
 
 
 def _option(default: Any, text: str, **more: Any) -> Any:
@@ -59,6 +61,23 @@ class ReviewSettings:
         option="--allowed-host",
         metavar="HOST",
     )
+    trusted_proxy: str | None = _option(
+        None,
+        "Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count; needs "
+        "--users.",
+        metavar="ADDRESS",
+    )
+    remote_user_header: str | None = _option(
+        None,
+        "Header in which the trusted proxy names the user (single sign-on).",
+        metavar="NAME",
+    )
+    log: Path | None = _option(
+        None,
+        "Log of log-ins, exams opened, exports and signatures, as JSON lines.  [default: stderr "
+        "with --users, otherwise none]",
+        metavar="FILE",
+    )
     database: str | None = _option(
         None,
         "Database of the decisions: a file, or postgresql://user@host/name.  "
@@ -67,16 +86,36 @@ class ReviewSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.users is None and not is_loopback(self.host):
-            raise ParameterError(
-                "host",
-                f"{self.host} can be reached by other machines; give --users FILE as well, which "
-                "capsieve users add writes",
-            )
-        if self.users is not None and self.reader is not None:
+        if self.users is None:
+            if self.host not in LOOPBACK:
+                raise ParameterError(
+                    "host",
+                    f"{self.host} can be reached by other machines; give --users FILE as well, "
+                    "which capsieve users add writes",
+                )
+            if self.trusted_proxy is not None:
+                raise ParameterError("trusted_proxy", "needs --users FILE")
+        elif self.reader is not None:
             raise ParameterError("reader", "cannot be combined with --users; users log in by name")
+        if self.remote_user_header is not None and self.trusted_proxy is None:
+            raise ParameterError(
+                "remote_user_header", "needs --trusted-proxy; anybody else could name any user"
+            )
+        if self.trusted_proxy is not None:
+            try:
+                ip_network(self.trusted_proxy, strict=False)
+            except ValueError:
+                raise ParameterError(
+                    "trusted_proxy",
+                    f"{self.trusted_proxy!r} is no address or network, such as 127.0.0.1",
+                ) from None
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine alone."""
-    return host in LOOPBACK
+def require_review() -> None:
+    """Raise MissingExtraError if a package of the extra "review" is not installed."""
+    absent = [name for name in _PACKAGES if find_spec(name) is None]
+    if absent:
+        raise MissingExtraError(
+            f"the review app needs the package {' and '.join(absent)}; pip install "
+            "'capsieve[review]'"
+        )

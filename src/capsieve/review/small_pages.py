@@ -1,7 +1,7 @@
-"""Pages that the server makes itself: the closed door, the login, the documentation of the API.
+"""Pages without a script: the log-in, and what is shown without access.
 
-They hold no script. Their style stands inside, and their policy names it by its digest: before
-somebody is let in, not even a style sheet is served.
+Their style is inside, and their policy names its digest: without access, not even a style sheet is
+served.
 """
 
 from functools import cache
@@ -9,13 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from capsieve.report.page import digest
-from capsieve.review.headers import policy
+from capsieve.review.headers import content_policy
 
 if TYPE_CHECKING:
     from fastapi.responses import HTMLResponse
     from jinja2 import Template
-
-__all__ = ["small_page"]
 
 
 def small_page(template: str, status: int = 200, **content: Any) -> "HTMLResponse":
@@ -34,7 +32,9 @@ def small_page(template: str, status: int = 200, **content: Any) -> "HTMLRespons
 
     style = _style()
     page = _template(template).render(style=style, **content)
-    return HTMLResponse(page, status, {"content-security-policy": policy(style=digest(style))})
+    return HTMLResponse(
+        page, status, {"content-security-policy": content_policy(style=digest(style))}
+    )
 
 
 @cache

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from capsieve.errors import FileError
 from capsieve.store.exam import Exam
 
-__all__ = ["timeline_bytes"]
+pc: Any = pyarrow.compute  # its functions are made at run time, which pyright does not see
 
 _COLOURS = ("red", "green", "blue")
 _PLAIN = ("time_s", "score", "flagged", "reason", "event", "duplicate_of", "status")
@@ -29,6 +30,8 @@ _STEP = 8
 
 def timeline_bytes(folder: Path, *, head: int) -> bytes:
     """Return columns of the frames of a head in the form that the page reads.
+
+    Times are from the first frame of the exam.
 
     Parameters
     ----------
@@ -46,10 +49,11 @@ def timeline_bytes(folder: Path, *, head: int) -> bytes:
     rows = table.filter(pa.array(table.column("head").to_numpy() == head))
     if rows.num_rows == 0:
         raise FileError(f"the exam {folder.name} has no head {head}")
+    zero = pc.min(table.column("time_s")).as_py()
     read = {name: rows.column(name).combine_chunks() for name in (*_PLAIN, *_COLOURS)}
     reasons, reason = _reasons(read["reason"])
     columns: dict[str, NDArray[Any]] = {
-        "time_s": _numbers(read["time_s"], "<f8", np.nan),
+        "time_s": _numbers(read["time_s"], "<f8", np.nan) - (zero or 0.0),
         "score": _numbers(read["score"], "<f4", np.nan),
         "flagged": read["flagged"].to_numpy(zero_copy_only=False).astype(np.uint8),
         "reason": reason,

@@ -1,127 +1,116 @@
-"""The file of those who may enter a room that is not on one's own machine.
+"""The file of users, who log in by name and password.
 
-Passwords are kept as scrypt hashes (RFC 7914), each with its own salt and with the costs that it
-was made with, so that costs may grow without anybody choosing a new password.
+Passwords are kept as Argon2id hashes (RFC 9106), each with its own salt and costs.
 """
 
-import base64
 import hashlib
-import hmac
 import json
 import os
-import secrets
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import argon2
+
 from capsieve.atomic_write import atomic_write
-from capsieve.decisions.roles import ROLES, Role
+from capsieve.decisions.roles import Role, roles_of_all
 from capsieve.errors import FileError, ParameterError
 from capsieve.report.text import plain
 from capsieve.review.sessions import Reader
 from capsieve.user_files import read_text
 
-__all__ = [
-    "LEAST_LENGTH",
-    "Listed",
-    "Users",
-    "add_user",
-    "check_name",
-    "find_user",
-    "hashed",
-    "listed_users",
-    "matches",
-    "remove_user",
-]
+SCHEMA = 2
+"""Version of the file."""
 
-SCHEMA = 1
-"""Version of the file; it grows when a name in it changes its meaning."""
-
-LEAST_LENGTH = 10
+SHORTEST = 10
 """Letters of a password."""
 
 _LONGEST_NAME = 64
 _LONGEST_PASSWORD = 1024
-_COST, _BLOCK, _LANES = 1 << 15, 8, 1  # 32 MB and about a tenth of a second for each try
-_MEMORY = 1 << 28  # bytes that a hash from a file may ask for
-_ALL_ROLES = sorted({role for roles in ROLES.values() for role in roles})
-_ONE_AT_A_TIME = threading.Lock()  # many tries at once would take all of the memory
+_HASHER = argon2.PasswordHasher()  # 64 MB and about a tenth of a second
+_MOST_MEMORY, _MOST_TIME = 1 << 18, 20  # KiB and passes that a hash in a file may ask for
+
+
+class _User(NamedTuple):
+    reader: Reader
+    hash: str
 
 
 class Users:
-    """Who may enter, as the file says; it is read again when it was changed.
+    """The users in a file, which is read again if it was changed.
 
-    Where it cannot be read then, what it said before counts on, and that is told once.
+    If it cannot be read then, its earlier content counts, and that is reported once.
 
     Parameters
     ----------
     path
         The file.
-    say
-        Told in one sentence why it could not be read again.
+    report
+        Takes a sentence that says why the file could not be read again.
 
     Raises
     ------
     FileError
-        It is absent, damaged, or names nobody.
+        The file is missing, damaged, or has no users.
     """
 
-    def __init__(self, path: Path, *, say: Callable[[str], None] = lambda _: None) -> None:
-        self._path, self._say = path, say
+    def __init__(self, path: Path, *, report: Callable[[str], None] = lambda _: None) -> None:
+        self._path, self._report = path, report
         self._stamp = _stamp(path)  # before it is read: a change meanwhile is noticed later
-        self._listed = _read(path)
+        self._users = _read(path)
         self._lock = threading.Lock()
 
     @property
     def readers(self) -> dict[str, Reader]:
-        """Those who may enter, by name."""
-        return {name: listed.reader for name, listed in self._now().items()}
+        """The users by name."""
+        return {name: user.reader for name, user in self._now().items()}
 
     def knows(self, reader: Reader) -> bool:
-        """Return whether somebody may enter, and as what they did."""
-        listed = self._now().get(reader.name)
-        return listed is not None and listed.reader == reader
+        """Return whether there is a user with this name and role."""
+        return self.readers.get(reader.name) == reader
 
-    def reader(self, name: str, password: str) -> Reader | None:
-        """Return who has this name and password; None where nobody has.
+    def log_in(self, name: str, password: str) -> Reader | None:
+        """Return the user with this name and password; None if there is none.
 
-        An unknown name takes as long as a known one: names cannot be tried out.
+        An unknown name takes as long as a known one: its password is compared with the hash of
+        another user, always the same one, because costs may differ from hash to hash.
         """
         users = self._now()
-        listed = users.get(name)
-        right = matches(password, _somebody(users, name) if listed is None else listed.password)
-        return listed.reader if listed is not None and right else None
+        user, names = users.get(name), sorted(users)
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+        other = users[names[int.from_bytes(digest) % len(names)]]
+        right = _matches((user or other).hash, password)
+        return user.reader if user is not None and right else None
 
-    def _now(self) -> "dict[str, Listed]":
+    def _now(self) -> dict[str, _User]:
         stamp = _stamp(self._path)
         with self._lock:
             if stamp != self._stamp:
                 self._stamp = stamp
                 try:
-                    self._listed = _read(self._path)
+                    self._users = _read(self._path)
                 except FileError as error:
-                    self._say(f"{error}; until that is mended, those it named before may enter")
-            return self._listed
+                    self._report(f"{error}; until that is repaired, its earlier content counts")
+            return self._users
 
 
-class Listed(NamedTuple):
-    """Somebody in a file of users.
-
-    Attributes
-    ----------
-    reader
-        Name and role.
-    password
-        Its hash.
-    """
-
-    reader: Reader
-    password: str
+def _matches(hash: str, password: str) -> bool:  # noqa: A002
+    try:
+        return _HASHER.verify(hash, password[: _LONGEST_PASSWORD + 1].encode(errors="replace"))
+    except argon2.exceptions.VerificationError:
+        return False
 
 
-def _read(path: Path) -> dict[str, Listed]:
-    """Return who is in a file of users, by name; raise FileError where it is none."""
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _read(path: Path) -> dict[str, _User]:
     if not os.path.lexists(path):
         raise FileError(
             f"there is no file {path}; capsieve users add NAME --users {path} writes it"
@@ -130,39 +119,38 @@ def _read(path: Path) -> dict[str, Listed]:
         content = json.loads(read_text(path))
         if content["schema"] != SCHEMA:
             raise ValueError(f"it has the schema {content['schema']!r}, and {SCHEMA} is known")
-        listed: dict[str, Listed] = {}
-        for name, user in content["users"].items():
-            if user["role"] not in _ALL_ROLES:
-                raise ValueError(f"{name} has the unknown role {user['role']!r}")
-            _parts(user["password"])
-            listed[name] = Listed(Reader(name, user["role"]), user["password"])
+        users = {name: _user(name, **user) for name, user in content["users"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(f"{path} is no file of users ({error})") from error
-    if not listed:
+    if not users:
         raise FileError(f"{path} has no users; add one with capsieve users add NAME --users {path}")
-    return listed
+    return users
 
 
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return what changes with a file; None where it is gone."""
+def _user(name: str, *, role: Role, password: str) -> _User:
+    if role not in roles_of_all():
+        raise ValueError(f"{name} has the unknown role {role!r}")
     try:
-        facts = path.stat()
-    except OSError:
-        return None
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+        costs = argon2.extract_parameters(password)
+    except argon2.exceptions.InvalidHashError:
+        raise ValueError(f"the password of {name} is no Argon2 hash") from None
+    if costs.memory_cost > _MOST_MEMORY or costs.time_cost > _MOST_TIME:
+        raise ValueError(f"the password of {name} has costs out of bounds")
+    return _User(Reader(name, role), password)
 
 
 def listed_users(path: Path) -> list[Reader]:
     """Return name and role of the users in a file."""
-    return [listed.reader for listed in _read(path).values()]
+    return [user.reader for user in _read(path).values()]
 
 
 def find_user(path: Path, name: str) -> Reader:
     """Return the user of a name; raise ParameterError if there is none."""
-    listed = _read(path)
-    if name not in listed:
-        raise ParameterError("name", f"{path} has no user {plain(name)!r}; it has {_names(listed)}")
-    return listed[name].reader
+    users = _read(path)
+    if name not in users:
+        names = ", ".join(sorted(users)[:5]) + ", ..." * (len(users) > 5)
+        raise ParameterError("name", f"{path} has no user {plain(name)!r}; it has {names}")
+    return users[name].reader
 
 
 def add_user(path: Path, name: str, password: str, role: Role) -> None:
@@ -176,12 +164,13 @@ def add_user(path: Path, name: str, password: str, role: Role) -> None:
         The file is damaged, or cannot be written.
     """
     check_name(name)
-    if not LEAST_LENGTH <= len(password) <= _LONGEST_PASSWORD:
+    if not SHORTEST <= len(password) <= _LONGEST_PASSWORD:
         raise ParameterError(
-            "password", f"it needs at least {LEAST_LENGTH} characters; several words are good"
+            "password", f"it needs at least {SHORTEST} characters; several words are good"
         )
     users = _read(path) if path.exists() else {}
-    _write(path, {**users, name: Listed(Reader(name, role), hashed(password))})
+    hashed = _HASHER.hash(password.encode(errors="replace"))
+    _write(path, users | {name: _User(Reader(name, role), hashed)})
 
 
 def remove_user(path: Path, name: str) -> None:
@@ -203,24 +192,8 @@ def remove_user(path: Path, name: str) -> None:
     _write(path, {key: user for key, user in users.items() if key != name})
 
 
-def _names(listed: Mapping[str, Listed]) -> str:
-    return ", ".join(sorted(listed)[:5]) + ", ..." * (len(listed) > 5)
-
-
-def _write(path: Path, listed: Mapping[str, Listed]) -> None:
-    users = {
-        name: {"role": user.reader.role, "password": user.password} for name, user in listed.items()
-    }
-    content = json.dumps({"schema": SCHEMA, "users": users}, indent=2, ensure_ascii=False)
-    with atomic_write(path, durable=True) as temporary:
-        # Made for the owner alone before anything stands in it.
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-        temporary.chmod(0o600)
-        temporary.write_text(content + "\n", encoding="utf-8")
-
-
 def check_name(name: str) -> None:
-    """Raise ParameterError where a text will not do as the name of a reader."""
+    """Raise ParameterError if a text cannot be the name of a reader."""
     if not name or name != name.strip() or name != plain(name) or len(name) > _LONGEST_NAME:
         raise ParameterError(
             "reader",
@@ -229,53 +202,11 @@ def check_name(name: str) -> None:
         )
 
 
-def hashed(password: str) -> str:
-    """Return what is kept of a password."""
-    salt = secrets.token_bytes(16)
-    key = _scrypt(password, salt, _COST, _BLOCK, _LANES)
-    texts = (base64.b64encode(part).decode("ascii") for part in (salt, key))
-    return "$".join(["scrypt", str(_COST), str(_BLOCK), str(_LANES), *texts])
-
-
-def matches(password: str, kept: str) -> bool:
-    """Return whether a password is the one of which `kept` was kept."""
-    cost, block, lanes, salt, key = _parts(kept)
-    shortened = password[: _LONGEST_PASSWORD + 1]
-    return hmac.compare_digest(_scrypt(shortened, salt, cost, block, lanes), key)
-
-
-def _parts(kept: str) -> tuple[int, int, int, bytes, bytes]:
-    kind, cost, block, lanes, salt, key = kept.split("$")
-    if kind != "scrypt":
-        raise ValueError(f"passwords are kept as scrypt, not as {kind!r}")
-    numbers = int(cost), int(block), int(lanes)
-    if min(numbers) < 1 or 128 * numbers[0] * numbers[1] * numbers[2] > _MEMORY:
-        raise ValueError("a hash has costs out of bounds")
-    salt_bytes, key_bytes = (base64.b64decode(part, validate=True) for part in (salt, key))
-    if len(key_bytes) != hashlib.sha256().digest_size or len(salt_bytes) < 16:
-        raise ValueError("a hash is of the wrong length")
-    return *numbers, salt_bytes, key_bytes
-
-
-def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
-    with _ONE_AT_A_TIME:
-        return hashlib.scrypt(
-            password.encode("utf-8", "surrogatepass"),
-            salt=salt,
-            n=cost,
-            r=block,
-            p=lanes,
-            maxmem=2 * _MEMORY,
-            dklen=hashlib.sha256().digest_size,
-        )
-
-
-def _somebody(users: Mapping[str, Listed], name: str) -> str:
-    """Return the hash against which the password of an unknown name is tried, in vain.
-
-    It is that of somebody else, always the same one for a name: costs may differ from hash to hash,
-    and so may the time that a try takes.
-    """
-    others = sorted(users)
-    chosen = int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
-    return users[others[chosen % len(others)]].password
+def _write(path: Path, users: Mapping[str, _User]) -> None:
+    rows = {name: {"role": user.reader.role, "password": user.hash} for name, user in users.items()}
+    content = json.dumps({"schema": SCHEMA, "users": rows}, indent=2, ensure_ascii=False)
+    with atomic_write(path, durable=True) as temporary:
+        # Nobody else may read it, not for a moment.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        temporary.chmod(0o600)
+        temporary.write_text(content + "\n", encoding="utf-8")

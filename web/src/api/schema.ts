@@ -81,10 +81,10 @@ export interface components {
             finding: string | null;
         };
         /**
-         * @description Something on which two readings differ: an event, a frame or a finding.
+         * @description An event, a frame or a finding that differs between two readings.
          *
-         *     `a` and `b` are decisions, "undecided", or for a finding "finding" and "nothing"; the frames are
-         *     where to look.
+         *     `a` and `b` are decisions, "undecided", or for a finding "finding" and "nothing"; the frames
+         *     show it.
          */
         Difference: {
             subject: string;
@@ -94,7 +94,7 @@ export interface components {
             first: number;
             last: number;
         };
-        /** @description Nothing more is to be said. */
+        /** @description There is nothing to say. */
         Done: Record<string, never>;
         /** @description The ellipse of inertia of a feature. */
         Ellipse: {
@@ -106,14 +106,14 @@ export interface components {
             minor: number;
             /** @description Of the longer axis, radians from the direction of growing columns towards that of growing rows: clockwise on a screen. */
             angle: number;
-            /** @description The rule at which the feature fell, or empty. */
+            /** @description The rule that rejected the feature, or empty. */
             rejected: string;
         };
         /**
-         * @description One thing that a reader said.
+         * @description One row of the log.
          *
-         *     An action is one or more entries; `action` is the number of its first one. `problem` says why
-         *     an entry cannot be read; then `content` is None and `stored` has its text.
+         *     An action is one or more entries; `action` is the number of its first one. If an entry cannot
+         *     be read, `content` is None, `problem` has the reason and `stored` the text.
          */
         Entry: {
             /** @description From 1, in the order of writing, over all exams. */
@@ -126,7 +126,7 @@ export interface components {
             revision: number;
             reader: string;
             role: string;
-            /** @description Of the exam when this was said. */
+            /** @description Of the exam at that time. */
             screening: string;
             time: string;
             kind: string;
@@ -134,8 +134,9 @@ export interface components {
             stored: string;
             problem: string;
         };
-        /** @description A candidate polyp: neighbouring flagged frames, best first. */
+        /** @description A candidate polyp. */
         Event: {
+            /** @description Its rank by score, from 1. */
             event: number;
             head: number;
             first_frame: number;
@@ -144,8 +145,6 @@ export interface components {
             frames: number;
             to_read: number;
             score: number;
-            first_time_s: number | null;
-            best_time_s: number | null;
             row: number | null;
             col: number | null;
             radius: number | null;
@@ -159,30 +158,30 @@ export interface components {
             /** @description Names; each is a picture of its own. */
             maps: string[];
         };
-        /** @description One exam, and what the sieve found in it. */
+        /** @description One exam, and what was found in it. */
         Exam: {
             exam: string;
-            /** @description Changes whenever the exam is screened anew. */
+            /** @description Changes if the exam is screened again. */
             screening: string;
             heads: components["schemas"]["Head"][];
             /** @description The lowest score that is flagged, or the last score of a reading list. */
             threshold: number | null;
             /** @description Whether a reading list flagged the frames. */
             reading_list: boolean;
-            /** @description The rule of the flags, if it is not the detector's own threshold. */
+            /** @description The rule of the flags; empty: the detector's threshold. */
             flagging: string;
             score: components["schemas"]["Score"];
             detector: string;
+            /** @description Best first. */
             events: components["schemas"]["Event"][];
             warnings: string[];
+            /** @description How it differs from what the detector knows. */
+            out_of_range: string[];
             disclaimer: string;
-            provenance: {
-                [key: string]: unknown;
-            };
         };
         /** @description An exam in the list. */
         ExamRow: {
-            /** @description Its id: the name of its folder. */
+            /** @description The name of its folder. */
             exam: string;
             /** @enum {string} */
             state: "unread" | "in reading" | "signed";
@@ -205,9 +204,15 @@ export interface components {
             /** @description One sentence each. */
             problems: string[];
             readers: components["schemas"]["ReaderState"][];
+            /** @description When the screening ended. */
             screened_at: string | null;
             /** @description Whether it can be opened; the problems say why not. */
             readable: boolean;
+            progress: components["schemas"]["Progress"];
+            /** @description Whether it differs from what the detector knows. */
+            out_of_range: boolean;
+            /** @description The rule of the flags; empty: the detector's threshold. */
+            flagging: string;
         };
         /** @description What the camera sees. */
         FieldOfView: {
@@ -227,7 +232,7 @@ export interface components {
             spans: components["schemas"]["Span"][];
             best: components["schemas"]["Spot"];
             size: ("diminutive" | "small" | "large") | null;
-            /** @description Where the size was judged. */
+            /** @description The frame of the size. */
             size_on: components["schemas"]["Spot"] | null;
             paris: ("0-Ip" | "0-Isp" | "0-Is" | "0-IIa" | "0-IIb" | "0-IIc" | "0-III") | null;
             segment: ("right" | "caecum" | "ascending" | "hepatic-flexure" | "transverse" | "splenic-flexure" | "left" | "descending" | "sigmoid" | "rectum") | null;
@@ -247,6 +252,8 @@ export interface components {
             /** @description The usual rate; frames need not keep to it. */
             fps: number | null;
             has_times: boolean;
+            /** @description Name of each frame's file; empty for a video. */
+            files: string[];
         };
         /** @description The frame of a landmark. */
         Landmark: {
@@ -284,14 +291,38 @@ export interface components {
             /** @description One sentence. */
             detail: string;
         };
+        /** @description How far a reading has come; of a signed reading, what was signed. */
+        Progress: {
+            /** @description Of the exam. */
+            events: number;
+            /** @description Events that need a decision. */
+            offered: number;
+            /** @description Offered events whose best frame was displayed. */
+            opened: number;
+            /** @description Offered events with a decision. */
+            decided: number;
+            /** @description Listed frames: flagged, without near-duplicates. */
+            to_read: number;
+            /** @description Listed frames that were displayed. */
+            to_read_displayed: number;
+            /** @description Listed frames displayed for 45 ms or more. */
+            to_read_viewed: number;
+            frames: number;
+            /** @description Frames that were displayed. */
+            displayed: number;
+            /** @description Frames displayed for at least 45 ms. */
+            viewed: number;
+            /** @description Frames that were not decoded. */
+            without_picture: number;
+        };
         /** @description How far somebody is with an exam. */
         ReaderState: {
-            /** @description Empty where it is not to be known yet: blind work. */
+            /** @description Empty if it must not be known yet: blind work. */
             reader: string;
             /** @enum {string} */
             state: "unread" | "in reading" | "signed";
         };
-        /** @description A reading, and what the page needs to know around it. */
+        /** @description A reading, and what the page shows with it. */
         ReadingView: {
             revision: number;
             /** @enum {string} */
@@ -322,19 +353,24 @@ export interface components {
             last: number;
             /** @description Entries that cannot be read. */
             problems: string[];
-            /** @description Said on another screening. */
+            /** @description Written on another screening. */
             elsewhere: components["schemas"]["Entry"][];
             exam: string;
             seen: components["schemas"]["Seen"];
+            progress: components["schemas"]["Progress"];
+            /** @description Events that need a decision, best first. */
+            offered: string[];
             /** @description Everybody whose decisions count. */
             readers: string[];
+            /** @description As in the list of exams. */
+            states: components["schemas"]["ReaderState"][];
             /** @description What a signature of this reader would state. */
             statement: string;
             to_validate: components["schemas"]["Waiting"][];
-            /** @description Decisions on another screening, or on events that the exam does not have: they are taken back, or made again, before the exam is signed. */
+            /** @description Decisions on another screening, or on events that the exam does not have: they are removed, or made again, before the exam is signed. */
             misfits: components["schemas"]["Entry"][];
         };
-        /** @description Removes what was said of a subject. */
+        /** @description Removes the last entry of a kind on a subject. */
         Removed: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -354,7 +390,7 @@ export interface components {
             kind: "reopen";
             reason: string;
         };
-        /** @description The room, and who is in it. */
+        /** @description The server, and who is logged in. */
         Room: {
             /** @description Of capsieve. */
             version: string;
@@ -365,20 +401,17 @@ export interface components {
             reader: string;
             /** @enum {string} */
             role: "reader" | "pre-reader" | "validator" | "consensus";
-            /** @description Everybody who has an entry or may make one. */
-            readers: string[];
             disclaimer: string;
-            exams: number;
-            /** @description Whether one comes in by name and password, and can log out. */
+            /** @description Whether the reader logged in by name, and can log out. */
             login: boolean;
-            /** @description Whether reports come as PDF, too. */
+            /** @description Whether there are reports as PDF, too. */
             pdf: boolean;
         };
         /** @description What the detector's score is. */
         Score: {
             name: string;
             words: string;
-            /** @description The least that a slider needs to offer. */
+            /** @description The lowest score that a slider has to offer. */
             low: number;
             high: number;
             probability: boolean;
@@ -403,7 +436,7 @@ export interface components {
             /** @description Those that were displayed for at least 45 ms. */
             viewed: components["schemas"]["Span"][];
         };
-        /** @description What a signer sends: the hash is computed where the signature is stored. */
+        /** @description The request of a signer; the hash is computed when the signature is stored. */
         Sign: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -421,7 +454,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description A stored signature, with its own copies of what was viewed. */
+        /** @description A stored signature, with its own copies of the bitmaps of displayed frames. */
         Signature: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -480,16 +513,16 @@ export interface components {
             subject: "exam";
             text: string;
         };
-        /** @description A number that a rule looks at. */
+        /** @description A number that a rule compares with bounds. */
         Value: {
-            /** @description The paper's symbol, or the detector's name of it. */
+            /** @description The paper's symbol, or the detector's name. */
             name: string;
             words: string;
             value: number | null;
-            /** @description The least that the rule lets pass. */
+            /** @description The lowest value that passes the rule. */
             low: number | null;
             high: number | null;
-            /** @description Whether the frame keeps to the rule. */
+            /** @description Whether the frame passes the rule. */
             holds: boolean;
         };
         /** @description Which frames of a head were displayed to a reader: bitmaps, the first frame in bit 0. */

@@ -16,12 +16,9 @@ from fastapi.responses import StreamingResponse
 
 from capsieve.decisions.log import heard_after, last_number
 from capsieve.decisions.model import UnreachableError
-from capsieve.review.access import shown_secret
-from capsieve.review.room import ReadingRoom
-from capsieve.review.routes.given import Here, Who
+from capsieve.review.security import cookie_secret
 from capsieve.review.sessions import Reader
-
-__all__ = ["router"]
+from capsieve.review.state import Here, State, Who
 
 router = APIRouter(tags=["Reading"])
 
@@ -57,10 +54,10 @@ async def get_changes(
 
 
 async def _events(
-    request: Request, room: ReadingRoom, who: Reader, last: int, *, hello: str
+    request: Request, room: State, who: Reader, last: int, *, hello: str
 ) -> AsyncIterator[str]:
     """Yield changes until the reader leaves, the session ends, or the server does."""
-    secret = shown_secret(request.scope, room.door.cookie) or ""
+    secret = cookie_secret(request.scope, room.access.cookie) or ""
     yield hello
     quiet = 0.0
     listening = partial(
@@ -71,7 +68,7 @@ async def _events(
         role=who.role,
         most=_MOST,
     )
-    while not room.ending.is_set() and room.door.sessions.reader(secret, touch=False) == who:
+    while not room.ending.is_set() and room.access.sessions.reader(secret, touch=False) == who:
         try:
             heard, last, more = await run_in_threadpool(listening, last)
         except UnreachableError:  # whoever writes or reads is told; what is new is told later

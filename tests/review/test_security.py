@@ -15,7 +15,6 @@ PATHS = [
     "/api/exams/small/frames/0/0",
     "/api/exams/small/export/decisions.csv",
     "/api/changes",
-    "/api/docs",
     "/api/openapi.json",
     "/login",
     "/nothing",

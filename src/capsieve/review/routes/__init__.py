@@ -1,1 +1,0 @@
-"""What the reading room answers: one small file per subject."""
