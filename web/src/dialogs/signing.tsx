@@ -50,7 +50,7 @@ function factsOf(session: Session): Facts {
     reading: session.reading.value,
     offered: ownEvents(session),
     toValidate: toValidate(session),
-    listed: listed.length,
+    opened: openedEvents(session),
     notDisplayed: listed.filter(({ head, frame }) => viewed.displayed(head)?.[frame] !== 1),
   };
 }
@@ -125,9 +125,9 @@ function Sign({ parts, others, close }: { parts: Signing; others: LogEntry[]; cl
     if (without.length > 0) return setMissing(true);
     close();
     const { statement, last } = facts.reading;
-    const [offered, opened] = [offeredEvents(session), openedEvents(session)];
+    const offered = offeredEvents(session);
     const content: SignContent = {
-      ...{ kind: "sign", statement, last, offered: offered.map(eventSubject), opened: opened.map(eventSubject) },
+      ...{ kind: "sign", statement, last, offered: offered.map(eventSubject), opened: facts.opened.map(eventSubject) },
       reasons: Object.fromEntries(open.map(({ key }) => [key, reasonOf(key)])),
     };
     sign(parts, content).catch((error: Error) => toast(error.message, true));
