@@ -27,7 +27,7 @@ def test_the_best_events_are_offered_and_the_block_of_every_decision(sqlite: Dat
     assert ranks(reading) == [*range(BLOCK), *range(2 * BLOCK, len(MANY))]
 
 
-def test_a_consensus_decides_events_on_which_the_readers_differ(sqlite: Database) -> None:
+def test_a_consensus_decides_events_without_a_common_decision(sqlite: Database) -> None:
     change_workflow(sqlite, "blind")
     anna, ben = Hand(sqlite), Hand(sqlite, "ben")
     for event, words in zip(EVENTS, (("accept", "accept"), ("accept", "reject")), strict=False):
@@ -37,7 +37,7 @@ def test_a_consensus_decides_events_on_which_the_readers_differ(sqlite: Database
     ben.sign()
     log = load_entries(sqlite, EXAM)
     own = fold(own_reading(log, workflow="blind", reader="carl", role="consensus"))
-    assert events_to_decide(log, own, EVENTS, role="consensus") == [EVENTS[1]]
+    assert events_to_decide(log, own, EVENTS, role="consensus") == list(EVENTS[1:])
 
 
 def test_progress_counts_listed_and_displayed_frames_and_is_frozen_by_a_signature(

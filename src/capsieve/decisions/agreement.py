@@ -90,7 +90,7 @@ def compare_blind(
 def events_to_decide(
     entries: Iterable[Entry], reading: Reading, events: Sequence[Event], *, role: str
 ) -> list[Event]:
-    """Return the events that need a decision: for a consensus those on which the readers differ.
+    """Return the events that need a decision: for a consensus those without a common decision.
 
     Parameters
     ----------
@@ -105,7 +105,8 @@ def events_to_decide(
     if role != "consensus" or reading.signature is not None or not both_signed(entries):
         return offered_events(reading, events)
     a, b = [fold(log) for log in list(blind_readings(entries).values())[:BLIND_READERS]]
-    differing = {unit.subject for unit in _units(a, b, events) if unit.a != unit.b}
+    units = _units(a, b, events)
+    differing = {unit.subject for unit in units if unit.a != unit.b or unit.a == UNDECIDED}
     return [event for event in events if event.subject in differing]
 
 
