@@ -50,7 +50,7 @@ function Problems({ session, deciding }: Parts) {
       {misfits.map((entry) => (
         <p key={entry.number} class="small">
           {entryWords(entry.content)} ({entry.reader}){" "}
-          <button type="button" class="link" disabled={state === "signed"} onClick={() => deciding.withdraw(entry)}>Take back</button>
+          <button type="button" class="link" disabled={state === "signed"} onClick={() => deciding.withdraw(entry)}>Withdraw</button>
         </p>
       ))}
     </>
