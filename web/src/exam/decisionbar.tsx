@@ -37,18 +37,19 @@ function DecisionBar({ session, screen, decisions, back }: Props) {
   return (
     <div class={screen.moved.value ? "decisions moved" : "decisions"}>
       <Where session={session} screen={screen} />
-      <span class="gap" />
-      {screen.before.value !== null && (
-        <button type="button" class="link" title={withKeys("Where the page moved from", "back")} onClick={back}>
-          Back to where I was
-        </button>
-      )}
-      <span class="soft">
-        <EventWords session={session} screen={screen} visible={visible} />
-        {screen.moved.value && " · look first"}
+      <span class="which">
+        {screen.before.value !== null && (
+          <button type="button" class="link" aria-label="Back to where I was" title={withKeys("Back to where I was", "back")} onClick={back}>
+            ↩ Back
+          </button>
+        )}
+        <span class="soft">
+          <EventWords session={session} screen={screen} visible={visible} />
+        </span>
+        {others !== "" && <span class="others">{others}</span>}
       </span>
-      {others !== "" && <span class="others">{others}</span>}
       <div class="choice" role="group" aria-label="Decision on the event">
+        {screen.moved.value && <span class="wait">The page moved: look first</span>}
         {CHOICES.map(([decision, label, key, title]) => (
           <button
             type="button"

@@ -214,7 +214,7 @@ export function makeDecisions(session: Session, screen: Screen): Decisions {
       if (!act({ kind: "landmark", subject: `landmark:${landmark}`, head, frame })) return;
       const words = LANDMARKS.find(([one]) => one === landmark)?.[1] ?? landmark;
       const wrong = landmarkProblems(reading.value, session.positions).filter((problem) => problem.includes(words));
-      toast([`${words}: ${spoken(head, frame)}.`, ...wrong].join(" "), wrong.length > 0);
+      toast([`${words.charAt(0).toUpperCase()}${words.slice(1)}: ${spoken(head, frame)}.`, ...wrong.map((one) => `⚠ ${one}`)].join(" "));
     },
     unmark: (landmark) => void act({ kind: "removed", of: "landmark", subject: `landmark:${landmark}` }),
     grade(segment, grade) {
