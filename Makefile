@@ -75,15 +75,18 @@ docs: .venv/.dev ## make the pictures of the documentation anew, with the progra
 reference: .venv/.dev ## measure again the range of inputs that the paper's detector was calibrated on
 	$(PY) tools/make_reference_range.py
 
-learned: .venv/.torch ## train the shipped detector again: make learned CAPSULE=folder of the frames
+learned: .venv/.torch ## train the shipped detector again: make learned CAPSULE=folder of the frames WINDOWS=folder with masks
 	@mkdir -p build
 	.venv/bin/capsieve screen $(CAPSULE) -o build/capsule
 	.venv/bin/capsieve splits $(CAPSULE)/frames.csv --folds 5 --in-order -o build/fifths.csv
+	cat tools/learned_card.toml $(if $(WINDOWS),tools/learned_windows_card.toml) > build/card.toml
 	.venv/bin/capsieve train build/capsule --labels $(CAPSULE)/frames.csv --splits build/fifths.csv --model cnn \
-		--card tools/learned_card.toml -o build/shipped.onnx
+		--card build/card.toml $(if $(WINDOWS),--windows $(WINDOWS)) -o build/shipped.onnx
 	cp build/shipped.onnx src/capsieve/learned/shipped.onnx
 
 CAPSULE ?= ../shared/data/capsule
+# Further frames with masks to learn from, such as ../shared/data/colonoscopy-polyps; none by default.
+WINDOWS ?=
 
 format: .venv/.dev ## format the sources, and mend what ruff can mend
 	$(PY) -m ruff check --fix

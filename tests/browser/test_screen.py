@@ -242,7 +242,11 @@ def test_a_page_at_rest_sends_nothing_and_does_not_prolong_the_session(anna):
         pass
     anna.page.wait_for_timeout(1000)
     sent = []
-    anna.page.on("request", lambda request: sent.append(request))
+
+    def note(request):
+        sent.append(request)
+
+    anna.page.on("request", note)
     with anna.page.expect_response("**/reading"):  # the page looks for changes
         anna.page.wait_for_timeout(9000)
     assert {request.method for request in sent} == {"GET"}

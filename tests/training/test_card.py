@@ -4,8 +4,15 @@ import pytest
 from capsieve.errors import FileError, ParameterError
 from capsieve.frame_table import NORMAL, POLYP
 from capsieve.learned.features import NAMES
-from capsieve.training.card import CardTexts, model_threshold, out_of_fold_metrics, read_card_texts
+from capsieve.training.card import (
+    CardTexts,
+    model_threshold,
+    out_of_fold_metrics,
+    read_card_texts,
+    window_metrics,
+)
 from capsieve.training.card import _usual_values as usual_values
+from capsieve.training.windows import Windows
 from support.made_frames import made_frames
 
 FRAMES = made_frames()
@@ -119,3 +126,59 @@ def test_usual_values_leave_out_frames_without_features():
     found = usual_values(values)
     assert found["bump.texture"] == pytest.approx((4.95, 95.0), abs=0.2)
     assert usual_values(np.full((3, len(NAMES)), np.nan, np.float32)) == {}
+
+
+def made_windows(frames=40):
+    """Return pairs of windows; the polyp covers less than 8 % in half of the frames."""
+    frame = np.repeat(np.arange(frames), 2)
+    polyp = np.arange(2 * frames) % 2 == 0
+    covered = np.where(polyp, np.where(frame < frames // 2, 0.05, 0.5), 0).astype(np.float32)
+    return Windows(
+        name="endoscope",
+        crops=(),
+        polyp=polyp,
+        covered=covered,
+        radius=np.full(2 * frames, 0.3, np.float32),
+        frame=frame,
+        files=tuple(map(str, range(frames))),
+        pixel_hash=("",) * frames,
+        phash=np.zeros((frames, 2, 32), np.uint8),
+        key="",
+    )
+
+
+def of_windows(windows, logits, folds=2):
+    fold = windows.folds(folds)
+    options = {"specificity": 0.9, "bootstrap_samples": 200, "seed": 0}
+    return {one.what: one for one in window_metrics(windows, logits, fold, **options)}
+
+
+def test_windows_are_compared_with_those_of_their_fold():
+    windows = made_windows()
+    logits = np.random.default_rng(0).normal(size=len(windows)) + 1.0 * windows.polyp
+    fold = windows.folds(2)
+    metrics = of_windows(windows, logits + 100.0 * fold)
+    areas = [
+        (logits[windows.polyp & (fold == code)][:, None] > logits[~windows.polyp & (fold == code)])
+        for code in (0, 1)
+    ]
+    area = metrics["AUC per window"]
+    assert area.value == pytest.approx(np.mean(areas))
+    assert area.low is not None
+    assert area.high is not None
+    assert area.low < np.mean(areas) < area.high
+    found = []
+    for code in (0, 1):
+        normal = np.sort(logits[~windows.polyp & (fold == code)])
+        threshold = normal[int(0.9 * len(normal)) - 1]
+        found.append(logits[(windows.covered > 0.2) & (fold == code)] > threshold)
+    large = metrics["Sensitivity per window, polyp covers 20 to 100 %, for 90 %"]
+    assert large.value == pytest.approx(np.concatenate(found).mean())
+    assert large.count == 20
+
+
+def test_sizes_without_windows_have_no_figure_and_equal_logits_count_half():
+    windows = made_windows()
+    metrics = of_windows(windows, np.zeros(len(windows)))
+    assert not any("8 to 20 %" in name for name in metrics)
+    assert metrics["AUC per window"].value == pytest.approx(0.5)

@@ -11,10 +11,12 @@ from capsieve.frame_table import OTHER, POLYP, Coded  # noqa: E402
 from capsieve.learned.features import NAMES  # noqa: E402
 from capsieve.learned.runtime import Runner  # noqa: E402
 from capsieve.training import cnn  # noqa: E402
+from capsieve.training.augment import Augmentation  # noqa: E402
 from capsieve.training.cnn import NetworkFits, Recipe, one_cycle  # noqa: E402
 from capsieve.training.folds import OTHER_SHARE, check_rows  # noqa: E402
 from capsieve.training.inputs import FrameInputs  # noqa: E402
-from capsieve.training.network import pretrained  # noqa: E402
+from capsieve.training.network import folded, pretrained  # noqa: E402
+from capsieve.training.windows import Windows  # noqa: E402
 from support.made_frames import made_frames, silent  # noqa: E402
 
 SIZE = 64
@@ -38,11 +40,38 @@ def made_crops(frames=FRAMES):
 CROPS = made_crops()
 
 
-def fits(folder, *, recipe=QUICK, crops=CROPS, seed=0, key="crops"):
+def made_windows(count=40):
+    """Return windows of a blue endoscope; every second one shows a disc."""
+    rng = np.random.default_rng(1)
+    polyp = np.arange(count) % 2 == 0
+    crops = rng.integers(40, 120, (count, SIZE, SIZE, 3), np.uint8)
+    crops[..., 2] += 100
+    rows, cols = np.mgrid[:SIZE, :SIZE]
+    for row in np.flatnonzero(polyp):
+        centre = rng.integers(20, 44, 2)
+        crops[row][(rows - centre[0]) ** 2 + (cols - centre[1]) ** 2 < 100] = (230, 120, 160)
+    return Windows(
+        name="blue",
+        crops=list(crops),
+        polyp=polyp,
+        covered=np.where(polyp, 0.1, 0).astype(np.float32),
+        radius=np.full(count, 0.3, np.float32),
+        frame=np.arange(count) // 2,
+        files=tuple(f"{number}.png" for number in range(count // 2)),
+        pixel_hash=tuple(f"{number:032x}" for number in range(count // 2)),
+        phash=np.ones((count // 2, 2, 32), np.uint8),
+        key="windows",
+    )
+
+
+WINDOWS = made_windows()
+
+
+def fits(folder, *, recipe=QUICK, crops=CROPS, seed=0, key="crops", windows=None):
     cropped = np.ones(len(FRAMES), np.bool_)
     values = np.zeros((len(FRAMES), len(NAMES)), np.float32)
     inputs = FrameInputs(list(crops), cropped, values, key)
-    return NetworkFits(FRAMES, inputs, SIZE, seed, folder, recipe)
+    return NetworkFits(FRAMES, inputs, SIZE, seed, folder, recipe, windows)
 
 
 @pytest.fixture(scope="module")
@@ -117,22 +146,63 @@ def test_negatives_are_drawn_per_source_and_other_findings_seldom():
     source = Coded(("a", "b"), np.where(FRAMES.labelled.group.code < 2, 1, 0).astype(np.int32))
     two = replace(FRAMES, labelled=replace(FRAMES.labelled, source=source))
     rows = ROWS[two.truth[ROWS] >= 0]
-    (polyps, of_polyps), (negatives, of_negatives) = cnn._chances(two, rows)
+    groups = cnn._groups(two, rows, Recipe(batch=32), None)
+    (polyps, of_polyps, _), (negatives, of_negatives, _) = groups
     for code in (0, 1):
         share = of_polyps[two.source[polyps] == code].sum()
         assert of_negatives[two.source[negatives] == code].sum() == pytest.approx(share)
     assert of_negatives[two.truth[negatives] == OTHER].sum() == pytest.approx(OTHER_SHARE)
-    drawn = cnn._draw(cnn._chances(two, rows), 32, np.random.default_rng(0))
+    drawn = cnn._draw(groups, np.random.default_rng(0))
     assert (two.truth[drawn] == POLYP).sum() == 16
 
 
+def test_half_of_the_windows_of_a_batch_show_a_polyp_and_frames_come_first():
+    rows = np.append(ROWS, len(FRAMES) + np.arange(10, len(WINDOWS)))
+    groups = cnn._groups(FRAMES, rows, Recipe(batch=8, windows=6), WINDOWS)
+    for step in range(20):
+        drawn = cnn._draw(groups, np.random.default_rng(step))
+        assert (drawn[:8] < len(FRAMES)).all()
+        windows = drawn[8:] - len(FRAMES)
+        assert len(windows) == 6
+        assert windows.min() >= 10
+        assert WINDOWS.polyp[windows].sum() == 3
+
+
 def test_other_findings_are_further_targets():
-    targets = cnn._targets(FRAMES, ROWS)
+    targets = cnn._targets(FRAMES, ROWS, None)
     assert targets.shape == (len(FRAMES), 2)
     assert np.array_equal(targets[:, 0], FRAMES.truth == POLYP)
     assert np.array_equal(targets[:, 1], FRAMES.truth == OTHER)
     without = ROWS[FRAMES.truth[ROWS] != OTHER]
-    assert cnn._targets(FRAMES, without).shape == (len(FRAMES), 1)
+    assert cnn._targets(FRAMES, without, None).shape == (len(FRAMES), 1)
+
+
+def test_windows_have_no_other_findings():
+    targets = cnn._targets(FRAMES, ROWS, WINDOWS)
+    assert targets.shape == (len(FRAMES) + len(WINDOWS), 2)
+    assert np.array_equal(targets[: len(FRAMES)], cnn._targets(FRAMES, ROWS, None))
+    assert np.array_equal(targets[len(FRAMES) :, 0], WINDOWS.polyp)
+
+
+def test_windows_are_learned_from_and_scored(tmp_path):
+    made = fits(tmp_path, windows=WINDOWS)
+    rows = np.append(ROWS, len(FRAMES) + np.arange(len(WINDOWS)))
+    graph = made.fit(rows, silent)
+    assert len(made._lower(silent)) == made._count.sum()
+    assert (made._count[len(FRAMES) :] == QUICK.window_versions).all()
+    runner = Runner(graph.SerializeToString(), made.spec(0.5, None))
+    answers = runner.run([made.model_input(len(FRAMES) + row) for row in range(len(WINDOWS))])
+    scores = np.array([answer.score for answer in answers])
+    polyp = WINDOWS.polyp
+    assert (scores[polyp][:, None] > scores[~polyp]).mean() > 0.9
+
+
+def test_another_augmentation_gives_other_feature_maps(trained):
+    made, _ = trained
+    changed = replace(QUICK, augmentation=Augmentation(zoom=(1.0, 2.0)))
+    other = fits(made.folder, recipe=changed)
+    network = folded(pretrained())
+    assert other._store(network).key != made._store(network).key
 
 
 def test_only_the_upper_blocks_are_trained():

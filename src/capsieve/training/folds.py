@@ -24,7 +24,7 @@ Rows = NDArray[np.int64]
 StepListener = Callable[[str, int, int], None]
 """Takes what is being done, how much of it is done, and how much there is."""
 Fit = Callable[[Rows, StepListener], "ModelProto"]
-"""Takes the frames to learn from, and returns an ONNX graph. The same frames give the same bits."""
+"""Takes the rows to learn from, and returns an ONNX graph. The same rows give the same bits."""
 
 OTHER_SHARE = 0.125
 """Share of the weight of negatives that frames with other findings have.
@@ -33,6 +33,7 @@ It is small because they resemble polyps more than normal frames do: a model tha
 polyps from them above all separates polyps from normal frames less well.
 """
 
+_NO_WINDOWS = np.empty(0, np.int64)
 _LEAST = {"frames": 100, "polyps": 5, "groups": 4}  # less teaches nothing about other exams
 _LEAST_SLOPE = 1e-3  # per standard deviation: a calibration keeps the order of the frames
 _LEAST_PROBABILITY = 1e-12  # scores of 0 are frames that a detector rejected
@@ -111,8 +112,9 @@ def out_of_fold_logits(
     *,
     store: Store,
     progress: StepListener,
+    window_fold: NDArray[np.int64] = _NO_WINDOWS,
 ) -> NDArray[np.float64]:
-    """Return the logit of every frame from the fit that saw nothing of its fold.
+    """Return the logit of every frame and window from the fit that saw nothing of its fold.
 
     Parameters
     ----------
@@ -126,23 +128,27 @@ def out_of_fold_logits(
         Keeps the logits of finished folds; everything that determines them is part of its key.
     progress
         Called with the progress.
+    window_fold
+        The folds of windows, whose rows follow those of the frames.
 
     Raises
     ------
     FileError
         A model gave no number for a frame, or the folder cannot be written.
     """
-    logits = np.full(len(frames), np.nan)
+    folds = np.concatenate([np.where(scorable, frames.fold, -1), window_fold])
+    groups = frames.labelled.group.code
+    logits = np.full(len(folds), np.nan)
     for code, name in enumerate(frames.labelled.part.names):
-        held = np.flatnonzero((frames.fold == code) & scorable)
+        held = np.flatnonzero(folds == code)
         of_fold = store.read(f"fold-{code + 1}", np.float64, held.shape)
         if of_fold is None:
             fold = f"Fold {name} ({code + 1} of {len(frames.labelled.part.names)})"
             # A group is in one fold, unless the user allowed leaks.
-            new = (frames.fold != code) & ~np.isin(
-                frames.labelled.group.code, frames.labelled.group.code[held]
-            )
-            rows = check_rows(frames, np.flatnonzero(new & scorable))
+            of_held = np.isin(groups, groups[held[held < len(frames)]])
+            new = scorable & (frames.fold != code) & ~of_held
+            windows = len(frames) + np.flatnonzero(window_fold != code)
+            rows = np.concatenate([check_rows(frames, np.flatnonzero(new)), windows])
             of_fold = score(fit(rows, _prefixed(progress, fold)), held)
             if not np.isfinite(of_fold).all():
                 raise FileError(f"the model of fold {name} gave no number for some frames")

@@ -29,6 +29,7 @@ from capsieve.training.card import (
     model_threshold,
     out_of_fold_metrics,
     read_card_texts,
+    window_metrics,
 )
 from capsieve.training.data import FrameSet, read_frames
 from capsieve.training.folds import (
@@ -42,6 +43,7 @@ from capsieve.training.folds import (
 from capsieve.training.inputs import SIZE, FrameInputs, read_inputs
 from capsieve.training.settings import HOW_TO_CHOOSE, TrainSettings
 from capsieve.training.store import Store
+from capsieve.training.windows import Windows, read_windows
 from capsieve.user_files import PathLike
 
 if TYPE_CHECKING:
@@ -195,14 +197,23 @@ def train(
             allow_leaks=settings.allow_leaks,
             leaks_file=path.with_suffix(".leaks.csv"),
         )
-        texts.check(frames.labelled.source.names)
+        listener = progress or _silent
+        windows = None
+        if settings.windows is not None:
+            windows = read_windows(
+                settings.windows,
+                work / "inputs",
+                size=SIZE,
+                polyp_class=settings.polyp_class,
+                progress=listener,
+            )
+        texts.check([*frames.labelled.source.names, *([windows.name] if windows else [])])
         if frames.planned is not None:
             _write_folds(frames.planned, path.with_suffix(".folds.csv"))
-        listener = progress or _silent
         inputs = read_inputs(frames, work / "inputs", workers=settings.workers, progress=listener)
-        fits = _fits(frames, inputs, settings, work, recipe)
-        store = _store(work, frames, inputs, fits, settings)
-        return _train(frames, inputs, fits, path, store, settings, texts, listener)
+        fits = _fits(frames, inputs, settings, work, recipe, windows)
+        store = _store(work, frames, windows, inputs, fits, settings)
+        return _train(frames, windows, inputs, fits, path, store, settings, texts, listener)
 
 
 class _Fits(Protocol):
@@ -227,12 +238,13 @@ def _fits(
     settings: TrainSettings,
     work: Path,
     recipe: "Recipe | None",
+    windows: Windows | None,
 ) -> _Fits:
     if settings.model == "cnn":
         from capsieve.training.cnn import NetworkFits, Recipe
 
         folder = work / "feature-maps"
-        return NetworkFits(frames, inputs, SIZE, settings.seed, folder, recipe or Recipe())
+        return NetworkFits(frames, inputs, SIZE, settings.seed, folder, recipe or Recipe(), windows)
     from capsieve.training.classical import ClassicalFits
 
     return ClassicalFits(settings.model, frames, inputs.values, settings.seed)
@@ -240,6 +252,7 @@ def _fits(
 
 def _train(
     frames: FrameSet,
+    windows: Windows | None,
     inputs: FrameInputs,
     fits: _Fits,
     path: Path,
@@ -250,9 +263,18 @@ def _train(
 ) -> TrainingOutcome:
     """Score every fold, evaluate the scores, fit all frames, and write everything."""
     score = partial(_logits, fits)
-    logits = out_of_fold_logits(
-        frames, fits.scorable, fits.fit, score, store=store, progress=progress
+    fold_count = len(frames.labelled.part.names)
+    window_fold = np.empty(0, np.int64) if windows is None else windows.folds(fold_count)
+    every = out_of_fold_logits(
+        frames,
+        fits.scorable,
+        fits.fit,
+        score,
+        store=store,
+        progress=progress,
+        window_fold=window_fold,
     )
+    logits, of_windows = np.split(every, [len(frames)])
     probability, platt = calibrate_logits(frames, logits)
     threshold = model_threshold(frames, probability, settings.target)
     scores = path.with_suffix(".scores.csv")
@@ -265,6 +287,15 @@ def _train(
         bootstrap_samples=settings.bootstrap_samples,
         seed=settings.seed,
     )
+    if windows is not None:
+        metrics += window_metrics(
+            windows,
+            of_windows,
+            window_fold,
+            specificity=settings.target,
+            bootstrap_samples=settings.bootstrap_samples,
+            seed=settings.seed,
+        )
     progress("Evaluation", 1, 1)
     card = make_card(
         frames,
@@ -275,15 +306,19 @@ def _train(
         kind=settings.model,
         seed=settings.seed,
         settings={
-            "folds": len(frames.labelled.part.names),
+            "folds": fold_count,
             "specificity": settings.specificity,
             "trainer": fits.description,
             **({"leaks": " ".join(frames.leaks)} if frames.leaks else {}),
         },
+        windows=windows,
     )
     rows = check_rows(frames, np.flatnonzero(fits.scorable))
-    graph = _final(fits, rows, store, progress)
+    learned = np.concatenate([rows, len(frames) + np.arange(len(window_fold))])
+    graph = _final(fits, learned, store, progress)
     hashes = frames.phash[rows]
+    if windows is not None:
+        hashes = np.concatenate([hashes, windows.phash])
     hashes = hashes[hashes.any(axis=(1, 2))]
     write_model(path, graph, fits.spec(threshold, platt), card, hashes)
     return TrainingOutcome(
@@ -292,7 +327,7 @@ def _train(
         splits=settings.splits or path.with_suffix(".folds.csv"),
         threshold=threshold,
         card=card,
-        problems=frames.problems,
+        problems=(*frames.problems, *(() if windows is None else windows.problems)),
         warnings=frames.warnings,
         leaks=frames.leaks,
     )
@@ -319,7 +354,12 @@ def _final(fits: _Fits, rows: Rows, store: Store, progress: StepListener) -> "Mo
 
 
 def _store(
-    work: Path, frames: FrameSet, inputs: FrameInputs, fits: _Fits, settings: TrainSettings
+    work: Path,
+    frames: FrameSet,
+    windows: Windows | None,
+    inputs: FrameInputs,
+    fits: _Fits,
+    settings: TrainSettings,
 ) -> Store:
     """Return the store of the fits; its key contains everything that determines them."""
     known = frames.labelled
@@ -328,6 +368,7 @@ def _store(
         "packages": {name: _version(name) for name in _PACKAGES},
         "trainer": [fits.description, settings.seed],
         "inputs": inputs.key,
+        "windows": "" if windows is None else windows.key,
         "findings": [sorted(of) for of in frames.findings],
         "names": [known.source.names, known.polyp.names, known.part.names],
     }

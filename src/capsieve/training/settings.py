@@ -28,6 +28,11 @@ class TrainSettings:
         Format of the labels if it is not recognised.
     splits
         Folds from ``capsieve splits --folds``.
+    windows
+        Folder of frames with outlines of polyps, from which windows are cut: further frames to
+        learn from, for networks only. See docs/training.md.
+    polyp_class
+        The class of polyps in these outlines, if they do not name it.
     folds
         Number of folds of whole patients, blocks or exams, if `splits` is None.
     seed
@@ -58,6 +63,22 @@ class TrainSettings:
     splits: Path | None = field(
         default=None,
         metadata={"help": "Folds, from capsieve splits --folds.", "metavar": "FILE"},
+    )
+    windows: Path | None = field(
+        default=None,
+        metadata={
+            "help": "Images with outlines of polyps (COCO, boxes or masks): windows with and "
+            "without the polyp are further frames to learn from.",
+            "metavar": "FOLDER",
+        },
+    )
+    polyp_class: str | None = field(
+        default=None,
+        metadata={
+            "help": "The class of polyps in boxes without names of classes.",
+            "metavar": "polyp=ID",
+            "option": "--class",
+        },
     )
     folds: int | None = field(
         default=None,
@@ -118,6 +139,11 @@ class TrainSettings:
             )
         if self.splits is not None and self.folds is not None:
             raise ParameterError("folds", "cannot be combined with splits; give one of them")
+
+        if self.windows is not None and self.model != "cnn":
+            raise ParameterError("windows", f"only a network can learn from them, not {self.model}")
+        if self.polyp_class is not None and self.windows is None:
+            raise ParameterError("polyp_class", "is about outlines; give their folder with windows")
 
     @property
     def target(self) -> float:

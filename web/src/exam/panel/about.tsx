@@ -4,9 +4,10 @@ import { api } from "../../api/client.ts";
 import { mounted } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { landmarkProblems, transit } from "../../model/landmarks.ts";
+import { displayedWords, toReadWords } from "../../model/summary.ts";
 import { frameSubject, placeOf } from "../../model/subjects.ts";
 import { entryWords } from "../../model/entries.ts";
-import { clock, count, LANDMARKS, plural, share } from "../../model/words.ts";
+import { clock, count, LANDMARKS } from "../../model/words.ts";
 import { draftsOf } from "../../saving/drafts.ts";
 import type { Decisions } from "../decisions.ts";
 import type { Screen } from "../screen.ts";
@@ -218,15 +219,13 @@ function Downloads({ session }: Parts) {
 }
 
 function Screening({ session }: Parts) {
-  const { seen } = session.reading.value;
-  const { detector, flagging, warnings } = session.exam;
+  const { progress } = session.reading.value;
+  const { detector, flagging, out_of_range, warnings } = session.exam;
   return (
     <>
       <p class="small">Detector: {detector}. {flagging}</p>
-      <p class="small soft">
-        {share(seen.displayed, seen.of)} of the frames displayed ({count(seen.displayed)} of {plural(seen.of, "frame")}).
-      </p>
-      {warnings.map((sentence) => (
+      <p class="small soft">{displayedWords(progress)} {toReadWords(progress)}</p>
+      {[...new Set([...out_of_range, ...warnings])].map((sentence) => (
         <p key={sentence} class="small problem">⚠ {sentence}</p>
       ))}
     </>
