@@ -31,7 +31,7 @@ const finding = (subject: string, first: number, last: number, segment: string |
 
 test("every offered event without a decision needs a reason, as frames without a picture do", () => {
   const open = openPoints(facts({ reading: reading({ "event:0:10": "reject" }), withoutPicture: [{ head: 0, frame: 7 }], toValidate: [{ head: 0, frame: 8 }] }));
-  assert.deepEqual(open.map(({ key }) => key), ["event:0:40", "frames-without-picture", "not-displayed"]);
+  assert.deepEqual(open.map(({ key }) => key), ["event:0:40", "frames-without-picture", "pre-reader-decisions"]);
   assert.deepEqual(open.map(({ link }) => link), [{ head: 0, frame: 40 }, { head: 0, frame: 7 }, { head: 0, frame: 8 }]);
   assert.deepEqual(openPoints(facts({ offered: EVENTS.slice(0, 1), reading: reading({ "event:0:10": "unsure" }) })), []);
 });

@@ -43,7 +43,7 @@ function factsOf(session: Session): Facts {
       .map((frame) => ({ head, frame })),
   );
   const withoutPicture = [...columns].flatMap(([head, table]) =>
-    Array.from(table.status.keys()).filter((frame) => table.status[frame] === 1).map((frame) => ({ head, frame })),
+    Array.from(table.status.keys()).filter((frame) => table.status[frame] !== 0).map((frame) => ({ head, frame })),
   );
   return {
     ...{ room, events, positions, hasTimes, withoutPicture },

@@ -43,7 +43,7 @@ export interface Facts {
 }
 
 export const WITHOUT_PICTURE = "frames-without-picture";
-export const NOT_DISPLAYED = "not-displayed";
+export const NOT_DISPLAYED = "pre-reader-decisions";
 
 /** "Event 3, 0:12:04". */
 export function eventWords({ events, positions, hasTimes }: Facts, event: SieveEvent): string {
