@@ -136,7 +136,7 @@ class Person:
         """Wait until a frame is on the screen, long enough to be decided."""
         self.until(
             "frame => window.noted.frames.at(-1) === frame && "
-            "document.querySelector('.verdicts.moved') === null",
+            "document.querySelector('.decisions.moved') === null",
             frame,
         )
 

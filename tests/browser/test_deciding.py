@@ -55,7 +55,7 @@ def test_an_event_is_accepted_with_its_finding_size_and_type(anna, events):
     assert finding.content["missed"] is False
 
 
-def test_verdicts_follow_one_another_and_the_next_event_comes_by_itself(anna, events):
+def test_decisions_follow_one_another_and_the_next_event_comes_by_itself(anna, events):
     for key, event in zip("ru", events, strict=False):
         anna.until_frame(event["best_frame"])
         anna.press(key)
@@ -258,7 +258,7 @@ def test_an_undo_that_changes_nothing_says_so(anna, serve, enter):
     bert.read(VIDEO)
     bert.see(".notice:has-text('anna decided in this exam, too')")
     bert.page.locator(".card").first.click()
-    bert.see(".verdicts:has-text('Event 1 of')")
+    bert.see(".decisions:has-text('Event 1 of')")
     bert.press("u")
     bert.until_saved()
     anna.see(".card:first-child .badge.unsure")

@@ -39,7 +39,7 @@ def test_both_heads_stand_at_the_same_time_wherever_one_goes(anna):
 def test_an_event_belongs_to_its_head(anna, screened):
     event = events_of(screened, TWO_HEADS)[0]
     assert chosen(anna) == event["head"]
-    anna.see(f".verdicts:has-text('Event 1 of'):has-text('head {event['head']}')")
+    anna.see(f".decisions:has-text('Event 1 of'):has-text('head {event['head']}')")
     anna.press("r")
     anna.until_saved()
     (entry,) = anna.server.entries(TWO_HEADS)
@@ -84,7 +84,7 @@ def test_the_event_of_one_head_is_not_decided_from_the_other(anna, screened):
     event = events_of(screened, TWO_HEADS)[0]
     anna.press("h")
     anna.see(f".frame.chosen .caption:has-text('head {1 - event['head']}')")
-    words = anna.see(".verdicts").inner_text()
+    words = anna.see(".decisions").inner_text()
     assert f"Event 1 of {len(events_of(screened, TWO_HEADS))}" not in words
 
 

@@ -80,7 +80,7 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(serve, enter):
     assert keys.evaluate("one => one === document.activeElement")
 
 
-def test_a_verdict_given_by_tab_and_enter_keeps_the_focus(serve, enter, screened):
+def test_a_decision_made_by_tab_and_enter_keeps_the_focus(serve, enter, screened):
     anna = enter(serve())
     anna.read(VIDEO)
     anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])

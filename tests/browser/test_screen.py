@@ -54,8 +54,8 @@ def test_a_frame_without_a_picture_is_not_decided_or_counted(serve, enter, scree
     anna = enter(serve(out=out))
     anna.read(IMAGES)
     anna.see(".nopicture:has-text('missing')")
-    anna.see(".verdicts:has-text('No picture')")
-    for button in anna.page.locator(".verdicts button:visible").all():
+    anna.see(".decisions:has-text('No picture')")
+    for button in anna.page.locator(".decisions button:visible").all():
         assert not button.is_enabled()
     anna.press("a", "r", "u", "Shift+A", "Shift+R", "m", "g", "2", "ArrowRight", "r", "End", "r")
     anna.press("Escape")
@@ -68,7 +68,7 @@ def test_a_frame_without_a_picture_is_not_decided_or_counted(serve, enter, scree
 
 @pytest.mark.parametrize("key", ["Space", "Enter"])
 def test_after_a_click_the_next_press_decides_nothing(anna, events, key):
-    anna.page.locator(".verdicts button.reject").click()
+    anna.page.locator(".decisions button.reject").click()
     anna.until_frame(events[1]["best_frame"])
     anna.press(key)
     anna.page.wait_for_timeout(600)
@@ -127,9 +127,9 @@ def test_a_key_pressed_three_times_decides_one_event(anna, events):
 def test_the_bar_shows_that_the_page_moved_by_itself_and_the_way_back(anna, events):
     anna.press("ArrowRight")
     anna.until_frame(events[0]["best_frame"] + 1)
-    anna.until("() => document.querySelector('.verdicts button.accept').disabled === false")
+    anna.until("() => document.querySelector('.decisions button.accept').disabled === false")
     anna.press("r")
-    anna.see(".verdicts.moved:has-text('look first')")
+    anna.see(".decisions.moved:has-text('look first')")
     anna.until_frame(events[1]["best_frame"])
     anna.page.get_by_role("button", name="Back to where I was").click()
     anna.until_frame(events[0]["best_frame"] + 1)
@@ -166,7 +166,7 @@ def test_playback_goes_on_after_a_decision(anna, events):
     first = min(events, key=lambda event: event["first_frame"])
     anna.press("Space")
     anna.until(
-        "number => document.querySelector('.verdicts').textContent.includes(`Event ${number} of`)",
+        "number => document.querySelector('.decisions').textContent.includes(`Event ${number} of`)",
         first["event"],
     )
     anna.press("r")
@@ -242,7 +242,11 @@ def test_a_page_at_rest_sends_nothing_and_does_not_prolong_the_session(anna):
         pass
     anna.page.wait_for_timeout(1000)
     sent = []
-    anna.page.on("request", sent.append)
+
+    def note(request):
+        sent.append(request)
+
+    anna.page.on("request", note)
     with anna.page.expect_response("**/reading"):  # the page looks for changes
         anna.page.wait_for_timeout(9000)
     assert {request.method for request in sent} == {"GET"}

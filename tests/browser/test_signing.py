@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -54,7 +55,11 @@ def test_decisions_and_labels_leave_as_files(anna, screened, tmp_path):
     for link in ("Decisions (CSV)", "Labels for evaluate and train (CSV)"):
         with anna.page.expect_download() as download:
             anna.page.get_by_role("link", name=link).click()
-        name = download.value.suggested_filename
+        # The server names the file: with the exam and the date.
+        found = re.fullmatch(
+            rf"{VIDEO}-(decisions|labels)-\d{{4}}-\d\d-\d\d\.csv", download.value.suggested_filename
+        )
+        name = f"{found[1]}.csv"
         files[name] = tmp_path / name
         download.value.save_as(files[name])
     rows = {name: list(csv.DictReader(io.StringIO(f.read_text()))) for name, f in files.items()}

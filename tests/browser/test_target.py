@@ -79,12 +79,12 @@ class Reader:
 
     def bar(self):
         """Return the number of the event that the bar names; None: it names none."""
-        found = re.search(r"Event (\d+) of", self.person.page.inner_text(".verdicts"))
+        found = re.search(r"Event (\d+) of", self.person.page.inner_text(".decisions"))
         return found and int(found[1])
 
     def choice(self):
         """Return whether the buttons that decide an event can be pressed."""
-        buttons = self.person.page.locator(".verdicts button:is(.accept, .reject, .unsure)")
+        buttons = self.person.page.locator(".decisions button:is(.accept, .reject, .unsure)")
         return {button.is_enabled() for button in buttons.all()}
 
     def stored(self, *keys):
@@ -169,7 +169,7 @@ def test_a_decision_key_pressed_again_stores_nothing(reader):
         (["Shift+R"] * 4, ["decision"]),
     ):
         assert [entry["kind"] for entry in reader.stored(*pressed)] == kinds
-    accept = reader.person.page.locator(".verdicts button.accept")
+    accept = reader.person.page.locator(".decisions button.accept")
     entries = [accept.click() or reader.stored() for _ in range(4)]
     assert [len(each) for each in entries] == [2, 0, 0, 0]
 

@@ -295,7 +295,7 @@ def test_a_changed_table_is_refused(run, mine):
     with (mine / "out" / "exam" / "events.parquet").open("ab") as file:
         file.write(b" ")
     result = run("explain", mine / "out" / "exam", "--frame", 1)
-    assert_failed(result, "the tables in", "--overwrite")
+    assert_failed(result, "events.parquet", "--overwrite")
 
 
 def test_a_changed_source_is_refused(run, mine):

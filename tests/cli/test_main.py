@@ -56,6 +56,13 @@ def test_wrong_usage_is_exit_code_2(run, arguments):
     assert "Usage:" in result.stderr
 
 
+def test_an_option_that_is_given_twice_is_wrong_usage(run):
+    line = "evaluate scores.csv --labels labels.csv -o evaluation --regions"
+    result = run(*line.split(), "masks", "--regions", "boxes")
+    assert result.exit_code == 2
+    assert "--regions is given 2 times" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"), [("scren", "screen"), ("Screen", "screen"), ("usr", "users")]
 )

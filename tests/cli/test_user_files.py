@@ -39,7 +39,7 @@ ARGUMENTS = {
         "results/a/frames.parquet",
     ),
     "list": ("evaluate results --labels labels.csv -o evaluation", "evaluation/files.txt"),
-    "study": ("phantom -o study --study demo", "study/study.json"),
+    "study": ("phantom -o study --patients 1 --frames 20 --polyps 1", "study/study.json"),
 }
 KINDS = ("pipe", "device")  # without a check, the first one waits and the second one never ends
 

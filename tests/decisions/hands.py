@@ -16,9 +16,10 @@ from capsieve.decisions.model import (
     canonical,
     entry_of,
 )
+from capsieve.decisions.reading import fold
 from capsieve.decisions.signing import sign
 from capsieve.decisions.viewed import add_viewed
-from capsieve.decisions.workflow import statement
+from capsieve.decisions.workflow import own_reading, statement
 from capsieve.strict_model import Strict
 from support.readings import spans_of, unique_key
 
@@ -117,12 +118,20 @@ class Hand:
         undisplayed: int = 0,
         statement: str | None = None,
         events: Any = EVENTS,
+        without_picture: int = 0,
         **reasons: str,
     ) -> Entry:
+        whose: Any = {"reader": self.reader, "role": self.role}
+        whose["workflow"] = read_workflow(self.database)
+        decided = fold(own_reading(load_entries(self.database, self.exam), **whose)).decisions
+        offered = [event.subject for event in events]
+        open_events = {subject: "left open" for subject in offered if subject not in decided}
+        given = {name.replace("_", "-"): text for name, text in reasons.items()}
         request = Sign(
             statement=statement or self.statement(undisplayed),
             last=last_number(self.database) if last is None else last,
-            reasons={name.replace("_", "-"): text for name, text in reasons.items()},
+            offered=tuple(offered),
+            reasons=open_events | given,
         )
         return sign(
             self.database,
@@ -132,4 +141,5 @@ class Hand:
             identity=IDENTITY,
             events=events,
             frames_by_head=FRAMES,
+            without_picture=without_picture,
         )

@@ -7,7 +7,7 @@ import pytest
 
 from capsieve.decisions.database import Database, change_workflow
 from capsieve.decisions.exam import Event
-from capsieve.decisions.log import load_entries, missing_entries
+from capsieve.decisions.log import last_number, load_entries, missing_entries
 from capsieve.decisions.model import (
     ConflictError,
     Decision,
@@ -18,11 +18,12 @@ from capsieve.decisions.model import (
     Spot,
     said,
 )
+from capsieve.decisions.progress import BLOCK
 from capsieve.decisions.reading import fold
-from capsieve.decisions.signing import check_signatures, to_validate
+from capsieve.decisions.signing import check_signatures, sign, to_validate
 from capsieve.decisions.viewed import Bitmaps, load_viewed
-from decisions.hands import EVENT, EXAM, IDENTITY, OTHER, Hand, decision
-from support.readings import polyp, tamper
+from decisions.hands import EVENT, EXAM, FRAMES, IDENTITY, OTHER, Hand, decision
+from support.readings import polyp, tamper, unique_key
 
 
 @pytest.fixture
@@ -227,10 +228,10 @@ def test_a_validator_gives_a_reason_for_what_was_not_displayed(sqlite: Database)
     with pytest.raises(ConflictError, match="1 pre-reader decisions were not displayed to paul"):
         physician.sign(undisplayed=1)
     content = said(
-        physician.sign(undisplayed=1, not_displayed="a bubble, as nora wrote"), Signature
+        physician.sign(undisplayed=1, pre_reader_decisions="a bubble, as nora wrote"), Signature
     )
     assert content.undisplayed == 1
-    assert content.reasons == {"not-displayed": "a bubble, as nora wrote"}
+    assert content.reasons["pre-reader-decisions"] == "a bubble, as nora wrote"
     assert "1 of 4 pre-reader decisions were not displayed to paul" in content.statement
 
 
@@ -262,7 +263,7 @@ def test_blind_signatures_are_over_ones_own_reading(sqlite: Database) -> None:
     change(
         sqlite,
         "UPDATE capsieve_entries SET content = replace(content, 'reject', 'unsure') "
-        f"WHERE reader = 'ben' AND content LIKE '%{OTHER}%'",
+        f"WHERE reader = 'ben' AND kind = 'decision' AND content LIKE '%{OTHER}%'",
     )
     assert [bool(found) for found in check(sqlite)] == [False, True, True]
 
@@ -270,3 +271,56 @@ def test_blind_signatures_are_over_ones_own_reading(sqlite: Database) -> None:
 def test_a_reader_reads_what_was_decided(signed: Database) -> None:
     [_, entry, _] = load_entries(signed, EXAM)
     assert said(entry, Decision).decision == "accept"
+
+
+MANY = tuple(Event(0, frame, (frame,)) for frame in range(BLOCK + 5))
+
+
+def sign_many(hand: Hand, offered: int, *, undecided: str = "", **more: Any) -> Signature:
+    """Sign with the best events offered; a reason is given for all but one undecided event."""
+    names = [event.subject for event in MANY[:offered]]
+    request = Sign(
+        statement=hand.statement(),
+        last=last_number(hand.database),
+        offered=tuple(names),
+        reasons={name: "left open" for name in names if name != undecided},
+        **more,
+    )
+    options: Any = {"identity": IDENTITY, "events": MANY, "frames_by_head": FRAMES}
+    return said(sign(hand.database, hand.writer, unique_key(), request, **options), Signature)
+
+
+def test_the_first_block_of_events_and_every_decided_one_are_offered(sqlite: Database) -> None:
+    hand = Hand(sqlite)
+    with pytest.raises(ConflictError, match="event 50 was not offered"):
+        sign_many(hand, BLOCK - 1)
+    hand.decide(MANY[BLOCK + 2].subject, "reject", frame=BLOCK + 2)
+    with pytest.raises(ConflictError, match="event 53 was not offered"):
+        sign_many(hand, BLOCK)
+    assert len(sign_many(hand, BLOCK + 5).offered) == BLOCK + 5
+
+
+def test_an_offered_event_is_decided_or_left_open_with_a_reason(sqlite: Database) -> None:
+    hand = Hand(sqlite)
+    event = MANY[3].subject
+    with pytest.raises(ConflictError, match="event 4 is undecided"):
+        sign_many(hand, BLOCK, undecided=event)
+    hand.decide(event, "reject", frame=3)
+    assert event not in sign_many(hand, BLOCK, undecided=event).reasons
+
+
+def test_a_signature_says_which_best_frames_were_displayed(sqlite: Database) -> None:
+    hand = Hand(sqlite)
+    with pytest.raises(ConflictError, match="not stored yet"):
+        sign_many(hand, BLOCK, opened=(MANY[7].subject,))
+    hand.see(7, 9)
+    content = sign_many(hand, BLOCK, opened=(MANY[7].subject,))
+    assert content.opened == (MANY[7].subject, MANY[9].subject)
+
+
+def test_frames_without_a_picture_need_a_reason(sqlite: Database) -> None:
+    hand = Hand(sqlite)
+    with pytest.raises(ConflictError, match="2 frames of exam-1 have no picture"):
+        hand.sign(without_picture=2)
+    content = said(hand.sign(without_picture=2, frames_without_picture="damaged file"), Signature)
+    assert content.reasons["frames-without-picture"] == "damaged file"

@@ -536,6 +536,14 @@ def test_scores_and_labels_with_different_first_frames_give_a_warning_first(
     assert "--first-frame 1" in evaluation.warnings[0] or first_label
 
 
+def test_another_first_frame_is_named_before_reversed_scores():
+    truth = ["polyp", "normal"] * 30
+    scores = numbered(1, range(60), score=[float(word == "polyp") for word in truth])
+    first, second, *_ = evaluate(scores, numbered(0, range(60), label=truth)).warnings
+    assert "number frames from 1" in first
+    assert "may be reversed" in second
+
+
 def test_the_first_frame_of_scores_is_an_option():
     scores, labels = shifted_study(1, 0)
     evaluation = evaluate(scores, labels, first_frame=1, baseline=shifted_study(1, 0)[0])

@@ -183,6 +183,7 @@ def test_optional_columns_are_read(tmp_path):
         ("exam,frame,score\na,0,high\n", "line 2"),
         ("exam,frame,score\na,0,1\na,1,inf\n", "line 3"),
         ("exam,frame,score\na,0,1\na,1,nan\n", "line 3"),
+        ("exam;frame;score\na;0;0,5\n", "'0,5'.*decimal point"),
         ("exam,frame,score\na,-1,1\n", "frame"),
         ("exam,frame,score\na,0.5,1\n", "frame"),
         ("exam,frame,score\na,,1\n", "line 2"),

@@ -232,6 +232,16 @@ def test_text_that_is_not_utf_8_further_down_is_refused(tmp_path: Path) -> None:
         read_labels(tmp_path / "l.csv")
 
 
+def test_zeros_behind_the_part_that_is_read_first_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_LONGEST_HEADER", 20)
+    zeroed = b"file,label\na.jpg,normal\nb.jpg,polyp\nc.jpg,po" + bytes(30)
+    (tmp_path / "l.csv").write_bytes(zeroed)
+    with pytest.raises(FileError, match="not UTF-8"):
+        read_labels(tmp_path / "l.csv")
+
+
 def test_parquet_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     table = pa.table({"file": ["a"], "label": ["polyp"]})
     newer = table.replace_schema_metadata({"capsieve": '{"schema": 999, "table": "labels"}'})

@@ -67,14 +67,6 @@ def test_an_image_has_the_pixels_that_were_scored(client):
     assert answer.headers["x-frame"] == "0/3"
 
 
-def test_an_image_with_a_known_etag_is_not_sent_again(client):
-    etag = client.get(f"{FRAME}/3").headers["etag"]
-    again = client.get(f"{FRAME}/3", headers={"if-none-match": f'W/"other", {etag}'})
-    assert (again.status_code, again.content) == (304, b"")
-    for other in (f"{FRAME}/4", f"{FRAME}/3?width=50"):
-        assert client.get(other, headers={"if-none-match": etag}).status_code == 200
-
-
 def test_the_width_limits_the_columns_of_an_image(client):
     assert shown(client.get(f"{FRAME}/3?width=50").content).shape == (50, 50, 3)
     assert shown(client.get(f"{FRAME}/3?width=4096").content).shape == (96, 96, 3)

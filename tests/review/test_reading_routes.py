@@ -206,7 +206,7 @@ def test_a_validator_signs_what_a_pre_reader_decided(open_app):
     physician.see([EVENTS_OF_SMALL[0][0]])
     assert physician.get("/api/exams").json()[0]["to_validate"] == 1
     assert physician.sign().status_code == 409
-    signed = physician.sign(**{"not-displayed": "an obvious bubble"})
+    signed = physician.sign(**{"pre-reader-decisions": "an obvious bubble"})
     content = signed.json()[0]["content"]
     assert content["undisplayed"] == 1
     assert "Pre-read by anna, validated by bert" in content["statement"]

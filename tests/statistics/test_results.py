@@ -64,6 +64,7 @@ def test_the_target_share_has_the_decimals_of_the_percentage(percent):
         ("specificity", 101),
         ("threshold", float("nan")),
         ("bootstrap_samples", 99),
+        ("bootstrap_samples", 10**9),
         ("seed", -1),
         ("read", "200%"),
         ("read", "0"),

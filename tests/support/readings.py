@@ -138,6 +138,10 @@ class ExamReader:
                 "role": self.role,
             }
             log = load_entries(database, self.exam)
+            reading = fold(own_reading(log, **whose))
+            offered = [event.subject for event in flagged_events(self.folder)]
+            open_events = {each: "left open" for each in offered if each not in reading.decisions}
+            given = {name.replace("_", "-"): text for name, text in reasons.items()}
             waiting = []
             if self.role == "validator":
                 own = [
@@ -145,11 +149,12 @@ class ExamReader:
                     for each in load_viewed(database, self.exam, self.writer.screening)
                     if (each.reader, each.role) == (self.reader, self.role)
                 ]
-                waiting = to_validate(fold(own_reading(log, **whose)), own)
+                waiting = to_validate(reading, own)
             request = Sign(
                 statement=statement(log, **whose, undisplayed=len(waiting)),
                 last=last_number(database),
-                reasons={name.replace("_", "-"): text for name, text in reasons.items()},
+                offered=tuple(offered),
+                reasons=open_events | given,
             )
             return sign(
                 database,

@@ -65,8 +65,13 @@ class Client:
     def sign(self, **reasons: str) -> httpx.Response:
         """Sign the exam small as its page shows it now."""
         reading = self.get(f"{_SMALL}/reading").json()
-        content = {"statement": reading["statement"], "last": reading["last"], "reasons": reasons}
-        content["offered"] = reading["offered"]
+        open_events = [each for each in reading["offered"] if each not in reading["decisions"]]
+        content = {
+            "statement": reading["statement"],
+            "last": reading["last"],
+            "offered": reading["offered"],
+            "reasons": dict.fromkeys(open_events, "left open") | reasons,
+        }
         return self.act({"kind": "sign"} | content)
 
     def log_in(

@@ -43,7 +43,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    name: "Deciding",
+    name: "Decisions",
     bindings: [
       { id: "accept", keys: ["A"], words: "accept the event that is shown" },
       { id: "reject", keys: ["R"], words: "reject the event that is shown" },

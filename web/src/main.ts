@@ -4,7 +4,7 @@ import { api, opener, Refused } from "./api/client.ts";
 import type { Room } from "./api/types.ts";
 import { announce } from "./announce.ts";
 import { dialogOpen } from "./dialog.ts";
-import { fill, h } from "./dom.ts";
+import { h } from "./dom.ts";
 import { examAddress, readAddress } from "./exam/address.ts";
 import { examPage, type ExamPage } from "./exam/page.ts";
 import { listPage, type ListPage } from "./list/page.tsx";
@@ -30,7 +30,7 @@ function trouble(error: unknown): void {
     error instanceof Refused && (error.status === 401 || error.status === 403)
       ? h("p", {}, "Open the link that capsieve review printed, or log in again.")
       : null;
-  fill(place, h("main", { class: "sorry" }, h("h1", {}, "This did not work"), h("p", {}, sentence), hint, h("p", {}, again, " ", list)));
+  place.replaceChildren(h("main", { class: "sorry" }, h("h1", {}, "This did not work"), h("p", {}, sentence), hint, h("p", {}, again, " ", list)));
 }
 
 /** Somebody else came in, or another room: nothing of the one before is shown or sent in their name. */
@@ -38,8 +38,7 @@ function taken(before: Room, now: Room): void {
   const open = h("button", { type: "button", class: "primary", onclick: () => location.reload() }, `Go on as ${now.reader}`);
   const elsewhere = now.room !== before.room;
   const when = elsewhere ? `that room is opened here again by ${before.reader}` : `${before.reader} logs in here again`;
-  fill(
-    place,
+  place.replaceChildren(
     h(
       "main",
       { class: "sorry" },
@@ -80,17 +79,17 @@ async function start(): Promise<void> {
     if (address === null) {
       list = listPage(room, saver, left, (name) => void (location.hash = examAddress(name)));
       document.title = "Exams · capsieve";
-      fill(place, list.element);
+      place.replaceChildren(list.element);
       return;
     }
     const name = address.exam;
-    fill(place, h("main", { class: "sorry" }, h("p", { class: "soft" }, `Opening ${name} …`)));
+    place.replaceChildren(h("main", { class: "sorry" }, h("p", { class: "soft" }, `Opening ${name} …`)));
     try {
       const page = await examPage(name, room, saver);
       if (mine !== turn) return page.close();
       exam = page;
       document.title = `${name} · capsieve`;
-      fill(place, page.element);
+      place.replaceChildren(page.element);
       announce(`Exam ${name}`);
     } catch (error) {
       if (mine === turn) trouble(error);

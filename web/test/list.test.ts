@@ -8,7 +8,7 @@ const row = (exam: string, change: Partial<ExamRow> = {}): ExamRow =>
   ({
     ...{ exam, state: "unread", revision: 1, urgent: false, frames: 100, heads: [0], duration_s: 60, events: 4, flagged_frames: 9 },
     ...{ to_read: 8, decided_events: 0, to_validate: 0, findings: 0, complete: true, problems: [], readers: [], readable: true },
-    ...{ screened_at: "2026-03-01T12:00:00Z", ...change },
+    ...{ screened_at: "2026-03-01T12:00:00Z", progress: { offered: 4, decided: 0 }, ...change },
   }) as ExamRow;
 const room = (workflow: string, role: string): Room => ({ workflow, role, reader: "anna" }) as Room;
 const names = (rows: ExamRow[]): string[] => rows.map(({ exam }) => exam);

@@ -12,15 +12,17 @@ const event = (place: number, best: number, first = best, last = best): SieveEve
 const EVENTS = [event(1, 10, 5, 20), event(2, 40)];
 const SECONDS = new Map([[0, Array.from({ length: 100 }, (_, frame) => frame)]]);
 
+const PROGRESS = { events: 2, offered: 2, opened: 1, decided: 0, to_read: 4, to_read_displayed: 3, to_read_viewed: 2, frames: 100, displayed: 50, viewed: 40, without_picture: 0 };
+
 function reading(decisions: Record<string, string>, change: Partial<Reading> = {}): Reading {
   const entries = Object.entries(decisions).map(([subject, decision]) => [subject, { content: { kind: "decision", subject, decision, finding: null } }]);
-  const rest = { findings: [], landmarks: {}, cleanliness: { segments: {} }, problems: [], seen: { displayed: 50, viewed: 50, of: 100 } };
+  const rest = { findings: [], landmarks: {}, cleanliness: { segments: {} }, problems: [], progress: PROGRESS };
   return { ...rest, decisions: Object.fromEntries(entries), ...change } as unknown as Reading;
 }
 
 const facts = (change: Partial<Facts>): Facts => ({
   ...{ room: { role: "reader" } as Facts["room"], reading: reading({}), events: EVENTS, offered: EVENTS, positions: SECONDS },
-  ...{ hasTimes: true, toValidate: [], withoutPicture: [], listed: 4, notDisplayed: [], ...change },
+  ...{ hasTimes: true, toValidate: [], withoutPicture: [], opened: [], notDisplayed: [], ...change },
 });
 const landmarks = (frames: Record<string, number>): Partial<Reading> =>
   ({ landmarks: Object.fromEntries(Object.entries(frames).map(([name, frame]) => [name, { content: { head: 0, frame } }])) }) as Partial<Reading>;
@@ -29,7 +31,7 @@ const finding = (subject: string, first: number, last: number, segment: string |
 
 test("every offered event without a decision needs a reason, as frames without a picture do", () => {
   const open = openPoints(facts({ reading: reading({ "event:0:10": "reject" }), withoutPicture: [{ head: 0, frame: 7 }], toValidate: [{ head: 0, frame: 8 }] }));
-  assert.deepEqual(open.map(({ key }) => key), ["event:0:40", "frames-without-picture", "not-displayed"]);
+  assert.deepEqual(open.map(({ key }) => key), ["event:0:40", "frames-without-picture", "pre-reader-decisions"]);
   assert.deepEqual(open.map(({ link }) => link), [{ head: 0, frame: 40 }, { head: 0, frame: 7 }, { head: 0, frame: 8 }]);
   assert.deepEqual(openPoints(facts({ offered: EVENTS.slice(0, 1), reading: reading({ "event:0:10": "unsure" }) })), []);
 });
@@ -39,7 +41,7 @@ test("a tick is only for what is good", () => {
   assert.deepEqual(ticks({ notDisplayed: [{ head: 0, frame: 3 }] }), ["0 findings."]);
   const good = reading({ "event:0:10": "reject", "event:0:40": "accept" }, {
     cleanliness: { segments: { right: 2, transverse: 3, left: 3 } },
-    seen: { displayed: 100, viewed: 90, of: 100 },
+    progress: { ...PROGRESS, opened: 2, decided: 2, to_read_displayed: 4, displayed: 100 },
   } as unknown as Partial<Reading>);
   assert.equal(summaryLines(facts({ reading: good })).every(({ good }) => good), true);
 });

@@ -6,6 +6,7 @@ each sub-command's module is loaded when it runs, and heavy libraries when they 
 
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -90,7 +91,10 @@ class _Commands(click.Group):
             close = get_close_matches(args[0], _NAMES, n=1)
             question = f" Did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"No such command {args[0]!r}.{question}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repeated_options(click.Context(command, ctx, name), rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, _NAMES))
@@ -109,6 +113,18 @@ class _Commands(click.Group):
                 "the memory that this process may use is full; raise its limit, or use fewer "
                 "workers or smaller files"
             ) from error
+
+
+def _refuse_repeated_options(ctx: click.Context, args: list[str]) -> None:
+    """Refuse an option that is given twice: click would use the last value without a word."""
+    try:
+        _, _, given = ctx.command.make_parser(ctx).parse_args(list(args))
+    except click.UsageError:  # it is raised again when the command runs
+        return
+    options = (each for each in given if isinstance(each, click.Option))
+    for option, count in Counter(options).items():
+        if count > 1 and not (option.multiple or option.is_flag):
+            raise click.UsageError(f"{option.opts[-1]} is given {count} times; give one value", ctx)
 
 
 def _check_memory_limit() -> None:

@@ -18,8 +18,9 @@ from capsieve.decisions.model import (
     parse_place,
     said,
 )
+from capsieve.decisions.progress import offered_events
 from capsieve.decisions.reading import Reading, elsewhere_words, fold
-from capsieve.decisions.workflow import BLIND_READERS, blind_readings
+from capsieve.decisions.workflow import BLIND_READERS, blind_readings, both_signed
 from capsieve.errors import ParameterError
 from capsieve.statistics.intervals import normal_quantile
 
@@ -86,17 +87,39 @@ def compare_blind(
     return compare(first, second, events=events, readers=(one, other))
 
 
-def compare(
-    a: Reading, b: Reading, *, events: Iterable[Event], readers: tuple[str, str] = ("", "")
-) -> Agreement:
-    """Compare two readings of one exam.
+def events_to_decide(
+    entries: Iterable[Entry], reading: Reading, events: Sequence[Event], *, role: str
+) -> list[Event]:
+    """Return the events that need a decision: for a consensus those without a common decision.
 
-    Kappa is over the events that both decided. A finding that no finding of the other reading meets
+    Parameters
+    ----------
+    entries
+        All entries of the exam.
+    reading
+        That of the reader who asks, with this role.
+    events
+        Of the exam, best first.
+    """
+    entries = list(entries)
+    if role != "consensus" or reading.signature is not None or not both_signed(entries):
+        return offered_events(reading, events)
+    a, b = [fold(log) for log in list(blind_readings(entries).values())[:BLIND_READERS]]
+    units = _units(a, b, events)
+    differing = {unit.subject for unit in units if unit.a != unit.b or unit.a == UNDECIDED}
+    return [event for event in events if event.subject in differing]
+
+
+def compare(
+    a: Reading, b: Reading, *, events: Sequence[Event], readers: tuple[str, str] = ("", "")
+) -> Agreement:
+    """Compare two readings of one exam, over the events that were offered to both.
+
+    Kappa is over those that both decided. A finding that no finding of the other reading meets
     on a common frame is a difference, whether the detector flagged it or not.
     """
-    events = sorted(events, key=lambda event: (event.head, event.frames))
     first, second = _decisions(a), _decisions(b)
-    units = [_difference(event, first, second) for event in events]
+    units = _units(a, b, events)
     pairs = [(unit.a, unit.b) for unit in units if UNDECIDED not in (unit.a, unit.b)]
     table = tabulate(pairs, tuple(DECISIONS))
     kappa = cohen_kappa(table)
@@ -117,6 +140,13 @@ def compare(
             sorted(differences, key=lambda each: (each.head, each.first, each.subject))
         ),
     )
+
+
+def _units(a: Reading, b: Reading, events: Sequence[Event]) -> list[Difference]:
+    """Return the decisions of both readers on each event that was offered to both."""
+    first, second = _decisions(a), _decisions(b)
+    shared = set(offered_events(a, events)) & set(offered_events(b, events))
+    return [_difference(event, first, second) for event in events if event in shared]
 
 
 def _decisions(reading: Reading) -> dict[str, str]:

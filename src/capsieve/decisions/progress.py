@@ -42,6 +42,7 @@ def make_progress(
     displayed: Iterable[Bitmaps],
     *,
     events: Sequence[Event],
+    offered: Sequence[Event],
     to_read: Mapping[int, NDArray[np.bool_]],
     without_picture: int,
 ) -> Progress:
@@ -51,8 +52,8 @@ def make_progress(
     ----------
     displayed
         What was displayed to the readers of this reading; a signature has its own copies.
-    events
-        Of the exam, best first.
+    events, offered
+        All events of the exam, and those that need a decision.
     to_read
         For each head, whether a frame is listed.
     without_picture
@@ -62,7 +63,6 @@ def make_progress(
     if isinstance(content, Signature):
         displayed = [Bitmaps.of(each) for each in content.viewed]
     bits = together(displayed, {head: listed.size for head, listed in to_read.items()})
-    offered = offered_events(reading, events)
     return Progress(
         events=len(events),
         offered=len(offered),
@@ -89,10 +89,10 @@ def offered_events(reading: Reading, events: Sequence[Event]) -> list[Event]:
     content = None if reading.signature is None else reading.signature.content
     if isinstance(content, Signature):
         return [event for event in events if event.subject in content.offered]
-    blocks = {
+    blocks = {0} | {
         rank // BLOCK for rank, event in enumerate(events) if event.subject in reading.decisions
     }
-    return [event for rank, event in enumerate(events) if rank // BLOCK in {0} | blocks]
+    return [event for rank, event in enumerate(events) if rank // BLOCK in blocks]
 
 
 def opened_events(events: Iterable[Event], displayed: Iterable[Bitmaps]) -> list[Event]:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from capsieve.decisions.agreement import events_to_decide
 from capsieve.decisions.database import Database, workflow_in
 from capsieve.decisions.exam import Event, hash_json
 from capsieve.decisions.log import (
@@ -38,6 +39,7 @@ from capsieve.decisions.model import (
     stored_text,
     utc_now,
 )
+from capsieve.decisions.progress import BLOCK, opened_events
 from capsieve.decisions.reading import Reading, elsewhere_words, fold
 from capsieve.decisions.roles import Workflow
 from capsieve.decisions.viewed import Bitmaps, count_frames, unreadable, viewed_rows
@@ -46,8 +48,11 @@ from capsieve.decisions.workflow import belongs, check_action, own_reading, pre_
 SIGNATURE = 2
 """Version of the hashed content."""
 
-NOT_DISPLAYED = "not-displayed"
+NOT_DISPLAYED = "pre-reader-decisions"
 """Name of the reason for signing pre-reader decisions on frames that were not displayed."""
+
+WITHOUT_PICTURE = "frames-without-picture"
+"""Name of the reason for signing an exam with frames that were not decoded."""
 
 
 def _hash_rows(rows: Iterable[Row]) -> str:
@@ -107,6 +112,7 @@ def sign(
     identity: Mapping[str, Any],
     events: Sequence[Event],
     frames_by_head: Mapping[int, int],
+    without_picture: int = 0,
     now: Callable[[], str] = utc_now,
 ) -> Entry:
     """Sign a reading; when this returns, the signature is on the disk.
@@ -152,6 +158,16 @@ def sign(
             ]
             undisplayed = len(to_validate(reading, own))
         _refuse_unready(request, reading, events, (*reading.problems, *unreadable(bitmaps)))
+        needed = events_to_decide(log, reading, events, role=writer.role)
+        _check_offered(request, reading, events, needed)
+        offered = [event for event in events if event.subject in request.offered]
+        opened = [event.subject for event in opened_events(offered, bitmaps)]
+        if not set(request.opened) <= set(opened):
+            raise ConflictError("frames that were displayed are not stored yet; sign again")
+        if without_picture and WITHOUT_PICTURE not in request.reasons:
+            raise ConflictError(
+                f"{without_picture} frames of {writer.exam} have no picture; give a reason"
+            )
         if undisplayed and NOT_DISPLAYED not in request.reasons:
             raise ConflictError(
                 f"the frames of {undisplayed} pre-reader decisions were not displayed to "
@@ -165,6 +181,7 @@ def sign(
         displayed, viewed = count_frames(bitmaps, frames_by_head)
         covered = _covered(rows, workflow, writer.reader, writer.role)
         content = request.model_dump() | {
+            "opened": opened,
             "undisplayed": undisplayed,
             "displayed_frames": displayed,
             "viewed_frames": viewed,
@@ -194,6 +211,25 @@ def _refuse_unready(
         raise ConflictError("the reading was changed meanwhile; look at it again before signing")
     for sentence in elsewhere_words(reading, events):
         raise ConflictError(sentence)
+
+
+def _check_offered(
+    request: Sign, reading: Reading, events: Sequence[Event], needed: Sequence[Event]
+) -> None:
+    """Refuse if an event was not offered that must be, or if one is left open without a reason."""
+    ranks = {event.subject: rank for rank, event in enumerate(events, start=1)}
+    for subject in request.offered:
+        if subject not in ranks:
+            raise EntryError(f"the exam has no {subject}; open the exam again")
+        if subject not in reading.decisions and subject not in request.reasons:
+            raise ConflictError(f"event {ranks[subject]} is undecided; decide it, or give a reason")
+    for event in needed:
+        must = ranks[event.subject] <= BLOCK or event.subject in reading.decisions
+        if must and event.subject not in request.offered:
+            raise ConflictError(
+                f"event {ranks[event.subject]} was not offered; look at the reading again before "
+                "signing"
+            )
 
 
 def _covered(rows: Sequence[Row], workflow: Workflow, reader: Any, role: Any) -> list[Row]:

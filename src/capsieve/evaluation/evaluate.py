@@ -208,6 +208,8 @@ def _evaluation(
         reasons_table(frames),
     ]
     problems = (*read.labels.problems, *read.matched.problems)
+    # Numbers from 1 may be why the scores seem reversed, so they are named first.
+    numbering = numbering_warnings(read.scored, read.labels)
     of_baseline: tuple[str, ...] = ()
     if others is not None:
         of_baseline = (
@@ -235,8 +237,9 @@ def _evaluation(
         tables=tuple(table for table in tables if table is not None and table.rows),
         problems=problems,
         warnings=(
+            *numbering,
             *_reversed_warnings(roc_frames.metrics),
-            *read.warnings,
+            *(warning for warning in read.warnings if warning not in numbering),
             *(f"Baseline: {warning}" for warning in of_baseline),
             *source_warnings(frames),
             *point_warnings,

@@ -336,7 +336,10 @@ def _read_table(raw: RawTable, first_frame: int) -> ScoredFrames:
         if column not in names:
             return np.full(count, np.nan)
         values = cells(column, number_column)
-        wrong(np.isinf(values), f"{column} must be a finite number")
+        infinite = np.isinf(values)
+        cell = str(table[names[column]][int(np.argmax(infinite))].as_py())[:40]
+        advice = "write it with a decimal point, and leave the cell empty if there is none"
+        wrong(infinite, f"{column} is {cell!r}, not a finite number; {advice}")
         return values
 
     def whole(column: str) -> Integers:

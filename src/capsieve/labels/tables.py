@@ -6,7 +6,7 @@ import io
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -205,7 +205,7 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
         names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
         with file_errors("read", path), open_file(path) as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            reader = csv.reader(text, delimiter=delimiter)
+            reader = csv.reader(_lines_without_zeros(text, path), delimiter=delimiter)
             while reader.line_num < last:
                 next(reader)
             for cells in reader:
@@ -229,6 +229,20 @@ def _read_csv(path: Path, beginning: bytes) -> RawTable:
     return RawTable(table, os.fspath(path), lines, ragged)
 
 
+def _lines_without_zeros(text: Iterable[str], path: Path) -> Iterator[str]:
+    """Yield lines; a crash or a full disk can leave zeros at the end of a file."""
+    for line in text:
+        if "\0" in line:
+            raise _not_text(path)
+        yield line
+
+
+def _not_text(path: Path) -> FileError:
+    return FileError(
+        f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
+    )
+
+
 def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     """Return the names of the columns, the delimiter that makes most of them, and their line."""
     try:
@@ -237,9 +251,7 @@ def _header(path: Path, beginning: bytes) -> tuple[list[str], str, int]:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise FileError(
-            f"cannot read {path}: it is not UTF-8 text and not Parquet; save it as CSV in UTF-8"
-        )
+        raise _not_text(path)
     headers: list[tuple[list[str], str, int]] = []
     for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)

@@ -88,7 +88,7 @@ def _row(facts: ExamFacts, summary: Summary) -> messages.ExamRow:
         events=facts.events,
         flagged_frames=facts.flagged,
         to_read=facts.to_read,
-        decided_events=summary.progress.decided,
+        decided_events=summary.decided_events,
         to_validate=summary.to_validate,
         findings=summary.findings,
         complete=facts.complete,

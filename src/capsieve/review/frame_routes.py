@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from capsieve.decisions.model import EntryError
 from capsieve.review.errors import CancelledRequestError, reading_results
@@ -27,10 +27,7 @@ _HEADER = struct.Struct("<IIB3x")
 _KINDS = ("", "jpeg", "png")
 
 _BINARY: Responses = {200: {"content": {"application/octet-stream": {}}}}
-_IMAGE: Responses = {
-    200: {"content": {"image/jpeg": {}, "image/png": {}}},
-    304: {"description": "The browser has this image."},
-}
+_IMAGE: Responses = {200: {"content": {"image/jpeg": {}, "image/png": {}}}}
 _Numbers = Annotated[
     str,
     Query(
@@ -57,21 +54,14 @@ def get_timeline(facts: Chosen, head: Annotated[int, Query(ge=0, lt=2**15)] = 0)
 
 @router.get("/exams/{exam}/frames/{head}/{frame}", response_class=Response, responses=_IMAGE)
 async def get_frame(
-    facts: Chosen,
-    room: Here,
-    head: HeadNumber,
-    frame: FrameNumber,
-    width: _Width = 0,
-    if_none_match: Annotated[str, Header()] = "",
+    facts: Chosen, app: Here, head: HeadNumber, frame: FrameNumber, width: _Width = 0
 ) -> Response:
     """Return one frame as an image file; X-Pixel-Hash is the hash of the scored pixels."""
-    frames = room.frames
+    frames = app.frames
     scored = await frames.run(frames.pixel_hash, facts, known_head(facts, head), frame)
     headers = {"x-frame": f"{head}/{frame}"}
     if scored is not None:
-        headers |= {"etag": f'"{scored}-{width}"', "x-pixel-hash": scored}
-        if headers["etag"] in if_none_match:
-            return Response(status_code=304, headers=headers)
+        headers["x-pixel-hash"] = scored
     image = await frames.run(frames.image, facts, head, frame, width)
     return Response(image.content, media_type=f"image/{image.kind}", headers=headers)
 
@@ -80,7 +70,7 @@ async def get_frame(
 async def get_frames(
     request: Request,
     facts: Chosen,
-    room: Here,
+    app: Here,
     head: HeadNumber,
     numbers: _Numbers,
     width: _Width = 0,
@@ -93,25 +83,23 @@ async def get_frames(
     UTF-8 the reason why the frame cannot be shown. With `snap=key` the numbers are those of the
     key frames, each of them once.
     """
-    frames = room.frames
+    frames = app.frames
     wanted = _listed(numbers, facts.frames_by_head[known_head(facts, head)])
     if snap == "key":
         wanted = [await frames.run(frames.key_frame, facts, head, number) for number in wanted]
         wanted = list(dict.fromkeys(wanted))
     images: list[tuple[int, FrameImage]] = []
     for number in wanted:
-        await _check_waiting(request, room)
+        await _check_waiting(request, app)
         images.append((number, await frames.run(frames.image_or_none, facts, head, number, width)))
     return _pack(images)
 
 
 @router.get("/exams/{exam}/thumbnails/{head}", response_class=Response, responses=_BINARY)
-async def get_thumbnails(
-    facts: Chosen, room: Here, head: HeadNumber, numbers: _Numbers
-) -> Response:
+async def get_thumbnails(facts: Chosen, app: Here, head: HeadNumber, numbers: _Numbers) -> Response:
     """Return small images of several frames, in the form of the route for several frames."""
     wanted = _listed(numbers, facts.frames_by_head[known_head(facts, head)])
-    return _pack(await room.frames.run(room.frames.thumbnails, facts, head, wanted))
+    return _pack(await app.frames.run(app.frames.thumbnails, facts, head, wanted))
 
 
 def _pack(images: Iterable[tuple[int, FrameImage]]) -> Response:
@@ -129,7 +117,7 @@ def _listed(numbers: str, count: int) -> list[int]:
     return [number for number in wanted if number < count]
 
 
-async def _check_waiting(request: Request, room: State) -> None:
+async def _check_waiting(request: Request, app: State) -> None:
     """Stop if the browser has cancelled the request: it wants other frames now."""
-    if room.ending.is_set() or await request.is_disconnected():
+    if app.ending.is_set() or await request.is_disconnected():
         raise CancelledRequestError

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
+from capsieve.decisions.agreement import events_to_decide
 from capsieve.decisions.exam import (
     flagged_events,
     listed_frames,
@@ -16,7 +17,7 @@ from capsieve.decisions.exam import (
 )
 from capsieve.decisions.log import Writer, append, is_known, load_entries
 from capsieve.decisions.model import ConflictError, Entry, EntryError, Sign
-from capsieve.decisions.progress import make_progress, offered_events
+from capsieve.decisions.progress import make_progress
 from capsieve.decisions.reading import displaced, elsewhere_words, fold
 from capsieve.decisions.signing import sign, to_validate
 from capsieve.decisions.viewed import add_viewed, load_viewed, together, unreadable
@@ -24,9 +25,9 @@ from capsieve.decisions.workflow import belongs, both_signed, own_reading, state
 from capsieve.report.reading_text import findings_by_time
 from capsieve.report.timeline_scale import read_times
 from capsieve.review import messages
+from capsieve.review.action_checks import check_contents
 from capsieve.review.catalogue import ExamFacts
 from capsieve.review.errors import OtherReaderError, reading_results
-from capsieve.review.frames_there import check_contents
 from capsieve.review.sessions import Reader
 from capsieve.review.state import UNCHANGED, Chosen, Here, State, Who, unless_known
 from capsieve.review.summaries import reader_states
@@ -73,8 +74,14 @@ def _view(
     if who.role == "validator" and reading.state != "signed":
         mine = [each for each in bitmaps if (each.reader, each.role) == (who.name, who.role)]
         waiting = to_validate(reading, mine)
+    offered = events_to_decide(log, reading, events, role=whose.role)
     progress = make_progress(
-        reading, bitmaps, events=events, to_read=listed, without_picture=facts.without_picture
+        reading,
+        bitmaps,
+        events=events,
+        offered=offered,
+        to_read=listed,
+        without_picture=facts.without_picture,
     )
     misfits = (*reading.elsewhere, *displaced(reading, events))
     parts = {name: getattr(reading, name) for name in type(reading).model_fields}
@@ -91,7 +98,7 @@ def _view(
             displayed=progress.displayed, viewed=progress.viewed, of=progress.frames
         ),
         progress=progress,
-        offered=[event.subject for event in offered_events(reading, events)],
+        offered=[event.subject for event in offered],
         readers=list(dict.fromkeys(each.reader for each in reading.entries)),
         states=list(reader_states(log, reading.state, workflow=app.workflow, reader=who)),
         statement=statement(log, **reading_of, undisplayed=len(waiting)),
@@ -141,6 +148,7 @@ def _sign(facts: ExamFacts, app: State, writer: Writer, action: messages.Action)
         identity=signed_identity(record),
         events=events,
         frames_by_head=facts.frames_by_head,
+        without_picture=facts.without_picture,
     )
     app.access.log(
         "signature",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from capsieve.decisions.agreement import events_to_decide
 from capsieve.decisions.database import Database
 from capsieve.decisions.exam import flagged_events, listed_frames
 from capsieve.decisions.log import changes_after, load_entries
@@ -37,6 +38,8 @@ class Summary:
     ----------
     state, revision, urgent, findings
         As in the reading.
+    decided_events
+        Decisions on events, of a consensus also those of both readers.
     to_validate
         Pre-reader decisions on frames that were not displayed to this validator.
     readers
@@ -49,6 +52,7 @@ class Summary:
     revision: int = 1
     urgent: bool = False
     findings: int = 0
+    decided_events: int = 0
     to_validate: int = 0
     readers: tuple[ReaderState, ...] = ()
     problems: tuple[str, ...] = ()
@@ -118,6 +122,7 @@ class Summaries:
                     reading,
                     displayed,
                     events=events,
+                    offered=events_to_decide(log, reading, events, role=reader.role),
                     to_read=listed_frames(facts.folder),
                     without_picture=facts.without_picture,
                 )
@@ -133,6 +138,7 @@ class Summaries:
             revision=reading.revision,
             urgent=reading.urgent,
             findings=len(reading.findings),
+            decided_events=sum(subject.startswith("event:") for subject in reading.decisions),
             to_validate=waiting,
             readers=reader_states(log, reading.state, workflow=workflow, reader=reader),
             problems=(*reading.problems, *elsewhere_words(reading, events or None)),

@@ -8,6 +8,8 @@ from capsieve.errors import ParameterError
 from capsieve.frame_table import FlagRule
 from capsieve.option_fields import documented, option
 
+_MOST_SAMPLES = 1_000_000  # each is kept until the intervals are known
+
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
@@ -52,16 +54,17 @@ class InputOptions:
 class BootstrapOptions:
     """The random draws of intervals."""
 
-    bootstrap_samples: int = option(2000, "Number of bootstrap samples.", min=100)
+    bootstrap_samples: int = option(
+        2000, "Number of bootstrap samples.", min=100, max=_MOST_SAMPLES
+    )
     seed: int = option(0, "Seed of the bootstrap.", min=0)
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("bootstrap_samples", self.bootstrap_samples, 100),
-            ("seed", self.seed, 0),
-        ):
-            if value < least:
-                raise ParameterError(name, f"must be {least} or more, not {value}")
+        if not 100 <= self.bootstrap_samples <= _MOST_SAMPLES:
+            what = f"must be from 100 to {_MOST_SAMPLES:,}, not {self.bootstrap_samples}"
+            raise ParameterError("bootstrap_samples", what)
+        if self.seed < 0:
+            raise ParameterError("seed", f"must be 0 or more, not {self.seed}")
 
 
 @documented

@@ -31,7 +31,7 @@ export type SignatureContent = Shapes["Signature"];
 export type State = ExamRow["state"];
 export type Workflow = Room["workflow"];
 export type Role = Room["role"];
-export type Verdict = DecisionContent["decision"];
+export type Decision = DecisionContent["decision"];
 export type Size = NonNullable<FindingContent["size"]>;
 export type Paris = NonNullable<FindingContent["paris"]>;
 /** Where a finding is, as precisely as the reader can tell. */

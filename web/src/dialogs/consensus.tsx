@@ -1,7 +1,7 @@
 // Blind work: where two readers differ, and how far they agree. Open once both have signed.
 
 import { api } from "../api/client.ts";
-import type { Agreement, Difference, Verdict } from "../api/types.ts";
+import type { Agreement, Difference, Decision } from "../api/types.ts";
 import { openDialog } from "../dialog.ts";
 import type { Screen } from "../exam/screen.ts";
 import type { Session } from "../exam/session.ts";
@@ -109,7 +109,7 @@ function CrossTable({ agreement: { words, table }, names: [a, b] }: { agreement:
 }
 
 function decisionWords(word: string): string {
-  const known = DECISIONS[word as Verdict];
+  const known = DECISIONS[word as Decision];
   return known ? `${known.sign} ${known.words}` : word;
 }
 

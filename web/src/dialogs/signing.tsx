@@ -8,7 +8,7 @@ import { dialogOpen, openDialog, toast } from "../dialog.ts";
 import type { Keeper } from "../exam/keeping.ts";
 import type { Tabs } from "../exam/panel/tabs.ts";
 import type { Screen } from "../exam/screen.ts";
-import { ownEvents, toValidate, type Session } from "../exam/session.ts";
+import { offeredEvents, openedEvents, ownEvents, toValidate, type Session } from "../exam/session.ts";
 import { canRead, inOrder } from "../list/rows.ts";
 import { eventSubject } from "../model/subjects.ts";
 import { openPoints, summaryLines, type Facts, type Line, type Link, type Open } from "../model/summary.ts";
@@ -43,14 +43,14 @@ function factsOf(session: Session): Facts {
       .map((frame) => ({ head, frame })),
   );
   const withoutPicture = [...columns].flatMap(([head, table]) =>
-    Array.from(table.status.keys()).filter((frame) => table.status[frame] === 1).map((frame) => ({ head, frame })),
+    Array.from(table.status.keys()).filter((frame) => table.status[frame] !== 0).map((frame) => ({ head, frame })),
   );
   return {
     ...{ room, events, positions, hasTimes, withoutPicture },
     reading: session.reading.value,
     offered: ownEvents(session),
     toValidate: toValidate(session),
-    listed: listed.length,
+    opened: openedEvents(session),
     notDisplayed: listed.filter(({ head, frame }) => viewed.displayed(head)?.[frame] !== 1),
   };
 }
@@ -125,9 +125,9 @@ function Sign({ parts, others, close }: { parts: Signing; others: LogEntry[]; cl
     if (without.length > 0) return setMissing(true);
     close();
     const { statement, last } = facts.reading;
-    const opened = facts.offered.filter((event) => session.viewed.displayed(event.head)?.[event.best_frame] === 1);
+    const offered = offeredEvents(session);
     const content: SignContent = {
-      ...{ kind: "sign", statement, last, offered: facts.offered.map(eventSubject), opened: opened.map(eventSubject) },
+      ...{ kind: "sign", statement, last, offered: offered.map(eventSubject), opened: facts.opened.map(eventSubject) },
       reasons: Object.fromEntries(open.map(({ key }) => [key, reasonOf(key)])),
     };
     sign(parts, content).catch((error: Error) => toast(error.message, true));

@@ -1,6 +1,6 @@
 // What each key of the exam page does.
 
-import type { Landmark, Segment, Spot, Verdict } from "../api/types.ts";
+import type { Landmark, Segment, Spot, Decision } from "../api/types.ts";
 import { toast } from "../dialog.ts";
 import { showHelp } from "../dialogs/help.tsx";
 import { SEGMENT_WORDS, SEGMENTS, GRADE_WORDS } from "../model/clear.ts";
@@ -8,7 +8,7 @@ import type { Mode } from "../model/sequence.ts";
 import { LANDMARKS, LOCATIONS, PARIS, SIZES } from "../model/words.ts";
 import { brighter, harder, NEUTRAL, type Adjustment } from "./picture.ts";
 import { openMenu } from "./menu.ts";
-import type { Deciding } from "./deciding.ts";
+import type { Decisions } from "./decisions.ts";
 import type { Keeper } from "./keeping.ts";
 import type { Tabs } from "./panel/tabs.ts";
 import type { Overlays } from "./panel/why.tsx";
@@ -22,7 +22,7 @@ export interface Desk {
   session: Session;
   screen: Screen;
   keeper: Keeper;
-  deciding: Deciding;
+  decisions: Decisions;
   tabs: Tabs;
   timeline: Timeline;
   adjustment: Signal<Adjustment>;
@@ -36,7 +36,7 @@ const MODES: Mode[] = ["all", "flagged", "to read"];
 
 /** By the ids of the keymap. */
 export function makeCommands(desk: Desk): Record<string, () => void> {
-  const { session, screen, deciding, tabs, timeline, adjustment, overlays } = desk;
+  const { session, screen, decisions, tabs, timeline, adjustment, overlays } = desk;
   const { player } = screen;
 
   const move = (by: number) => (): void => {
@@ -50,8 +50,8 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
     if (next === undefined) toast(`No further event ${by > 0 ? "after" : "before"} this one${session.filter.value === "all" ? "" : " passes the filter"}.`);
     else screen.choose(next);
   };
-  const verdict = (which: Verdict) => (): void => deciding.onEvent(which);
-  const frame = (which: Verdict) => (): void => deciding.onFrame(which);
+  const decision = (which: Decision) => (): void => decisions.onEvent(which);
+  const frame = (which: Decision) => (): void => decisions.onFrame(which);
   const spotHere = (): Spot => {
     const { head, frame } = screen.here();
     return { head, frame };
@@ -107,40 +107,40 @@ export function makeCommands(desk: Desk): Record<string, () => void> {
       screen.jump(place.head, place.frame);
     },
 
-    accept: verdict("accept"),
-    reject: verdict("reject"),
-    unsure: verdict("unsure"),
+    accept: decision("accept"),
+    reject: decision("reject"),
+    unsure: decision("unsure"),
     acceptFrame: frame("accept"),
     rejectFrame: frame("reject"),
     unsureFrame: frame("unsure"),
-    missed: () => deciding.missed(),
+    missed: () => decisions.missed(),
     size: withFinding((id) =>
-      openMenu("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => deciding.change(id, { size, size_on: spotHere() }) }))),
+      openMenu("Size", SIZES.map(([size, words], i) => ({ key: String(i + 1), words, run: () => decisions.change(id, { size, size_on: spotHere() }) }))),
     ),
     paris: withFinding((id) =>
       openMenu("Paris", [
-        ...PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => deciding.change(id, { paris }) })),
-        { key: "-", words: "not given", run: () => deciding.change(id, { paris: null }) },
+        ...PARIS.map(([paris, words], i) => ({ key: String(i + 1), words: `${paris} ${words}`, run: () => decisions.change(id, { paris }) })),
+        { key: "-", words: "not given", run: () => decisions.change(id, { paris: null }) },
       ]),
     ),
     segment: withFinding((id) =>
       openMenu("Segment", [
-        ...LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => deciding.change(id, { segment }) })),
-        { key: "-", words: "not given", run: () => deciding.change(id, { segment: null }) },
+        ...LOCATIONS.map(([segment, words], i) => ({ key: String((i + 1) % 10), words, run: () => decisions.change(id, { segment }) })),
+        { key: "-", words: "not given", run: () => decisions.change(id, { segment: null }) },
       ]),
     ),
-    best: withFinding((id) => deciding.change(id, { best: spotHere() })),
+    best: withFinding((id) => decisions.change(id, { best: spotHere() })),
     landmark: () =>
-      openMenu("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => deciding.landmark(name as Landmark) }))),
+      openMenu("Landmark on this frame", LANDMARKS.map(([name, words], i) => ({ key: String(i + 1), words, run: () => decisions.landmark(name as Landmark) }))),
     clean: () =>
       openMenu("Cleanliness", SEGMENTS.map((segment: Segment, i) => ({
         key: String(i + 1),
         words: SEGMENT_WORDS[segment],
-        run: () => openMenu(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => deciding.grade(segment, grade) }))),
+        run: () => openMenu(SEGMENT_WORDS[segment], GRADE_WORDS.map((words, grade) => ({ key: String(grade), words, run: () => decisions.grade(segment, grade) }))),
       }))),
-    urgent: () => deciding.urgent(),
-    undo: () => void deciding.undo(),
-    redo: () => void deciding.redo(),
+    urgent: () => decisions.urgent(),
+    undo: () => void decisions.undo(),
+    redo: () => void decisions.redo(),
     differences: () => {
       if (session.room.workflow === "blind") desk.differences();
       else toast("Nobody reads blind in this room.");

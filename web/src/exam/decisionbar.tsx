@@ -1,11 +1,11 @@
 // The row under the frame: where we are, and the decision on the event that is shown.
 
 import { useComputed } from "@preact/signals";
-import type { SieveEvent, Verdict } from "../api/types.ts";
+import type { SieveEvent, Decision } from "../api/types.ts";
 import { withKeys } from "../keymap.ts";
 import { decisionOn } from "../model/events.ts";
 import { clock, count, DECISIONS } from "../model/words.ts";
-import type { Deciding } from "./deciding.ts";
+import type { Decisions } from "./decisions.ts";
 import { mount, type Mounted } from "./mount.tsx";
 import type { Screen } from "./screen.ts";
 import { eventSaidBy, isOpen, type Session } from "./session.ts";
@@ -13,20 +13,20 @@ import { eventSaidBy, isOpen, type Session } from "./session.ts";
 interface Props {
   session: Session;
   screen: Screen;
-  deciding: Deciding;
+  decisions: Decisions;
   /** Go back to where the reader was before the page moved. */
   back(): void;
 }
 
-const CHOICES: readonly (readonly [Verdict, string, string, string])[] = [
+const CHOICES: readonly (readonly [Decision, string, string, string])[] = [
   ["accept", "Accept", "A", withKeys("The event shows a polyp", "accept")],
   ["reject", "Reject", "R", withKeys("The event shows no polyp", "reject")],
   ["unsure", "Unsure", "U", withKeys("It cannot be told", "unsure")],
 ];
 
-export const decisionBar = (props: Props): Mounted => mount("div", "verdictbar", <DecisionBar {...props} />);
+export const decisionBar = (props: Props): Mounted => mount("div", "decisionbar", <DecisionBar {...props} />);
 
-function DecisionBar({ session, screen, deciding, back }: Props) {
+function DecisionBar({ session, screen, decisions, back }: Props) {
   const place = screen.event.value;
   const event = session.events[place];
   const visible = useComputed(() => screen.here().visible).value;
@@ -35,20 +35,21 @@ function DecisionBar({ session, screen, deciding, back }: Props) {
   const two = session.exam.heads.length > 1;
   const others = saidBy(session, event);
   return (
-    <div class={screen.moved.value ? "verdicts moved" : "verdicts"}>
+    <div class={screen.moved.value ? "decisions moved" : "decisions"}>
       <Where session={session} screen={screen} />
-      <span class="gap" />
-      {screen.before.value !== null && (
-        <button type="button" class="link" title={withKeys("Where the page moved from", "back")} onClick={back}>
-          Back to where I was
-        </button>
-      )}
-      <span class="soft">
-        <EventWords session={session} screen={screen} visible={visible} />
-        {screen.moved.value && " · look first"}
+      <span class="which">
+        {screen.before.value !== null && (
+          <button type="button" class="link" aria-label="Back to where I was" title={withKeys("Back to where I was", "back")} onClick={back}>
+            ↩ Back
+          </button>
+        )}
+        <span class="soft">
+          <EventWords session={session} screen={screen} visible={visible} />
+        </span>
+        {others !== "" && <span class="others">{others}</span>}
       </span>
-      {others !== "" && <span class="others">{others}</span>}
       <div class="choice" role="group" aria-label="Decision on the event">
+        {screen.moved.value && <span class="wait">The page moved: look first</span>}
         {CHOICES.map(([decision, label, key, title]) => (
           <button
             type="button"
@@ -56,7 +57,7 @@ function DecisionBar({ session, screen, deciding, back }: Props) {
             title={title}
             aria-pressed={event !== undefined && decisionOn(reading, event) === decision}
             disabled={signed || !visible || event === undefined || !isOpen(session, event)}
-            onClick={() => deciding.onEvent(decision)}
+            onClick={() => decisions.onEvent(decision)}
           >
             {`${DECISIONS[decision].sign} ${label}`}
             <kbd aria-hidden="true">{key}</kbd>
@@ -66,7 +67,7 @@ function DecisionBar({ session, screen, deciding, back }: Props) {
           type="button"
           title={withKeys(`Mark a polyp that the detector missed, on this frame${two ? ` of head ${screen.head.value}` : ""}`, "missed")}
           disabled={signed || !visible}
-          onClick={deciding.missed}
+          onClick={decisions.missed}
         >
           Missed polyp
           <kbd aria-hidden="true">M</kbd>

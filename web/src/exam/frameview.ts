@@ -20,7 +20,7 @@ export interface FrameView {
   setZoom(zoom: Zoom): void;
   setFilter(css: string): void;
   setChosen(chosen: boolean): void;
-  setVerdict(words: string, kind: string): void;
+  setDecision(words: string, kind: string): void;
   close(): void;
 }
 
@@ -35,9 +35,9 @@ export function makeFrameView(label: string, events: FrameViewEvents): FrameView
   const picture = h("canvas", { class: "picture", "aria-hidden": "true" });
   const above = h("canvas", { class: "above", "aria-hidden": "true" });
   const caption = h("div", { class: "caption" });
-  const verdict = h("div", { class: "said" });
+  const decision = h("div", { class: "said" });
   const trouble = h("div", { class: "nopicture", hidden: true });
-  const element = h("figure", { class: "frame", role: "img", "aria-label": label }, picture, above, trouble, caption, verdict);
+  const element = h("figure", { class: "frame", role: "img", "aria-label": label }, picture, above, trouble, caption, decision);
   const paint = picture.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
   const mark = above.getContext("2d") as CanvasRenderingContext2D;
   let last: Picture | null = null;
@@ -150,9 +150,9 @@ export function makeFrameView(label: string, events: FrameViewEvents): FrameView
     },
     setFilter: (css) => void (picture.style.filter = css),
     setChosen: (chosen) => void element.classList.toggle("chosen", chosen),
-    setVerdict(words, kind) {
-      verdict.textContent = words;
-      verdict.className = `said ${kind}`;
+    setDecision(words, kind) {
+      decision.textContent = words;
+      decision.className = `said ${kind}`;
     },
     close: () => resize.disconnect(),
   };

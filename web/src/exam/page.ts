@@ -6,7 +6,8 @@ import { announcePlace } from "../announce.ts";
 import { dialogOpen, toast } from "../dialog.ts";
 import { cleaner, h } from "../dom.ts";
 import { commandOf, keyName } from "../keymap.ts";
-import { decisionOn } from "../model/events.ts";
+import { decisionOn, findingOf } from "../model/events.ts";
+import { shows } from "../model/subjects.ts";
 import { clock, DECISIONS } from "../model/words.ts";
 import type { Saver } from "../saving/saver.ts";
 import { keep, settings } from "../settings.ts";
@@ -14,9 +15,8 @@ import { openConsensus } from "../dialogs/consensus.tsx";
 import { placeAddress, readAddress } from "./address.ts";
 import { makeCommands } from "./commands.ts";
 import { decisionBar } from "./decisionbar.tsx";
-import { makeDeciding } from "./deciding.ts";
+import { makeDecisions } from "./decisions.ts";
 import { makeExplainer } from "./evidence.ts";
-import { leaveFindings } from "./findings.ts";
 import { keepViewed } from "./keeping.ts";
 import { closeMenu, menuKey } from "./menu.ts";
 import { aboutPanel } from "./panel/about.tsx";
@@ -55,25 +55,25 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
   const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
   const keeper = keepViewed(session, screen); // before what shows which frames were displayed
   clean.add(keeper.close);
-  const deciding = makeDeciding(session, screen);
-  stage.attach(screen, deciding);
+  const decisions = makeDecisions(session, screen);
+  stage.attach(screen, decisions);
   const run = (command: string): void => commands[command]?.();
   const timeline = makeTimeline(session, screen);
   const strip = eventStrip({ session, screen });
   const heads = headChoice({ session, screen });
   stage.element.append(heads.element);
   const why = whyPanel({ session, screen, explainer, overlays });
-  const findings = findingsPanel({ session, screen, deciding, menu: run });
-  const about = aboutPanel(session, screen, deciding);
+  const findings = findingsPanel({ session, screen, decisions, menu: run });
+  const about = aboutPanel(session, screen, decisions);
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
     { name: "Exam", key: "3", element: about },
   ]);
-  const decisions = decisionBar({ session, screen, deciding, back: () => run("back") });
+  const choice = decisionBar({ session, screen, decisions, back: () => run("back") });
   const playback = transport({ session, screen, adjustment });
-  const bar = topBar({ session, screen, deciding, run });
-  for (const part of [stage, timeline, strip, heads, playback, why, findings, decisions, bar, explainer, screen]) {
+  const bar = topBar({ session, screen, decisions, run });
+  for (const part of [stage, timeline, strip, heads, playback, why, findings, choice, bar, explainer, screen]) {
     clean.add(() => part.close());
   }
   clean.add(watchScreening(session));
@@ -84,13 +84,13 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
     bar.element,
     h("p", { class: "toosmall" }, "Reading needs a larger screen. Here you can look at findings, and get the report under Exam."),
     strip.element,
-    h("section", { class: "middle", "aria-label": "Frame" }, stage.element, decisions.element, playback.element),
+    h("section", { class: "middle", "aria-label": "Frame" }, stage.element, choice.element, playback.element),
     tabs.element,
     timeline.element,
   );
 
   const desk = {
-    session, screen, keeper, deciding, tabs, timeline, adjustment, overlays,
+    session, screen, keeper, decisions, tabs, timeline, adjustment, overlays,
     maps: () => {
       const known = explainer.known.value;
       return known.state === "known" ? known.evidence.maps : [];
@@ -120,7 +120,7 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
       if (id !== null) tabs.open("Findings");
     }),
   );
-  clean.add(leaveFindings(session, screen));
+  clean.add(closeFindings(session, screen));
   clean.add(session.reading.subscribe(({ state }) => void element.classList.toggle("signed", state === "signed")));
   clean.add(announcePlaces(session, screen));
   clean.add(focusPicture(element, stage.element));
@@ -171,6 +171,19 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
       clean.clean();
     },
   };
+}
+
+/** Close the open finding if the drawn frame is none of its frames: keys reach only what is on the screen. */
+function closeFindings({ reading, finding, events }: Session, screen: Screen): () => void {
+  return effect(() => {
+    void screen.player.drawn.value;
+    const { head, frame } = screen.here();
+    const subject = finding.peek();
+    const open = reading.peek().findings.find(({ content }) => content.subject === subject);
+    if (subject === null || (open !== undefined && shows(open.content, head, frame))) return;
+    const event = events[screen.event.value];
+    finding.value = (event && findingOf(reading.peek(), event)?.content.subject) ?? null;
+  });
 }
 
 /** What a screen reader hears when the reader rests on a frame. */

@@ -6,7 +6,7 @@ import { frameSubject } from "../model/subjects.ts";
 import { clock, count, DECISIONS } from "../model/words.ts";
 import type { Picture, Spot } from "../play/frames.ts";
 import { adjustmentWords, cssFilter, type Adjustment } from "./picture.ts";
-import type { Deciding } from "./deciding.ts";
+import type { Decisions } from "./decisions.ts";
 import type { Explainer } from "./evidence.ts";
 import { makeFrameView, WHOLE, type FrameView, type Zoom } from "./frameview.ts";
 import type { Marks } from "./overlay.ts";
@@ -18,7 +18,7 @@ export interface Stage {
   element: HTMLElement;
   show(spots: Spot[], pictures: Picture[]): void;
   /** The rest of the page, which is made after the stage. */
-  attach(screen: Screen, deciding: Deciding): void;
+  attach(screen: Screen, decisions: Decisions): void;
   zoom: Signal<Zoom>;
   /** 0 shows the whole frame. */
   zoomBy(factor: number): void;
@@ -36,14 +36,14 @@ export function makeStage(
   const element = h("div", { class: "stage" }, changed);
   const views = new Map<number, FrameView>();
   let screen: Screen | null = null;
-  let deciding: Deciding | null = null;
+  let decisions: Decisions | null = null;
   const zoom = signal(WHOLE);
   const setZoom = (next: Zoom): void => void (zoom.value = next);
   const place = (head: number, row: number, col: number): void => {
     const id = session.finding.value;
     const finding = session.reading.value.findings.find(({ content }) => content.subject === id)?.content;
     if (finding === undefined || finding.best.head !== head) return;
-    deciding?.change(finding.subject, { place: { row, col } });
+    decisions?.change(finding.subject, { place: { row, col } });
   };
 
   for (const { head } of session.exam.heads) {
@@ -62,7 +62,8 @@ export function makeStage(
     const time = session.hasTimes ? `${clock(session.positions.get(head)?.[frame] ?? NaN)}  ` : "";
     const name = session.exam.heads.length > 1 ? `head ${head}  ` : "";
     const flagged = session.columns.get(head)?.flagged[frame] === 1 ? "  ● flagged" : "";
-    return `${name}${time}frame ${count(frame)}${flagged}`;
+    const file = session.exam.heads.find((one) => one.head === head)?.files[frame];
+    return `${name}${time}frame ${count(frame)}${file ? `  ${file}` : ""}${flagged}`;
   };
 
   clean.add(zoom.subscribe((next) => views.forEach((view) => view.setZoom(next))));
@@ -95,11 +96,11 @@ export function makeStage(
       if (mine === generation) view.setMarks({ evidence, map: bitmap, pointed, places });
     }
   };
-  const verdicts = (): void => {
+  const showDecisions = (): void => {
     for (const [head, view] of views) {
       const frame = screen?.player.drawn.value?.spots.find((spot) => spot.head === head)?.frame;
       const said = frame === undefined ? null : session.reading.value.decisions[frameSubject(head, frame)]?.content.decision;
-      view.setVerdict(said ? `${DECISIONS[said].sign} frame ${DECISIONS[said].words}` : "", said ?? "");
+      view.setDecision(said ? `${DECISIONS[said].sign} frame ${DECISIONS[said].words}` : "", said ?? "");
     }
   };
 
@@ -113,9 +114,9 @@ export function makeStage(
         if (picture) views.get(spot.head)?.show(picture, caption(spot));
       });
     },
-    attach(nextScreen, nextDeciding) {
+    attach(nextScreen, nextDecisions) {
       screen = nextScreen;
-      deciding = nextDeciding;
+      decisions = nextDecisions;
       clean.add(
         adjustment.subscribe((now) => {
           const words = adjustmentWords(now);
@@ -129,11 +130,11 @@ export function makeStage(
         overlays.subscribe(() => void mark()),
         session.finding.subscribe(() => void mark()),
         session.reading.subscribe(() => {
-          verdicts();
+          showDecisions();
           void mark();
         }),
         screen.player.drawn.subscribe(() => {
-          verdicts();
+          showDecisions();
           void mark();
         }),
         screen.head.subscribe((head) => {

@@ -6,7 +6,7 @@ import { SaveState } from "../dialogs/savestate.tsx";
 import { signBarrier } from "../dialogs/signing.tsx";
 import { withKeys } from "../keymap.ts";
 import { value } from "../model/words.ts";
-import type { Deciding } from "./deciding.ts";
+import type { Decisions } from "./decisions.ts";
 import { mount, type Mounted } from "./mount.tsx";
 import type { Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
@@ -14,13 +14,13 @@ import type { Session } from "./session.ts";
 interface Props {
   session: Session;
   screen: Screen;
-  deciding: Deciding;
+  decisions: Decisions;
   run(command: "sign" | "differences"): void;
 }
 
 export const topBar = (props: Props): Mounted => mount("header", "bar", <TopBar {...props} />);
 
-function TopBar({ session, screen, deciding, run }: Props) {
+function TopBar({ session, screen, decisions, run }: Props) {
   const { room, exam } = session;
   const { state, revision, signature, undoable, redoable, urgent } = session.reading.value;
   const signed = state === "signed";
@@ -43,13 +43,13 @@ function TopBar({ session, screen, deciding, run }: Props) {
       <span class="gap" />
       <SaveState room={room} saver={session.saver} />
       <WhoReads room={room} saver={session.saver} />
-      <button type="button" class="quiet icon" aria-label="Undo" title={withKeys("Undo", "undo")} disabled={signed || undoable === null} onClick={() => void deciding.undo()}>
+      <button type="button" class="quiet icon" aria-label="Undo" title={withKeys("Undo", "undo")} disabled={signed || undoable === null} onClick={() => void decisions.undo()}>
         ↶
       </button>
-      <button type="button" class="quiet icon" aria-label="Redo" title={withKeys("Redo", "redo")} disabled={signed || redoable === null} onClick={() => void deciding.redo()}>
+      <button type="button" class="quiet icon" aria-label="Redo" title={withKeys("Redo", "redo")} disabled={signed || redoable === null} onClick={() => void decisions.redo()}>
         ↷
       </button>
-      <button type="button" class="urgentbutton" aria-label="Urgent" aria-pressed={urgent} title={withKeys("Mark the exam urgent", "urgent")} disabled={signed} onClick={deciding.urgent}>
+      <button type="button" class="urgentbutton" aria-label="Urgent" aria-pressed={urgent} title={withKeys("Mark the exam urgent", "urgent")} disabled={signed} onClick={decisions.urgent}>
         ▲ Urgent
       </button>
       {room.workflow === "blind" && (
@@ -74,7 +74,7 @@ function TopBar({ session, screen, deciding, run }: Props) {
   );
 }
 
-/** What the reader has to know before deciding: a barrier, damage, or other readers. */
+/** What the reader has to know before the first decision: a barrier, damage, or other readers. */
 function noticeOf({ barrier, reading, room }: Session): string {
   if (barrier.value !== null) return barrier.value;
   if (reading.value.problems.length > 0) return "Part of this reading cannot be used: see Exam (3).";
@@ -85,8 +85,8 @@ function noticeOf({ barrier, reading, room }: Session): string {
 /** How the list was made, and whether the exam is outside the range of the detector. */
 function Rule({ session: { exam } }: { session: Session }) {
   return (
-    <p class="rule small soft" title={[exam.flagging, ...exam.warnings].join(" ")}>
-      {exam.warnings.map((sentence) => (
+    <p class="rule small soft" title={[...exam.out_of_range, exam.flagging].join(" ")}>
+      {exam.out_of_range.map((sentence) => (
         <span class="trouble">{`⚠ ${sentence} `}</span>
       ))}
       {exam.flagging || (exam.threshold === null ? "" : `A frame is flagged if its score is at least ${value(exam.threshold)}.`)}

@@ -11,6 +11,7 @@ import { showHelp } from "../dialogs/help.tsx";
 import { WhoReads } from "../dialogs/leaving.tsx";
 import { SaveState } from "../dialogs/savestate.tsx";
 import { withKeys } from "../keymap.ts";
+import { toReadWords } from "../model/summary.ts";
 import { clock, count, plural, readerWords } from "../model/words.ts";
 import type { Saver } from "../saving/saver.ts";
 import { canRead, FILTERS, inOrder, matches, nextOrder, passes, type Column, type Filter, type Order } from "./rows.ts";
@@ -275,23 +276,27 @@ function StateWords({ row, room }: { row: ExamRow; room: Room }) {
   );
 }
 
-function Decided({ row }: { row: ExamRow }) {
-  const words = `${count(row.decided_events)} of ${count(row.events)}`;
+function Decided({ row: { progress, ...row } }: { row: ExamRow }) {
+  const { decided, displayed, events, offered, opened } = progress;
+  const words = `${count(decided)} of ${count(offered)}${offered < events ? " offered" : ""}`;
   return (
     <>
-      {row.events > 0 && (
-        <div class="progress">
-          <progress max={row.events} value={row.decided_events} aria-label={`${words} events decided`} />
+      {events > 0 && (
+        <div class="progress" title={`${count(events)} events: ${count(offered)} offered, ${count(opened)} opened, ${count(decided)} decided`}>
+          <progress max={offered} value={decided} aria-label={`${words} events decided`} />
           <span class="small soft">{words}</span>
         </div>
       )}
+      {displayed > 0 && <Small>{toReadWords(progress)}</Small>}
       {row.to_validate > 0 && <Small>{count(row.to_validate)} to validate</Small>}
     </>
   );
 }
 
 function remarks(row: ExamRow): string[] {
-  return [...(row.readable && !row.complete ? ["Screening is not complete."] : []), ...row.problems];
+  const incomplete = row.readable && !row.complete ? ["Screening is not complete."] : [];
+  const range = row.out_of_range ? ["⚠ Outside the range that the detector was tuned on."] : [];
+  return [...incomplete, ...range, ...row.problems, ...(row.flagging ? [row.flagging] : [])];
 }
 
 const day = (iso: string): string => new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });

@@ -47,7 +47,7 @@ function keyOf(row: ExamRow, by: Column): number | string | null {
     state: { unread: 0, "in reading": 1, signed: 2 }[row.state],
     date: row.screened_at,
     events: row.readable ? row.events : null,
-    decided: row.events > 0 ? row.decided_events / row.events : null,
+    decided: row.progress.offered > 0 ? row.progress.decided / row.progress.offered : null,
     findings: row.readable ? row.findings : null,
     length: row.duration_s,
   };

@@ -1,8 +1,8 @@
 // The events of an exam: which frames belong to them, and the way through them.
 
 import type { Columns } from "../api/columns.ts";
-import type { Reading, SieveEvent } from "../api/types.ts";
-import { eventSubject } from "./subjects.ts";
+import type { Entry, FindingContent, Reading, SieveEvent } from "../api/types.ts";
+import { eventSubject, findingOfEvent, shows } from "./subjects.ts";
 
 /**
  * For each frame of a head the place of its event in the list; -1: no event.
@@ -37,4 +37,13 @@ export const undecided = (events: readonly SieveEvent[], reading: Reading): Siev
 export function inTurn<T>(list: readonly T[], after: T): T[] {
   const next = list.indexOf(after) + 1;
   return [...list.slice(next), ...list.slice(0, next)];
+}
+
+/** The finding that an accepted event shows. */
+export function findingOf(reading: Reading, event: SieveEvent): Entry<FindingContent> | undefined {
+  const named = reading.decisions[eventSubject(event)]?.content.finding ?? findingOfEvent(event);
+  return (
+    reading.findings.find(({ content }) => content.subject === named) ??
+    reading.findings.find(({ content }) => !content.missed && shows(content, event.head, event.best_frame))
+  );
 }

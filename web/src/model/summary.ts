@@ -31,18 +31,19 @@ export interface Facts {
   events: readonly SieveEvent[];
   /** The events that need a decision of this reader. */
   offered: readonly SieveEvent[];
+  /** Offered events whose best frame was displayed to this reader. */
+  opened: readonly SieveEvent[];
   positions: ReadonlyMap<number, ArrayLike<number>>;
   hasTimes: boolean;
   /** Pre-reader decisions that were not displayed to this validator. */
   toValidate: readonly Spot[];
   withoutPicture: readonly Spot[];
-  /** Listed frames, and those of them that were not displayed to this reader. */
-  listed: number;
+  /** Frames to read that were not displayed to this reader. */
   notDisplayed: readonly Spot[];
 }
 
 export const WITHOUT_PICTURE = "frames-without-picture";
-export const NOT_DISPLAYED = "not-displayed";
+export const NOT_DISPLAYED = "pre-reader-decisions";
 
 /** "Event 3, 0:12:04". */
 export function eventWords({ events, positions, hasTimes }: Facts, event: SieveEvent): string {
@@ -67,11 +68,27 @@ export function openPoints(facts: Facts): Open[] {
   ];
 }
 
+/** "3 of 13 frames to read displayed, 2 viewed." */
+export const toReadWords = ({ to_read, to_read_displayed, to_read_viewed }: Reading["progress"]): string =>
+  `${count(to_read_displayed)} of ${plural(to_read, "frame")} to read displayed, ${count(to_read_viewed)} viewed.`;
+
+/** "23 % of all frames displayed (9 of 40)." */
+export const displayedWords = ({ displayed, frames }: Reading["progress"]): string =>
+  `${share(displayed, frames)} of all frames displayed (${count(displayed)} of ${count(frames)}).`;
+
+/** The best frame of the first event that was not opened. */
+const unopened = ({ offered, opened }: Facts): Link | null => {
+  const event = offered.find((one) => !opened.includes(one));
+  return event === undefined ? null : bestOf(event);
+};
+
 export function summaryLines(facts: Facts): Line[] {
-  const { room, reading, events, offered, positions, listed, notDisplayed } = facts;
+  const { room, reading, events, offered, positions, notDisplayed } = facts;
+  const { progress } = reading;
   const decided = offered.filter((event) => decisionOn(reading, event) !== null).length;
   const unsure = events.filter((event) => decisionOn(reading, event) === "unsure");
-  const of = offered.length < events.length && room.role !== "consensus" ? ` offered events, of ${count(events.length)} in all` : room.role === "consensus" ? " events on which the readers differ" : " events";
+  const all = offered.length < events.length ? ` offered events, of ${count(events.length)} in all` : " events";
+  const of = room.role === "consensus" ? " events on which the readers differ" : all;
   const bare = SEGMENTS.filter((segment) => typeof reading.cleanliness.segments[segment] !== "number");
   const { sum, words } = judge(reading.cleanliness.segments);
   const sizeless = reading.findings.find(({ content }) => content.size === null);
@@ -80,8 +97,9 @@ export function summaryLines(facts: Facts): Line[] {
   return [
     offered.length === 0 ? line("No event to decide.", true) : line(`${count(decided)} of ${count(offered.length)}${of} decided.`, decided === offered.length),
     ...(unsure[0] ? [line(`${plural(unsure.length, "event")} unsure.`, false, bestOf(unsure[0]))] : []),
-    line(`${count(listed - notDisplayed.length)} of ${plural(listed, "frame")} to read displayed.`, notDisplayed.length === 0, notDisplayed[0] ?? null),
-    line(`${share(reading.seen.displayed, reading.seen.of)} of all frames displayed (${count(reading.seen.displayed)} of ${count(reading.seen.of)}).`, reading.seen.displayed >= reading.seen.of),
+    line(`${count(progress.opened)} of ${plural(progress.offered, "offered event")} opened.`, progress.opened >= progress.offered, unopened(facts)),
+    line(toReadWords(progress), progress.to_read_displayed >= progress.to_read, notDisplayed[0] ?? null),
+    line(displayedWords(progress), progress.displayed >= progress.frames),
     sizeless
       ? line(`${plural(reading.findings.length, "finding")}, ${count(without)} without a size.`, false, sizeless.content.best)
       : line(`${plural(reading.findings.length, "finding")}.`, true, null),

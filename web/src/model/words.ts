@@ -1,8 +1,8 @@
 // Names and numbers as a reader says them.
 
-import type { Landmark, Location, Paris, Size, Verdict } from "../api/types.ts";
+import type { Landmark, Location, Paris, Size, Decision } from "../api/types.ts";
 
-export const DECISIONS: Record<Verdict, { words: string; sign: string }> = {
+export const DECISIONS: Record<Decision, { words: string; sign: string }> = {
   accept: { words: "accepted", sign: "✓" },
   reject: { words: "rejected", sign: "✕" },
   unsure: { words: "unsure", sign: "?" },

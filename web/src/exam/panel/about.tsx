@@ -4,22 +4,23 @@ import { api } from "../../api/client.ts";
 import { mounted } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { landmarkProblems, transit } from "../../model/landmarks.ts";
+import { displayedWords, toReadWords } from "../../model/summary.ts";
 import { frameSubject, placeOf } from "../../model/subjects.ts";
 import { entryWords } from "../../model/entries.ts";
-import { clock, count, LANDMARKS, plural, share } from "../../model/words.ts";
+import { clock, count, LANDMARKS } from "../../model/words.ts";
 import { draftsOf } from "../../saving/drafts.ts";
-import type { Deciding } from "../deciding.ts";
+import type { Decisions } from "../decisions.ts";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
 
 interface Parts {
   session: Session;
   screen: Screen;
-  deciding: Deciding;
+  decisions: Decisions;
 }
 
-export const aboutPanel = (session: Session, screen: Screen, deciding: Deciding): HTMLElement =>
-  mounted(<About session={session} screen={screen} deciding={deciding} />);
+export const aboutPanel = (session: Session, screen: Screen, decisions: Decisions): HTMLElement =>
+  mounted(<About session={session} screen={screen} decisions={decisions} />);
 
 function About(parts: Parts) {
   return (
@@ -39,7 +40,7 @@ function About(parts: Parts) {
   );
 }
 
-function Problems({ session, deciding }: Parts) {
+function Problems({ session, decisions }: Parts) {
   const { problems, misfits, state } = session.reading.value;
   return (
     <>
@@ -49,14 +50,14 @@ function Problems({ session, deciding }: Parts) {
       {misfits.map((entry) => (
         <p key={entry.number} class="small">
           {entryWords(entry.content)} ({entry.reader}){" "}
-          <button type="button" class="link" disabled={state === "signed"} onClick={() => deciding.withdraw(entry)}>Take back</button>
+          <button type="button" class="link" disabled={state === "signed"} onClick={() => decisions.withdraw(entry)}>Take back</button>
         </p>
       ))}
     </>
   );
 }
 
-function Landmarks({ session, screen, deciding }: Parts) {
+function Landmarks({ session, screen, decisions }: Parts) {
   const reading = session.reading.value;
   const signed = reading.state === "signed";
   const time = session.hasTimes ? transit(reading, session.positions) : null;
@@ -83,12 +84,12 @@ function Landmarks({ session, screen, deciding }: Parts) {
               aria-label={`${words}: here`}
               title={`Mark the frame on the screen (G, then ${i + 1})`}
               disabled={signed}
-              onClick={() => deciding.landmark(landmark)}
+              onClick={() => decisions.landmark(landmark)}
             >
               Here
             </button>
             {mark ? (
-              <button type="button" class="quiet" aria-label={`Remove: ${words}`} title="Remove the mark" disabled={signed} onClick={() => deciding.unmark(landmark)}>
+              <button type="button" class="quiet" aria-label={`Remove: ${words}`} title="Remove the mark" disabled={signed} onClick={() => decisions.unmark(landmark)}>
                 ✕
               </button>
             ) : (
@@ -113,7 +114,7 @@ function Landmarks({ session, screen, deciding }: Parts) {
   );
 }
 
-function Cleanliness({ session, deciding }: Parts) {
+function Cleanliness({ session, decisions }: Parts) {
   const { cleanliness, state } = session.reading.value;
   const { segments } = cleanliness;
   const { sum, words } = judge(segments);
@@ -132,7 +133,7 @@ function Cleanliness({ session, deciding }: Parts) {
                 title={`${meaning} (C, then ${i + 1}, then ${grade})`}
                 aria-pressed={pressed}
                 disabled={state === "signed"}
-                onClick={() => deciding.grade(segment, pressed ? null : grade)}
+                onClick={() => decisions.grade(segment, pressed ? null : grade)}
               >
                 {grade}
               </button>
@@ -148,14 +149,14 @@ function Cleanliness({ session, deciding }: Parts) {
   );
 }
 
-function Notes({ session, screen, deciding }: Parts) {
+function Notes({ session, screen, decisions }: Parts) {
   const { notes, state } = session.reading.value;
   const { exam } = session.exam;
   const drafts = draftsOf(session.room);
   const text = drafts.text(exam, "exam");
   const signed = state === "signed";
   const add = (subject: string): void => {
-    if (text.trim() !== "" && deciding.note(subject, text.trim())) drafts.keep(exam, "exam", "");
+    if (text.trim() !== "" && decisions.note(subject, text.trim())) drafts.keep(exam, "exam", "");
   };
   const toFrame = (): void => {
     const { head, frame } = screen.here();
@@ -218,15 +219,13 @@ function Downloads({ session }: Parts) {
 }
 
 function Screening({ session }: Parts) {
-  const { seen } = session.reading.value;
-  const { detector, flagging, warnings } = session.exam;
+  const { progress } = session.reading.value;
+  const { detector, flagging, out_of_range, warnings } = session.exam;
   return (
     <>
       <p class="small">Detector: {detector}. {flagging}</p>
-      <p class="small soft">
-        {share(seen.displayed, seen.of)} of the frames displayed ({count(seen.displayed)} of {plural(seen.of, "frame")}).
-      </p>
-      {warnings.map((sentence) => (
+      <p class="small soft">{displayedWords(progress)} {toReadWords(progress)}</p>
+      {[...new Set([...out_of_range, ...warnings])].map((sentence) => (
         <p key={sentence} class="small problem">⚠ {sentence}</p>
       ))}
     </>

@@ -8,14 +8,14 @@ import { framesIn, withFrame } from "../../model/subjects.ts";
 import { clock, count, LOCATIONS, PARIS, plural, SIZES } from "../../model/words.ts";
 import { segmentProblem } from "../../model/landmarks.ts";
 import { draftsOf } from "../../saving/drafts.ts";
-import type { Deciding } from "../deciding.ts";
+import type { Decisions } from "../decisions.ts";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
 
 interface Props {
   session: Session;
   screen: Screen;
-  deciding: Deciding;
+  decisions: Decisions;
   /** Open the menu of a key. */
   menu(command: "paris" | "segment"): void;
 }
@@ -28,7 +28,7 @@ export function findingsPanel(props: Props): { element: HTMLElement; close(): vo
 }
 
 function Findings(props: Props) {
-  const { session, deciding } = props;
+  const { session, decisions } = props;
   const { findings, state } = session.reading.value;
   return (
     <>
@@ -40,7 +40,7 @@ function Findings(props: Props) {
         ),
       )}
       {findings.length === 0 && <p class="soft">No findings yet. A accepts an event; M marks a polyp that the detector missed.</p>}
-      <button type="button" disabled={state === "signed"} onClick={deciding.missed}>
+      <button type="button" disabled={state === "signed"} onClick={decisions.missed}>
         Mark a polyp on this frame<Key name="M" />
       </button>
     </>
@@ -80,9 +80,9 @@ function Row({ session, screen, finding, number, by }: OneProps & { by: Entry["r
   );
 }
 
-function Form({ session, screen, deciding, menu, finding, number }: OneProps) {
+function Form({ session, screen, decisions, menu, finding, number }: OneProps) {
   const disabled = session.reading.value.state === "signed";
-  const set = (change: Partial<FindingContent>): boolean => deciding.change(finding.subject, change);
+  const set = (change: Partial<FindingContent>): boolean => decisions.change(finding.subject, change);
   const other = session.exam.heads.find(({ head }) => head !== finding.best.head)?.head;
   const alsoOn = (head: number): void => {
     const spot = screen.player.drawn.value?.spots.find((one) => one.head === head);
@@ -164,7 +164,7 @@ function Form({ session, screen, deciding, menu, finding, number }: OneProps) {
         <button type="button" disabled={disabled} onClick={() => set({ best: here() })}>
           Best frame: this one<Key name="B" />
         </button>
-        <button type="button" title="Ctrl+Z brings it back" disabled={disabled} onClick={() => deciding.remove(finding.subject)}>
+        <button type="button" title="Ctrl+Z brings it back" disabled={disabled} onClick={() => decisions.remove(finding.subject)}>
           Remove
         </button>
         <button type="button" onClick={() => (session.finding.value = null)}>

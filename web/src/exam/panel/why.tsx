@@ -32,7 +32,7 @@ function Why({ session, screen, explainer, overlays }: Props) {
   const now = overlays.value;
   return (
     <>
-      <p class="verdictline">{visible ? reasonWords(session, head, frame) : "This frame has no picture."}</p>
+      <p class="reasonline">{visible ? reasonWords(session, head, frame) : "This frame has no picture."}</p>
       {known.state === "asking" && <p class="soft">Asking the detector …</p>}
       {known.state === "trouble" && <p class="trouble">{known.sentence}</p>}
       {known.state === "none" && <p class="soft">Stop on a frame to see the details.</p>}

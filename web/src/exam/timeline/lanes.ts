@@ -124,15 +124,15 @@ function drawEvents(
     const left = toPixel(view, positions[event.first_frame] as number, width);
     const right = toPixel(view, positions[event.last_frame] as number, width);
     if (right < 0 || left > width) return;
-    const verdict = decisionOn(reading, event) ?? "open";
+    const decision = decisionOn(reading, event) ?? "open";
     const wide = Math.max(right - left, 4);
     const x = left + (right - left) / 2 - wide / 2;
-    context.fillStyle = colour(verdict);
-    context.strokeStyle = colour(verdict);
+    context.fillStyle = colour(decision);
+    context.strokeStyle = colour(decision);
     context.lineWidth = 1.2;
     // Height as well as colour says what was decided: rejected ones are small and hollow.
-    if (verdict === "reject") context.strokeRect(x + 0.5, top + 7.5, wide - 1, 5);
-    else if (verdict === "unsure") context.fillRect(x, top + 5, wide, 8);
+    if (decision === "reject") context.strokeRect(x + 0.5, top + 7.5, wide - 1, 5);
+    else if (decision === "unsure") context.fillRect(x, top + 5, wide, 8);
     else context.fillRect(x, top + 2, wide, 12);
     if (place === chosen) {
       context.strokeStyle = colour("ink");

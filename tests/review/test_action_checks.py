@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from capsieve.decisions.exam import Event
-from capsieve.review.frames_there import event_of_frame
+from capsieve.review.action_checks import event_of_frame
 from capsieve.sources.base import Place
 from support.contents import decision, finding, landmark, note
 from support.screened_source import write_screened_source

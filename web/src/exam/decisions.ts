@@ -1,10 +1,10 @@
 // Decisions: each is one action, which is stored and undone as a whole.
 
 import { api } from "../api/client.ts";
-import type { Content, Entry, FindingContent, Landmark, LogEntry, Reading, Segment, SieveEvent, Spot, Verdict } from "../api/types.ts";
+import type { Content, Entry, FindingContent, Landmark, LogEntry, Reading, Segment, SieveEvent, Spot, Decision } from "../api/types.ts";
 import { announce } from "../announce.ts";
-import { openDialog, toast } from "../dialog.ts";
-import { button, h } from "../dom.ts";
+import { toast } from "../dialog.ts";
+import { askWhichPolyp } from "../dialogs/polyp.tsx";
 import { SEGMENT_WORDS } from "../model/clear.ts";
 
 import { landmarkProblems } from "../model/landmarks.ts";
@@ -13,13 +13,13 @@ import { actionWords } from "../model/entries.ts";
 import { LANDMARKS, DECISIONS } from "../model/words.ts";
 import { newKey } from "../saving/saver.ts";
 import { settings } from "../settings.ts";
-import { findingOf } from "./findings.ts";
+import { findingOf } from "../model/events.ts";
 import type { Screen } from "./screen.ts";
 import { allDecided, eventOf, framesOf, isOpen, type Session } from "./session.ts";
 
-export interface Deciding {
-  onEvent(verdict: Verdict): void;
-  onFrame(verdict: Verdict): void;
+export interface Decisions {
+  onEvent(decision: Decision): void;
+  onFrame(decision: Decision): void;
   /** Mark a polyp on the drawn frame. */
   missed(): void;
   /** False if it was not taken. */
@@ -39,7 +39,7 @@ export interface Deciding {
 
 const shortId = (): string => newKey().replaceAll("-", "").slice(0, 12);
 
-export function makeDeciding(session: Session, screen: Screen): Deciding {
+export function makeDecisions(session: Session, screen: Screen): Decisions {
   const { events, reading, act, room } = session;
   const name = session.exam.exam;
 
@@ -90,37 +90,37 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
   };
 
   /** What accepting, rejecting or being unsure about an event writes; nothing where it stands already. */
-  const decision = (event: SieveEvent, verdict: Verdict, frame: number): Content[] => {
+  const contentsOf = (event: SieveEvent, decision: Decision, frame: number): Content[] => {
     const subject = eventSubject(event);
-    const accepts = verdict === "accept";
+    const accepts = decision === "accept";
     const known = findingOf(reading.value, event);
     const finding = known?.content.subject ?? findingOfEvent(event);
     const said = reading.value.decisions[subject];
     // The validator's own decision replaces the pre-reader's.
     const others = (entry: Entry<unknown> | undefined): boolean => room.role === "validator" && entry?.role === "pre-reader";
-    if (said?.content.decision === verdict && accepts === (known !== undefined) && !others(said)) return [];
+    if (said?.content.decision === decision && accepts === (known !== undefined) && !others(said)) return [];
     const contents: Content[] = [];
     if (accepts && known === undefined) {
       const place = event.row === null || event.col === null ? null : { row: event.row, col: event.col };
       contents.push({ ...blank(finding, event.head, framesOf(session, event), event.best_frame), place });
     } else if (accepts && known !== undefined && others(known)) contents.push(known.content);
     else if (!accepts && known !== undefined) contents.push({ kind: "removed", of: "finding", subject: finding });
-    return [...contents, { kind: "decision", subject, decision: verdict, frame, finding: accepts ? finding : null }];
+    return [...contents, { kind: "decision", subject, decision, frame, finding: accepts ? finding : null }];
   };
 
-  const onEvent = (verdict: Verdict): void => {
+  const onEvent = (decision: Decision): void => {
     if (!seen()) return;
     const target = screen.target.value;
     if (target === null) return toast("No event here: M marks a polyp, N goes to the next event.");
     const { event, frame } = target;
     if (!isOpen(session, event)) return toast("Both readers agree on this event: there is nothing to decide.");
-    const contents = decision(event, verdict, frame);
+    const contents = contentsOf(event, decision, frame);
     if (contents.length > 0 && !act(...contents)) return;
     const place = events.indexOf(event);
-    const done = `Event ${place + 1} ${DECISIONS[verdict].words}. Ctrl-Z`;
+    const done = `Event ${place + 1} ${DECISIONS[decision].words}. Ctrl-Z`;
     if (screen.player.playing.value !== 0) return toast(done); // playback goes on
     const [next] = session.following(place, 1);
-    if (verdict === "accept") session.finding.value = findingOf(reading.value, event)?.content.subject ?? null;
+    if (decision === "accept") session.finding.value = findingOf(reading.value, event)?.content.subject ?? null;
     else if (settings().goOn && next) screen.jumpByItself(next.head, next.best_frame);
     toast(next ? done : `${done}. ${allDecided(session)}`);
   };
@@ -137,27 +137,6 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
     toast(`${missed ? "Missed polyp" : "Polyp"}: ${spoken(head, frame)}`);
   };
 
-  /** A polyp on a flagged frame is most often that of its event. */
-  const offerEvent = (event: SieveEvent, head: number, frame: number): void => {
-    const number = events.indexOf(event) + 1;
-    const dialog = openDialog(`This frame is in event ${number}`, [
-      h("p", {}, "Accept the event, or mark another polyp on this frame alone."),
-      h(
-        "div",
-        { class: "row" },
-        button(`Accept event ${number}`, () => {
-          dialog.close();
-          onEvent("accept");
-        }, { class: "primary", focus: true }),
-        button("Another polyp", () => {
-          dialog.close();
-          mark(head, frame);
-        }),
-        button("Cancel", () => dialog.close()),
-      ),
-    ]);
-  };
-
   const missed = (): void => {
     if (!seen()) return;
     if (reading.value.state === "signed" || session.barrier.value !== null) return void act();
@@ -168,7 +147,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       return toast(`This polyp is finding ${place + 1} already.`);
     }
     const event = eventOf(session, head, frame);
-    if (event !== null && isOpen(session, event)) offerEvent(event, head, frame);
+    if (event !== null && isOpen(session, event)) askWhichPolyp(events.indexOf(event) + 1, () => onEvent("accept"), () => mark(head, frame));
     else mark(head, frame);
   };
 
@@ -212,15 +191,15 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
 
   return {
     onEvent,
-    onFrame(verdict) {
-      if (verdict === "accept") return missed();
+    onFrame(decision) {
+      if (decision === "accept") return missed();
       if (!seen()) return;
       const { head, frame } = screen.here();
       const subject = frameSubject(head, frame);
-      const same = reading.value.decisions[subject]?.content.decision === verdict;
-      if (!same && !act({ kind: "decision", subject, decision: verdict, frame, finding: null })) return;
+      const same = reading.value.decisions[subject]?.content.decision === decision;
+      if (!same && !act({ kind: "decision", subject, decision, frame, finding: null })) return;
       const words = spoken(head, frame);
-      toast(`${words.charAt(0).toUpperCase()}${words.slice(1)} ${DECISIONS[verdict].words}. Ctrl-Z`);
+      toast(`${words.charAt(0).toUpperCase()}${words.slice(1)} ${DECISIONS[decision].words}. Ctrl-Z`);
     },
     missed,
     change,
@@ -235,7 +214,7 @@ export function makeDeciding(session: Session, screen: Screen): Deciding {
       if (!act({ kind: "landmark", subject: `landmark:${landmark}`, head, frame })) return;
       const words = LANDMARKS.find(([one]) => one === landmark)?.[1] ?? landmark;
       const wrong = landmarkProblems(reading.value, session.positions).filter((problem) => problem.includes(words));
-      toast([`${words}: ${spoken(head, frame)}.`, ...wrong].join(" "), wrong.length > 0);
+      toast([`${words.charAt(0).toUpperCase()}${words.slice(1)}: ${spoken(head, frame)}.`, ...wrong.map((one) => `⚠ ${one}`)].join(" "));
     },
     unmark: (landmark) => void act({ kind: "removed", of: "landmark", subject: `landmark:${landmark}` }),
     grade(segment, grade) {
