@@ -66,7 +66,7 @@ def create_api() -> FastAPI:
         app.include_router(part.router, prefix="/api", responses=problems)
     app.include_router(exam_routes.health)
     app.include_router(login.router)
-    app.add_api_route("/", _index, include_in_schema=False)
+    app.add_api_route("/", _index, methods=["GET", "HEAD"], include_in_schema=False)
     app.mount("/", _Static(directory=_STATIC, check_dir=False))  # takes every other address
     return app
 
