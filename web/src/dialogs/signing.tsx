@@ -302,7 +302,7 @@ async function tellNotSigned({ saver, exam }: Session, sentence: string, key: st
           </ul>
         </>
       )}
-      <p>The page shows the reading as it is now. Look at it, and sign again.</p>
+      <p>The page shows the present reading. Check it, and sign again.</p>
       <div class="row">
         <button
           type="button"

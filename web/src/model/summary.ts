@@ -1,4 +1,4 @@
-// What a reader is told before signing, and what needs a reason.
+// The summary before a signature, and the open points that need a reason.
 
 import type { Reading, Room, SieveEvent, Spot } from "../api/types.ts";
 import { judge, SEGMENT_WORDS, SEGMENTS } from "./clear.ts";
