@@ -161,7 +161,7 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
       if (menuKey(event.key === "Escape" ? "Esc" : event.key)) return true;
       const command = commandOf(event);
       if (command === undefined) return false;
-      if (!event.repeat || command.repeats) commands[command.id]?.();
+      if (!event.repeat || command.held) commands[command.id]?.();
       return true;
     },
     poll: session.poll,

@@ -148,6 +148,7 @@ export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Pic
     player.drawn.subscribe((drawn) => {
       const flagged = drawn?.spots.find(isFlagged);
       if (mode.value !== "all" && flagged && !isFlagged(here())) active.value = flagged.head;
+      if (event.value >= 0) session.selected = event.value;
     }),
     event.subscribe((place) => {
       if (place >= 0) session.selected = place;
