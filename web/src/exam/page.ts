@@ -52,7 +52,7 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
   const overlays = signal<Overlays>({ place: true, shapes: settings().overlay, map: null });
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
-  const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
+  const screen = makeScreen(session, stage.show, () => stage.zoomBy(0));
   const keeper = keepViewed(session, screen); // before what shows which frames were displayed
   clean.add(keeper.close);
   const decisions = makeDecisions(session, screen);
