@@ -64,16 +64,16 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
   stage.element.append(heads.element);
   const why = whyPanel({ session, screen, explainer, overlays });
   const findings = findingsPanel({ session, screen, decisions, menu: run });
-  const about = aboutPanel(session, screen, decisions);
+  const about = aboutPanel({ session, screen, decisions });
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
-    { name: "Exam", key: "3", element: about },
+    { name: "Exam", key: "3", element: about.element },
   ]);
   const choice = decisionBar({ session, screen, decisions, back: () => run("back") });
   const playback = transport({ session, screen, adjustment });
   const bar = topBar({ session, screen, decisions, run });
-  for (const part of [stage, timeline, strip, heads, playback, why, findings, choice, bar, explainer, screen]) {
+  for (const part of [stage, timeline, strip, heads, playback, why, findings, about, choice, bar, explainer, screen]) {
     clean.add(() => part.close());
   }
   clean.add(watchScreening(session));
