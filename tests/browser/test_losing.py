@@ -146,6 +146,6 @@ def test_a_second_window_follows_the_first(anna):
     first = other.locator(".card").first
     first.wait_for()
     anna.press("r")
-    other.locator(".card[aria-label*='rejected']").wait_for()
+    other.locator(".card:has-text('rejected')").wait_for()
     listed = anna.window(anna.server.address)
     listed.locator("tr:has-text('in reading')").wait_for()

@@ -63,7 +63,7 @@ def test_a_frame_without_a_picture_is_not_decided_or_counted(serve, enter, scree
     anna.see("table.exams tbody tr")
     assert anna.server.entries(IMAGES) == []
     told = anna.page.request.get(f"{anna.server.address}/api/exams/{IMAGES}/reading").json()
-    assert told["seen"]["displayed"] == 0
+    assert told["progress"]["displayed"] == 0
 
 
 @pytest.mark.parametrize("key", ["Space", "Enter"])

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from capsieve.decisions.database import Database, change_workflow
+from capsieve.decisions.database import Database
 from capsieve.decisions.log import (
     append,
     changes_after,
     exams_with_entries,
-    heard_after,
     last_number,
     load_entries,
     missing_entries,
@@ -163,21 +162,3 @@ def test_only_a_signed_exam_is_reopened(anna: Hand) -> None:
 def test_names_fit_on_a_line(database: Database, name: str) -> None:
     with pytest.raises(EntryError, match="reader"):
         Hand(database, name).decide(EVENT, "accept")
-
-
-def test_in_blind_work_nothing_is_heard_of_the_other(sqlite: Database) -> None:
-    change_workflow(sqlite, "blind")
-    anna, ben = Hand(sqlite), Hand(sqlite, "ben")
-    anna.note()
-    ben.note()
-    anna.sign()
-
-    def heard(after: int = 0) -> list[int]:
-        who: Any = {"workflow": "blind", "reader": "ben", "role": "reader"}
-        found, last, more = heard_after(sqlite, after, **who)
-        assert (last, more) == (last_number(sqlite), False)
-        return [number for number, _ in found]
-
-    assert heard() == [2, 3]  # one's own, and that somebody signed
-    ben.sign()
-    assert heard() == [1, 2, 3, 4]

@@ -188,7 +188,7 @@ def test_a_consensus_signs_the_frames_that_were_displayed_to_it(anna, bert, carl
         sign(client)
     reading = carl.get(f"{EXAM}/reading").json()
     signed = reading["signature"]["content"]
-    assert signed["displayed_frames"] == reading["seen"]["displayed"] == 1
+    assert signed["displayed_frames"] == reading["progress"]["displayed"] == 1
     assert [(each["reader"], each["role"]) for each in signed["viewed"]] == [("carl", "consensus")]
 
 

@@ -1,5 +1,8 @@
 """The list of exams, one exam, and the description of the interface over HTTP."""
 
+import os
+import shutil
+
 import pytest
 
 from support.contents import decision, note
@@ -59,6 +62,15 @@ def test_a_damaged_exam_is_listed_with_its_problem_and_cannot_be_opened(
     answer = client.get("/api/exams/bad")
     assert answer.status_code == 503
     assert str(out) not in answer.json()["detail"]
+
+
+def test_a_folder_whose_name_is_no_text_does_not_hide_the_other_exams(results, tmp_path, open_app):
+    shutil.copytree(results / "small", tmp_path / "out" / "small")
+    shutil.copytree(results / "small", tmp_path / "out" / os.fsdecode(b"bad\xffname"))
+    bad, small = open_app(tmp_path / "out").client().get("/api/exams").json()
+    assert (small["exam"], small["readable"]) == ("small", True)
+    assert not bad["readable"]
+    assert "rename" in bad["problems"][0]
 
 
 def test_an_exam_has_heads_and_events(client):

@@ -29,7 +29,7 @@ def screen_again(out):
 
 def assert_nothing_stored(client):
     assert client.get(f"{EXAM}/entries").json() == []
-    assert client.get(f"{EXAM}/reading").json()["seen"]["displayed"] == 0
+    assert client.get(f"{EXAM}/reading").json()["progress"]["displayed"] == 0
 
 
 @BOTH
@@ -82,9 +82,9 @@ def test_frames_displayed_on_an_old_screening_are_not_counted(open_app, out):
     client = open_app(out).client()
     client.see(range(10))
     screen_again(out)
-    assert client.get(f"{EXAM}/reading").json()["seen"]["displayed"] == 0
+    assert client.get(f"{EXAM}/reading").json()["progress"]["displayed"] == 0
     client.see([3])
-    assert client.get(f"{EXAM}/reading").json()["seen"]["displayed"] == 1
+    assert client.get(f"{EXAM}/reading").json()["progress"]["displayed"] == 1
     content = client.sign().json()[0]["content"]
     assert content["displayed_frames"] == 1
 

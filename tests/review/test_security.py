@@ -14,7 +14,6 @@ PATHS = [
     "/api/exams/small",
     "/api/exams/small/frames/0/0",
     "/api/exams/small/export/decisions.csv",
-    "/api/changes",
     "/api/openapi.json",
     "/login",
     "/nothing",

@@ -4,7 +4,7 @@ matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => {
   document.dispatchEvent(new Event("themechange"));
 });
 
-/** A colour of the page, as it is now. */
+/** The present value of a colour of the page. */
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -14,7 +14,7 @@ const EMPTY: Reading = {
   exam: "e", revision: 1, state: "unread", decisions: {}, findings: [], landmarks: {},
   cleanliness: { segments: {}, sum: null, words: null }, notes: [], urgent: false, urgent_text: "", signature: null,
   signatures: [], elsewhere: [],
-  undoable: null, redoable: null, seen: { displayed: 0, viewed: 0, of: 10 }, problems: [], misfits: [],
+  undoable: null, redoable: null, problems: [], misfits: [],
   readers: [], statement: "", to_validate: [], last: 0, offered: [], states: [],
   progress: {
     events: 0, offered: 0, opened: 0, decided: 0, to_read: 0, to_read_displayed: 0, to_read_viewed: 0,

@@ -20,7 +20,7 @@ from capsieve.decisions.model import (
 )
 from capsieve.decisions.reading import PERMANENT, state_of
 from capsieve.decisions.roles import Workflow
-from capsieve.decisions.workflow import belongs, both_signed, check_action
+from capsieve.decisions.workflow import belongs, check_action
 from capsieve.strict_model import Strict
 
 _MOST = 1000  # changes per request
@@ -197,49 +197,6 @@ def changes_after(database: Database, number: int, *, most: int = _MOST) -> list
     )
     with database.read() as connection:
         return [(found, exam) for found, exam in connection.execute(query)]
-
-
-def heard_after(
-    database: Database,
-    number: int,
-    *,
-    workflow: Workflow,
-    reader: str,
-    role: str,
-    most: int = _MOST,
-) -> tuple[list[tuple[int, str]], int, bool]:
-    """Return the new entries for a reader: in blind work none of another reader.
-
-    The number and times of another reader's entries suggest that reader's opinion. Before both have
-    signed, a reader hears of own entries only, and of signatures and reopenings.
-
-    Returns
-    -------
-    heard, last, more
-        Number and exam of the entries; the last number that was looked at; whether there is more.
-    """
-    query = (
-        sa.select(
-            *(ENTRIES.c[name] for name in ("number", "exam", "reader", "role", "kind")),
-        )
-        .where(ENTRIES.c.number > number)
-        .order_by(ENTRIES.c.number)
-        .limit(most)
-    )
-    heard: list[tuple[int, str]] = []
-    opened: dict[str, bool] = {}
-    with database.read() as connection:
-        rows = connection.execute(query).all()
-        for row in rows:
-            own = belongs(row, workflow=workflow, reader=reader, role=role)
-            if not own and row.kind not in PERMANENT:
-                if row.exam not in opened:
-                    log = map(entry_of, entry_rows(connection, row.exam))
-                    opened[row.exam] = both_signed(log)
-                if not opened[row.exam]:
-                    continue
-            heard.append((row.number, row.exam))
-    return heard, rows[-1].number if rows else number, len(rows) == most
 
 
 def last_number(database: Database) -> int:

@@ -10,7 +10,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from capsieve._version import __version__
 from capsieve.review import (
-    changes,
     evidence_routes,
     exam_routes,
     exports,
@@ -62,11 +61,11 @@ def create_api() -> FastAPI:
         status: {"model": messages.Problem, "description": words}
         for status, words in STATUS.items()
     }
-    for part in (exam_routes, frame_routes, evidence_routes, reading_routes, exports, changes):
+    for part in (exam_routes, frame_routes, evidence_routes, reading_routes, exports):
         app.include_router(part.router, prefix="/api", responses=problems)
     app.include_router(exam_routes.health)
     app.include_router(login.router)
-    app.add_api_route("/", _index, include_in_schema=False)
+    app.add_api_route("/", _index, methods=["GET", "HEAD"], include_in_schema=False)
     app.mount("/", _Static(directory=_STATIC, check_dir=False))  # takes every other address
     return app
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capsieve.decisions.exam import screening_of
-from capsieve.decisions.model import UnreachableError
+from capsieve.decisions.model import UnreachableError, stored_text
 from capsieve.errors import FileError
 from capsieve.names import natural_key
 from capsieve.report.text import count, plain, plural
@@ -161,7 +161,10 @@ def _stamp(folder: Path) -> str | None:
 
 def _read(folder: Path, stamp: str) -> ExamFacts:
     """Read an exam; the list shows what is wrong with it next to the others."""
-    if stamp == "unfinished":
+    name = stored_text(folder.name)
+    if name != folder.name:
+        problem = "The name of its folder is not valid UTF-8: rename the folder."
+    elif stamp == "unfinished":
         problem = (
             "Its screening is not finished: it appears here when it is, or run the same capsieve "
             "screen again."
@@ -174,9 +177,7 @@ def _read(folder: Path, stamp: str) -> ExamFacts:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             cause = f"{type(error).__name__}: {plain(error)}"
             problem = f"Its record cannot be read ({cause}); {_ADVICE}."
-    return ExamFacts(
-        folder.name, folder, stamp, readable=False, complete=False, problems=(problem,)
-    )
+    return ExamFacts(name, folder, stamp, readable=False, complete=False, problems=(problem,))
 
 
 def _facts_of(folder: Path, stamp: str, record: Record) -> ExamFacts:

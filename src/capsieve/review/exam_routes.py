@@ -36,7 +36,7 @@ _WORDS = {
 }
 
 
-@health.get(HEALTH)
+@health.api_route(HEALTH, methods=["GET", "HEAD"])
 def get_health(app: Here) -> messages.Done:
     """Answer if the server works and reaches its database."""
     read_room_id(app.database)

@@ -234,14 +234,6 @@ class ViewedFrames(_Message):
     viewed: str = Field(description="Base64: for at least 45 ms.")
 
 
-class Seen(_Message):
-    """How many frames were displayed in a reading."""
-
-    displayed: int
-    viewed: int = Field(description="For at least 45 ms.")
-    of: int
-
-
 class Waiting(_Message):
     """A pre-reader decision on a frame that was not displayed to this validator."""
 
@@ -253,7 +245,6 @@ class ReadingView(Reading):
     """A reading, and what the page shows with it."""
 
     exam: str
-    seen: Seen
     progress: Progress
     offered: list[str] = Field(description="Events that need a decision, best first.")
     readers: list[str] = Field(description="Everybody whose decisions count.")

@@ -94,9 +94,6 @@ def _view(
     return messages.ReadingView(
         **parts,
         exam=facts.exam,
-        seen=messages.Seen(
-            displayed=progress.displayed, viewed=progress.viewed, of=progress.frames
-        ),
         progress=progress,
         offered=[event.subject for event in offered],
         readers=list(dict.fromkeys(each.reader for each in reading.entries)),

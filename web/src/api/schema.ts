@@ -356,7 +356,6 @@ export interface components {
             /** @description Written on another screening. */
             elsewhere: components["schemas"]["Entry"][];
             exam: string;
-            seen: components["schemas"]["Seen"];
             progress: components["schemas"]["Progress"];
             /** @description Events that need a decision, best first. */
             offered: string[];
@@ -415,13 +414,6 @@ export interface components {
             low: number;
             high: number;
             probability: boolean;
-        };
-        /** @description How many frames were displayed in a reading. */
-        Seen: {
-            displayed: number;
-            /** @description For at least 45 ms. */
-            viewed: number;
-            of: number;
         };
         /** @description Frames of a head that were displayed. */
         SentFrames: {

@@ -155,6 +155,7 @@ function Card({ session, screen, pictures, event, place }: Props & { pictures: P
   const by = eventSaidBy(session, event);
   const others = session.others.value.map((other) => ({ reader: other.reader, decision: decisionOn(other.reading, event) }));
   const told = others.map((one) => `, ${one.reader} ${one.decision ? DECISIONS[one.decision].words : "undecided"}`).join("");
+  const last = others.length > 0 ? others.map((one) => (one.decision ? DECISIONS[one.decision].sign : "–")).join(" / ") : by || plural(event.frames, "frame");
   return (
     <div
       class={`card${decision !== null || agreed ? " decided" : ""}`}
@@ -162,20 +163,18 @@ function Card({ session, screen, pictures, event, place }: Props & { pictures: P
       data-place={place}
       tabIndex={reachable.value ? 0 : -1}
       aria-selected={shown.value}
-      aria-label={`Event ${place + 1}${two ? `, head ${event.head}` : ""}, score ${value(event.score)}, ${words}${by ? ` by ${by}` : ""}${told}`}
       title={`Event ${place + 1} of ${count(session.events.length)} by score. Frames ${event.first_frame} to ${event.last_frame}, ${plural(event.frames, "flagged frame")}${told}`}
       onClick={() => screen.choose(place)}
     >
       <img alt="" draggable={false} width={64} height={64} src={pictures.value.get(place)} />
-      <div class="text" aria-hidden="true">
+      <div class="text">
         <div>
           <b>{`Event ${place + 1}`}</b>
         </div>
         <div class="small soft">{`score ${value(event.score)}`}</div>
         <div class="small soft">{`${when}${two ? ` · head ${event.head}` : ""}`}</div>
-        <div class="small soft howmany">
-          {others.length > 0 ? others.map((one) => (one.decision ? DECISIONS[one.decision].sign : "–")).join(" / ") : by || plural(event.frames, "frame")}
-        </div>
+        <div class="small soft howmany">{last}</div>
+        <span class="unseen">{`${words}${by ? ` by ${by}` : ""}${told}`}</span>
       </div>
       <span class={`badge ${decision ?? (agreed ? "agreed" : "open")}`} aria-hidden="true">
         {decision === null ? "" : DECISIONS[decision].sign}

@@ -4,7 +4,7 @@ import type { ExamRow, Room, State } from "../api/types.ts";
 
 export type Filter = "all" | "urgent" | "unread" | "in reading" | "to validate" | "signed" | "problems";
 export type Column = "exam" | "state" | "date" | "events" | "decided" | "findings" | "length";
-/** Null: the suggested order, urgent exams first. */
+/** Null: the suggested order, exams that this reader can decide and urgent ones first. */
 export type Order = { by: Column; down: boolean } | null;
 
 export const FILTERS: readonly (readonly [Filter, string])[] = [
@@ -53,8 +53,8 @@ function keyOf(row: ExamRow, by: Column): number | string | null {
   return keys[by];
 }
 
-export function inOrder(rows: readonly ExamRow[], order: Order): ExamRow[] {
-  const ranked = rankExams(rows);
+export function inOrder(rows: readonly ExamRow[], order: Order, room: Room): ExamRow[] {
+  const ranked = rankExams(rows).sort((one, other) => Number(canRead(other, room)) - Number(canRead(one, room)));
   if (order === null) return ranked;
   const { by, down } = order;
   const names = new Intl.Collator(undefined, { numeric: true });

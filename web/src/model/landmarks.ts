@@ -26,7 +26,7 @@ const positionOf = (reading: Reading, landmark: Landmark, positions: Positions):
   return mark && positions.get(mark.head)?.[mark.frame];
 };
 
-/** Landmarks that are earlier than one before them: a sentence each. */
+/** Messages about landmarks that are marked before an earlier one. */
 export function landmarkProblems(reading: Reading, positions: Positions): string[] {
   const found: string[] = [];
   let latest: { words: string; at: number } | null = null;

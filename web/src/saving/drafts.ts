@@ -55,7 +55,7 @@ export function makeDrafts({ room, reader, role }: Owner, store: Store): Drafts 
 
 const known = new Map<string, Drafts>();
 
-/** The drafts of whoever reads here. */
+/** The drafts of a reader. */
 export function draftsOf(owner: Owner): Drafts {
   const name = JSON.stringify([owner.room, owner.reader, owner.role]);
   const found = known.get(name) ?? makeDrafts(owner, localStorage);

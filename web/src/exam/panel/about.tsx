@@ -49,7 +49,7 @@ function Problems({ session, decisions }: Parts) {
       {misfits.map((entry) => (
         <p key={entry.number} class="small">
           {entryWords(entry.content)} ({entry.reader}){" "}
-          <button type="button" class="link" disabled={state === "signed"} onClick={() => decisions.withdraw(entry)}>Take back</button>
+          <button type="button" class="link" disabled={state === "signed"} onClick={() => decisions.withdraw(entry)}>Withdraw</button>
         </p>
       ))}
     </>
