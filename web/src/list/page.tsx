@@ -13,6 +13,7 @@ import { SaveState } from "../dialogs/savestate.tsx";
 import { withKeys } from "../keymap.ts";
 import { toReadWords } from "../model/summary.ts";
 import { clock, count, plural, readerWords } from "../model/words.ts";
+import { draftsOf } from "../saving/drafts.ts";
 import type { Saver } from "../saving/saver.ts";
 import { canRead, FILTERS, inOrder, matches, nextOrder, passes, type Column, type Filter, type Order } from "./rows.ts";
 
@@ -123,6 +124,7 @@ function Exams({ room, rows, trouble, left, open }: ExamsProps) {
   const shown = useComputed(() => inOrder(found.value.filter((row) => passes(row, filter.value)), order.value, room));
   const all = rows.value;
   const words = all === null ? "" : sumOf(all, room);
+  const drafts = new Set(draftsOf(room).all.value.map(({ exam }) => exam));
   useEffect(() => {
     if (words !== "") announce(words);
   }, [words]);
@@ -172,7 +174,7 @@ function Exams({ room, rows, trouble, left, open }: ExamsProps) {
         </thead>
         <tbody ref={body}>
           {shown.value.slice(0, most.value).map((row) => (
-            <Row key={row.exam} row={row} json={JSON.stringify(row)} room={room} open={open} />
+            <Row key={row.exam} row={row} json={JSON.stringify(row)} draft={drafts.has(row.exam)} room={room} open={open} />
           ))}
         </tbody>
       </table>
@@ -220,12 +222,14 @@ interface RowProps {
   row: ExamRow;
   /** The row as text: it is drawn again only if something in it has changed. */
   json: string;
+  /** Whether a text was typed and not added. */
+  draft: boolean;
   room: Room;
   open: (exam: string) => void;
 }
 
 const Row = memo(
-  function Row({ row, room, open }: RowProps) {
+  function Row({ row, draft, room, open }: RowProps) {
     const none = <span class="soft">–</span>;
     return (
       <tr
@@ -264,6 +268,7 @@ const Row = memo(
         <td class="col-findings number" data-label="Findings">{row.readable ? count(row.findings) : none}</td>
         <td class="col-length number" data-label="Length">{row.duration_s === null ? none : clock(row.duration_s)}</td>
         <td class="remarks small">
+          {draft && <div class="problem">A text is typed and not added.</div>}
           {remarks(row).map((sentence) => (
             <div key={sentence}>{sentence}</div>
           ))}
@@ -271,7 +276,7 @@ const Row = memo(
       </tr>
     );
   },
-  (before, after) => before.json === after.json,
+  (before, after) => before.json === after.json && before.draft === after.draft,
 );
 
 const Small = ({ children }: { children: ComponentChildren }) => <div class="soft small">{children}</div>;
