@@ -104,7 +104,7 @@ def test_what_was_refused_is_told_after_a_reload_until_it_was_read(anna):
     assert anna.server.entries(VIDEO) == []
 
 
-def test_an_exam_that_was_screened_anew_is_opened_again(serve, enter, screened):
+def test_an_exam_that_was_screened_again_is_opened_again(serve, enter, screened):
     server = serve()
     anna = enter(server)
     anna.read(VIDEO)
@@ -121,7 +121,7 @@ def test_an_exam_that_was_screened_anew_is_opened_again(serve, enter, screened):
         anna.press("Shift+R")
         anna.see(".save:has-text('1 action not taken')").get_by_role("button").click()
         anna.see("dialog:has-text('screened again')")
-        again = anna.page.get_by_role("button", name=f"Open {VIDEO} anew")
+        again = anna.page.get_by_role("button", name=f"Open {VIDEO} again")
         anna.drawn(again.click)
         anna.until_frame(best)
         anna.press("Shift+U")

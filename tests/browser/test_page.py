@@ -84,7 +84,7 @@ def test_a_decision_made_by_tab_and_enter_keeps_the_focus(serve, enter, screened
     anna = enter(serve())
     anna.read(VIDEO)
     anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
-    anna.page.get_by_role("button", name="Unsure").focus()
+    anna.page.get_by_role("button", name="? Unsure").focus()
     anna.press("Enter")
     anna.until_saved()
     assert "Unsure" in anna.page.evaluate("document.activeElement.textContent")
@@ -141,6 +141,8 @@ def test_the_evidence_of_a_frame_is_shown_in_words_and_as_a_map(serve, enter, sc
     anna = enter(serve())
     anna.read(VIDEO)
     anna.until_frame(events_of(screened, VIDEO)[0]["best_frame"])
-    anna.see("#part-Why table, #part-Why .values")
+    anna.see("#part-Why:has-text('A round bulge: size')")
+    anna.page.locator("#part-Why summary").click()
+    anna.see("#part-Why table.values")
     with anna.page.expect_response(lambda answer: answer.url.endswith(".png") and answer.ok):
         anna.press("v", "x")

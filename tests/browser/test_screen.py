@@ -251,3 +251,11 @@ def test_a_page_at_rest_sends_nothing_and_does_not_prolong_the_session(anna):
         anna.page.wait_for_timeout(9000)
     assert {request.method for request in sent} == {"GET"}
     assert all("x-capsieve-automatic" in request.headers for request in sent)
+
+
+def test_another_event_is_shown_as_a_whole(anna, events):
+    anna.press("z", "z")
+    anna.until("() => location.hash.includes('zoom=')")
+    anna.press("n")
+    anna.until_frame(events[1]["best_frame"])
+    anna.until("() => location.hash.includes('frame=') && !location.hash.includes('zoom=')")

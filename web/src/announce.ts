@@ -18,7 +18,7 @@ function say(): void {
   place = "";
   const live = document.getElementById("live");
   if (live === null || words === "") return;
-  // The same words twice are a change only if something stands between them.
+  // The same text again is announced only if it differs.
   live.textContent = live.textContent === words ? `${words}\u00a0` : words;
 }
 

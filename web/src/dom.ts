@@ -1,7 +1,5 @@
 // Elements in one line each, for canvases and layout; everything else is a component.
 
-import { render, type ComponentChildren } from "preact";
-
 type Child = Node | string | null;
 type Props = Record<string, string | number | boolean | null | ((event: never) => void)>;
 
@@ -25,11 +23,4 @@ export function cleaner(): { add(undo: () => void): void; clean(): void } {
       for (const undo of undos.splice(0).reverse()) undo();
     },
   };
-}
-
-/** A component in an element of its own, which takes no part in the layout. */
-export function mounted(component: ComponentChildren): HTMLElement {
-  const element = h("span", { class: "holder" });
-  render(component, element);
-  return element;
 }

@@ -6,7 +6,7 @@ export interface Binding {
   keys: readonly string[];
   words: string;
   /** The key may be held down. */
-  repeats?: true;
+  held?: true;
 }
 
 export interface Group {
@@ -21,22 +21,22 @@ export const GROUPS: readonly Group[] = [
       { id: "toggle", keys: ["Space", "K"], words: "play, stop" },
       { id: "backwards", keys: ["J"], words: "play backwards" },
       { id: "forwards", keys: ["L"], words: "play forwards; again: faster" },
-      { id: "next", keys: ["→"], words: "next frame", repeats: true },
-      { id: "previous", keys: ["←"], words: "frame before", repeats: true },
-      { id: "next10", keys: ["Shift+→"], words: "ten frames on", repeats: true },
-      { id: "previous10", keys: ["Shift+←"], words: "ten frames back", repeats: true },
+      { id: "next", keys: ["→"], words: "next frame", held: true },
+      { id: "previous", keys: ["←"], words: "frame before", held: true },
+      { id: "next10", keys: ["Shift+→"], words: "ten frames on", held: true },
+      { id: "previous10", keys: ["Shift+←"], words: "ten frames back", held: true },
       { id: "first", keys: ["Home"], words: "first frame" },
       { id: "last", keys: ["End"], words: "last frame" },
-      { id: "faster", keys: ["+"], words: "faster", repeats: true },
-      { id: "slower", keys: ["-"], words: "slower", repeats: true },
+      { id: "faster", keys: ["+"], words: "faster", held: true },
+      { id: "slower", keys: ["-"], words: "slower", held: true },
       { id: "mode", keys: ["F"], words: "all frames, flagged, flagged without near-duplicates" },
     ],
   },
   {
     name: "Events",
     bindings: [
-      { id: "nextEvent", keys: ["N", "↓"], words: "next event", repeats: true },
-      { id: "previousEvent", keys: ["P", "↑"], words: "event before", repeats: true },
+      { id: "nextEvent", keys: ["N", "↓"], words: "next event", held: true },
+      { id: "previousEvent", keys: ["P", "↑"], words: "event before", held: true },
       { id: "nextOpen", keys: ["Enter"], words: "next to validate, or next event without a decision" },
       { id: "playEvent", keys: ["Q"], words: "play the event, from its first to its last frame" },
       { id: "back", keys: ["Backspace"], words: "back to where I was before the page moved" },
@@ -69,12 +69,12 @@ export const GROUPS: readonly Group[] = [
     name: "Picture",
     bindings: [
       { id: "enhance", keys: ["E"], words: "stronger colours" },
-      { id: "natural", keys: ["0"], words: "picture as it was taken" },
-      { id: "brighter", keys: ["]"], words: "brighter", repeats: true },
-      { id: "darker", keys: ["["], words: "darker", repeats: true },
-      { id: "harder", keys: ["}"], words: "more contrast", repeats: true },
-      { id: "softer", keys: ["{"], words: "less contrast", repeats: true },
-      { id: "zoomIn", keys: ["Z"], words: "zoom into the frame", repeats: true },
+      { id: "natural", keys: ["0"], words: "the unchanged picture" },
+      { id: "brighter", keys: ["]"], words: "brighter", held: true },
+      { id: "darker", keys: ["["], words: "darker", held: true },
+      { id: "harder", keys: ["}"], words: "more contrast", held: true },
+      { id: "softer", keys: ["{"], words: "less contrast", held: true },
+      { id: "zoomIn", keys: ["Z"], words: "zoom into the frame", held: true },
       { id: "zoomOut", keys: ["Shift+Z"], words: "the whole frame" },
       { id: "shapes", keys: ["V"], words: "marks: where the detector points, all that it found, none" },
       { id: "map", keys: ["X"], words: "the next map" },
@@ -125,7 +125,7 @@ const BY_KEY = new Map(
   GROUPS.flatMap((group) => group.bindings.flatMap((one) => one.keys.map((key) => [key, one] as const))),
 );
 
-/** Words for a title, with the keys that do the same: as the overview tells them. */
+/** Words for a title, with the keys that do the same. */
 export function withKeys(words: string, ...ids: string[]): string {
   const keys = GROUPS.flatMap((group) => group.bindings)
     .filter((one) => ids.includes(one.id))

@@ -35,7 +35,7 @@ function trouble(error: unknown): void {
 
 /** Somebody else came in, or another room: nothing of the one before is shown or sent in their name. */
 function taken(before: Room, now: Room): void {
-  const open = h("button", { type: "button", class: "primary", onclick: () => location.reload() }, `Go on as ${now.reader}`);
+  const open = h("button", { type: "button", class: "primary", onclick: () => location.reload() }, `Continue as ${now.reader}`);
   const elsewhere = now.room !== before.room;
   const when = elsewhere ? `that room is opened here again by ${before.reader}` : `${before.reader} logs in here again`;
   place.replaceChildren(
@@ -62,7 +62,7 @@ async function start(): Promise<void> {
     clearTimeout(timer);
     timer = setTimeout(() => (exam ?? list)?.refresh(), 60);
   };
-  // Also of what was refused: it must not stand on the screen as if it had been taken.
+  // Also of what was refused: the screen must not show it as if it had been accepted.
   const saver = makeSaver(room, (item) => {
     if (item.kind === "action" && saver.waiting(item.exam).length === 0) refresh(item.exam);
   });
@@ -70,7 +70,7 @@ async function start(): Promise<void> {
 
   const route = async (): Promise<void> => {
     const mine = ++turn;
-    const left = exam?.exam ?? null; // whoever comes back finds the list where they left it
+    const left = exam?.exam ?? null; // the list opens where the reader left it
     exam?.close();
     list?.close();
     exam = null;

@@ -86,9 +86,9 @@ test("a refusal to say who is here is no refusal of the item", async () => {
   assert.equal((await delivery.send(PARCEL)).outcome, "later");
 });
 
-test("a conflict with an exam that was screened anew is told as such", async () => {
-  const anew = setting(status(409), { screening: async () => "s2" });
-  assert.deepEqual(await anew.delivery.send(PARCEL), { outcome: "refused", sentence: "A sentence.", outdated: true });
+test("a conflict with an exam that was screened again is named as such", async () => {
+  const again = setting(status(409), { screening: async () => "s2" });
+  assert.deepEqual(await again.delivery.send(PARCEL), { outcome: "refused", sentence: "A sentence.", outdated: true });
   const unknown = setting(status(409), { screening: async () => Promise.reject(new Unreached("")) });
   assert.deepEqual(await unknown.delivery.send(PARCEL), { outcome: "refused", sentence: "A sentence.", outdated: false });
   const forbidden = setting(status(403), { screening: async () => "s2" });

@@ -11,6 +11,7 @@ const row = (exam: string, change: Partial<ExamRow> = {}): ExamRow =>
     ...{ screened_at: "2026-03-01T12:00:00Z", progress: { offered: 4, decided: 0 }, ...change },
   }) as ExamRow;
 const room = (workflow: string, role: string): Room => ({ workflow, role, reader: "anna" }) as Room;
+const ROOM = room("single", "reader");
 const names = (rows: ExamRow[]): string[] => rows.map(({ exam }) => exam);
 
 test("a search finds exams by parts of names of exams and readers", () => {
@@ -28,10 +29,10 @@ test("every exam passes the filter of its state, and those with problems one mor
 
 test("a column sorts both ways, and what has no value comes last both ways", () => {
   const rows = [row("b", { duration_s: null }), row("a10", { duration_s: 5 }), row("a9", { duration_s: 7 })];
-  assert.deepEqual(names(inOrder(rows, { by: "exam", down: false })), ["a9", "a10", "b"]);
-  assert.deepEqual(names(inOrder(rows, { by: "length", down: true })), ["a9", "a10", "b"]);
-  assert.deepEqual(names(inOrder(rows, { by: "length", down: false })), ["a10", "a9", "b"]);
-  assert.deepEqual(names(inOrder([row("a"), row("z", { urgent: true })], null)), ["z", "a"]);
+  assert.deepEqual(names(inOrder(rows, { by: "exam", down: false }, ROOM)), ["a9", "a10", "b"]);
+  assert.deepEqual(names(inOrder(rows, { by: "length", down: true }, ROOM)), ["a9", "a10", "b"]);
+  assert.deepEqual(names(inOrder(rows, { by: "length", down: false }, ROOM)), ["a10", "a9", "b"]);
+  assert.deepEqual(names(inOrder([row("a"), row("z", { urgent: true })], null, ROOM)), ["z", "a"]);
 });
 
 test("three clicks on a column return to the suggested order", () => {

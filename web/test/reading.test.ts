@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import type { Action, Content, FindingContent, Reading } from "../src/api/types.ts";
 import { judge } from "../src/model/clear.ts";
-import { rankExams } from "../src/model/rank.ts";
+import { rankExams } from "../src/list/rows.ts";
 import { withAction } from "../src/model/reading.ts";
 import { spansOf, withFrame } from "../src/model/subjects.ts";
 import { makeViewed, parseBits } from "../src/saving/viewed.ts";

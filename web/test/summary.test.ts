@@ -38,12 +38,12 @@ test("every offered event without a decision needs a reason, as frames without a
 
 test("a tick is only for what is good", () => {
   const ticks = (change: Partial<Facts>): string[] => summaryLines(facts(change)).filter(({ good }) => good).map(({ words }) => words);
-  assert.deepEqual(ticks({ notDisplayed: [{ head: 0, frame: 3 }] }), ["0 findings."]);
+  assert.deepEqual(ticks({ notDisplayed: [{ head: 0, frame: 3 }] }), []);
   const good = reading({ "event:0:10": "reject", "event:0:40": "accept" }, {
     cleanliness: { segments: { right: 2, transverse: 3, left: 3 } },
     progress: { ...PROGRESS, opened: 2, decided: 2, to_read_displayed: 4, displayed: 100 },
   } as unknown as Partial<Reading>);
-  assert.equal(summaryLines(facts({ reading: good })).every(({ good }) => good), true);
+  assert.equal(summaryLines(facts({ reading: good })).some(({ good }) => good === false), false);
 });
 
 test("landmarks out of order and a segment that contradicts one are named", () => {

@@ -28,7 +28,7 @@ CALIBRATION_FRAMES = 192
 
 
 def in_integers(
-    model: "ModelProto", images: Iterable[NDArray[np.float32]], *, reduce_range: bool = False
+    model: "ModelProto", images: Iterable[NDArray[np.float32]], *, reduce_range: bool = True
 ) -> "ModelProto":
     """Return a graph with weights and feature maps of 8 bits.
 

@@ -77,7 +77,7 @@ async function isSame(): Promise<boolean> {
 
 const tags = new Map<string, string>();
 
-/** What the page asks for by itself, again and again; null: it is as it was when last asked for here. */
+/** A request that the page repeats by itself; null if the answer has not changed. */
 async function changed<T>(path: string): Promise<T | null> {
   const tag = tags.get(path);
   const answer = await request(path, { headers: { ...AUTOMATIC, ...(tag === undefined ? {} : { "if-none-match": tag }) } });

@@ -124,7 +124,8 @@ function kappaWords({ kappa, interval, reason, decided }: Agreement): string {
 function nameOf({ events, exam, hasTimes, positions }: Session, one: Difference): string {
   const place = events.findIndex((event) => eventSubject(event) === one.subject);
   const kind = place >= 0 ? `Event ${place + 1}` : isFinding(one) ? "Finding" : "Frame";
-  const time = hasTimes ? `, ${clock(positions.get(one.head)?.[one.first] ?? NaN)}` : "";
+  const frame = events[place]?.best_frame ?? one.first; // as everywhere: the time of an event is that of its best frame
+  const time = hasTimes ? `, ${clock(positions.get(one.head)?.[frame] ?? NaN)}` : "";
   const head = exam.heads.length > 1 ? `, head ${one.head}` : "";
-  return `${kind}${time}${head}, frame ${count(one.first)}`;
+  return `${kind}${time}${head}, frame ${count(frame)}`;
 }

@@ -170,9 +170,9 @@ function Sign({ parts, others, close }: { parts: Signing; others: LogEntry[]; cl
 
 function SummaryLine({ line: { words, good, link }, go }: { line: Line; go: (link: Link) => void }) {
   return (
-    <li class={good ? "good" : "open"}>
+    <li class={good === false ? "open" : ""}>
       <span aria-hidden="true">{good ? "✓ " : "• "}</span>
-      {!good && link !== null ? <button type="button" class="link" onClick={() => go(link)}>{words}</button> : words}
+      {good === false && link !== null ? <button type="button" class="link" onClick={() => go(link)}>{words}</button> : words}
     </li>
   );
 }
@@ -260,7 +260,7 @@ async function tellSigned({ exam, room, reading }: Session): Promise<void> {
   const { [exam.exam]: _, ...others } = typed.value;
   typed.value = others;
   const rows = await api.exams().catch(() => []);
-  const next = inOrder(rows, null).find((row) => row.exam !== exam.exam && canRead(row, room));
+  const next = inOrder(rows, null, room).find((row) => row.exam !== exam.exam && canRead(row, room));
   const hash = reading.value.signature?.content?.hash ?? "";
   if (dialogOpen()) return;
   openDialog(`Signed: ${exam.exam}`, (close) => {

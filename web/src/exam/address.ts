@@ -21,7 +21,7 @@ export function placeAddress(exam: string, { head, frame, mode, zoom, both }: Pl
   if (mode !== "all") values.set("mode", mode);
   if (zoom.factor !== 1) values.set("zoom", [zoom.factor, zoom.x, zoom.y].map((x) => x.toFixed(3)).join(","));
   if (!both) values.set("heads", "1");
-  return `${examAddress(exam)}?${values}`;
+  return `${examAddress(exam)}?${values.toString().replaceAll("%2C", ",")}`;
 }
 
 /** What an address names; null if it is not one of an exam. The place is null without a frame. */

@@ -21,7 +21,7 @@ interface Props {
 const CHOICES: readonly (readonly [Decision, string, string, string])[] = [
   ["accept", "Accept", "A", withKeys("The event shows a polyp", "accept")],
   ["reject", "Reject", "R", withKeys("The event shows no polyp", "reject")],
-  ["unsure", "Unsure", "U", withKeys("It cannot be told", "unsure")],
+  ["unsure", "Unsure", "U", withKeys("It is not clear", "unsure")],
 ];
 
 export const decisionBar = (props: Props): Mounted => mount("div", "decisionbar", <DecisionBar {...props} />);

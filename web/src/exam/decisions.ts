@@ -31,7 +31,7 @@ export interface Decisions {
   /** False where it was not taken: the words stay where they were written. */
   note(subject: string, text: string): boolean;
   urgent(): void;
-  /** Take back what does not fit the exam. */
+  /** Remove an entry that does not fit the exam. */
   withdraw(entry: LogEntry): void;
   undo(): Promise<void>;
   redo(): Promise<void>;
@@ -89,7 +89,7 @@ export function makeDecisions(session: Session, screen: Screen): Decisions {
     return act(content) !== null;
   };
 
-  /** What accepting, rejecting or being unsure about an event writes; nothing where it stands already. */
+  /** What accepting, rejecting or being unsure about an event writes; nothing if it is decided so already. */
   const contentsOf = (event: SieveEvent, decision: Decision, frame: number): Content[] => {
     const subject = eventSubject(event);
     const accepts = decision === "accept";
@@ -118,14 +118,14 @@ export function makeDecisions(session: Session, screen: Screen): Decisions {
     if (contents.length > 0 && !act(...contents)) return;
     const place = events.indexOf(event);
     const done = `Event ${place + 1} ${DECISIONS[decision].words}. Ctrl-Z`;
-    if (screen.player.playing.value !== 0) return toast(done); // playback goes on
+    if (screen.player.playing.value !== 0) return toast(done); // playback continues
     const [next] = session.following(place, 1);
     if (decision === "accept") session.finding.value = findingOf(reading.value, event)?.content.subject ?? null;
     else if (settings().goOn && next) screen.jumpByItself(next.head, next.best_frame);
     toast(next ? done : `${done}. ${allDecided(session)}`);
   };
 
-  /** A frame in words, with its head where there are two. */
+  /** A frame for a message, with its head if there are two. */
   const spoken = (head: number, frame: number): string =>
     `${session.exam.heads.length > 1 ? `head ${head}, ` : ""}frame ${frame}`;
 
@@ -236,7 +236,7 @@ export function makeDecisions(session: Session, screen: Screen): Decisions {
       if (content.kind === "decision" && content.finding !== null) {
         contents.push({ kind: "removed", of: "finding", subject: content.finding });
       }
-      if (act(...contents)) toast("Taken back.");
+      if (act(...contents)) toast("Removed.");
     },
     undo: inTurn(async () => {
       if (!(await settled())) return;

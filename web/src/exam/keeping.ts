@@ -27,7 +27,7 @@ export function keepViewed(session: Session, screen: Screen): Keeper {
   const send = (): void => {
     if (held) return;
     const batches = viewed.take();
-    // After signing, looking again is not reading. Of an exam that was screened anew the server
+    // After signing, looking again is not reading. Of an exam that was screened again the server
     // would take nothing, and says so once.
     if (session.reading.value.state === "signed" || session.barrier.value === SCREENED_ANEW) return;
     for (const batch of batches) session.send("viewed", { key: newKey(), ...batch });

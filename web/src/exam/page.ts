@@ -52,7 +52,7 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
   const overlays = signal<Overlays>({ place: true, shapes: settings().overlay, map: null });
   const explainer = makeExplainer(name);
   const stage = makeStage(session, explainer, overlays, adjustment);
-  const screen = makeScreen(session, (spots, pictures) => stage.show(spots, pictures));
+  const screen = makeScreen(session, stage.show, () => stage.zoomBy(0));
   const keeper = keepViewed(session, screen); // before what shows which frames were displayed
   clean.add(keeper.close);
   const decisions = makeDecisions(session, screen);
@@ -64,16 +64,16 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
   stage.element.append(heads.element);
   const why = whyPanel({ session, screen, explainer, overlays });
   const findings = findingsPanel({ session, screen, decisions, menu: run });
-  const about = aboutPanel(session, screen, decisions);
+  const about = aboutPanel({ session, screen, decisions });
   const tabs = makeTabs([
     { name: "Why", key: "1", element: why.element },
     { name: "Findings", key: "2", element: findings.element },
-    { name: "Exam", key: "3", element: about },
+    { name: "Exam", key: "3", element: about.element },
   ]);
   const choice = decisionBar({ session, screen, decisions, back: () => run("back") });
   const playback = transport({ session, screen, adjustment });
   const bar = topBar({ session, screen, decisions, run });
-  for (const part of [stage, timeline, strip, heads, playback, why, findings, choice, bar, explainer, screen]) {
+  for (const part of [stage, timeline, strip, heads, playback, why, findings, about, choice, bar, explainer, screen]) {
     clean.add(() => part.close());
   }
   clean.add(watchScreening(session));
@@ -161,7 +161,7 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
       if (menuKey(event.key === "Escape" ? "Esc" : event.key)) return true;
       const command = commandOf(event);
       if (command === undefined) return false;
-      if (!event.repeat || command.repeats) commands[command.id]?.();
+      if (!event.repeat || command.held) commands[command.id]?.();
       return true;
     },
     poll: session.poll,

@@ -18,7 +18,7 @@ export function cssFilter({ brightness, contrast, saturated }: Adjustment): stri
   return parts.join(" ") || "none";
 }
 
-/** What the reader is told while the picture is not shown as it was taken; empty when it is. */
+/** How the picture is changed; empty if it is not. */
 export function adjustmentWords({ brightness, contrast, saturated }: Adjustment): string {
   const parts: string[] = [];
   if (saturated) parts.push("stronger colours");

@@ -53,7 +53,8 @@ export interface Screen {
   close(): void;
 }
 
-export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Picture[]) => void): Screen {
+/** `draw` paints frames; `whole` ends the zoom, before the page shows another event. */
+export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Picture[]) => void, whole: () => void): Screen {
   const { columns, positions, exam, events, eventsByFrame } = session;
   const frames = makeFrames(exam.exam);
   const heads = exam.heads.map(({ head }) => head);
@@ -134,6 +135,7 @@ export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Pic
     clearTimeout(timer);
     moved.value = true;
     player.play(0);
+    whole();
     jump(head, frame);
   };
 
@@ -148,6 +150,7 @@ export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Pic
     player.drawn.subscribe((drawn) => {
       const flagged = drawn?.spots.find(isFlagged);
       if (mode.value !== "all" && flagged && !isFlagged(here())) active.value = flagged.head;
+      if (event.value >= 0) session.selected = event.value;
     }),
     event.subscribe((place) => {
       if (place >= 0) session.selected = place;
@@ -196,6 +199,7 @@ export function makeScreen(session: Session, draw: (spots: Spot[], pictures: Pic
       if (chosen === undefined) return;
       player.play(0);
       session.selected = place;
+      whole();
       jump(chosen.head, chosen.best_frame);
     },
     playEvent(place) {

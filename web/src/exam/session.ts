@@ -59,7 +59,7 @@ export interface Session {
   finding: Signal<string | null>;
   /** Blind work, once both have signed: what the two readers said. Empty before. */
   others: Signal<readonly Other[]>;
-  /** Why this reader cannot decide anything here, in a sentence. */
+  /** Why this reader cannot decide anything here; null if they can. */
   barrier: Signal<string | null>;
   /** Do one action: shown at once, sent at once. Returns its key; null if nothing can be done. */
   act(...contents: Content[]): string | null;
@@ -189,7 +189,7 @@ export async function openSession(name: string, room: Room, saver: Saver): Promi
   return session;
 }
 
-export const SCREENED_ANEW = "This exam was screened anew: open it again before you decide anything.";
+export const SCREENED_ANEW = "This exam was screened again: open it again before you decide anything.";
 export const NOT_YET = "The consensus begins when both readers have signed.";
 
 /** What blind work shows of the others, and why this reader cannot decide here; null where they can. */

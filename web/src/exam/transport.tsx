@@ -108,7 +108,7 @@ function PictureControls({ adjustment }: { adjustment: Signal<Adjustment> }) {
         Colours
       </button>
       {(now.brightness !== 1 || now.contrast !== 1 || now.saturated) && (
-        <button type="button" class="quiet" title="As it was taken (0)" onClick={() => (adjustment.value = NEUTRAL)}>
+        <button type="button" class="quiet" title="The unchanged picture (0)" onClick={() => (adjustment.value = NEUTRAL)}>
           Reset
         </button>
       )}

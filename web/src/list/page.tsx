@@ -1,6 +1,6 @@
 // The list of exams: search, filter, order, and one row for each exam.
 
-import { signal, useComputed } from "@preact/signals";
+import { signal, useComputed, useSignal, type Signal } from "@preact/signals";
 import { render, type ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
@@ -34,6 +34,7 @@ const COLUMNS: readonly (readonly [Column | null, string])[] = [
   [null, "Remarks"],
 ];
 const EVERY = 15_000; // milliseconds
+const BLOCK = 200; // rows that are drawn at once
 const STATE_SIGNS = { unread: "○", "in reading": "◐", signed: "●" };
 
 // Kept while the window is open: who comes back from an exam finds the list as they left it.
@@ -117,8 +118,9 @@ interface ExamsProps {
 
 function Exams({ room, rows, trouble, left, open }: ExamsProps) {
   const body = useRef<HTMLTableSectionElement>(null);
+  const most = useSignal(BLOCK);
   const found = useComputed(() => (rows.value ?? []).filter((row) => matches(row, search.value)));
-  const shown = useComputed(() => inOrder(found.value.filter((row) => passes(row, filter.value)), order.value));
+  const shown = useComputed(() => inOrder(found.value.filter((row) => passes(row, filter.value)), order.value, room));
   const all = rows.value;
   const words = all === null ? "" : sumOf(all, room);
   useEffect(() => {
@@ -169,19 +171,34 @@ function Exams({ room, rows, trouble, left, open }: ExamsProps) {
           </tr>
         </thead>
         <tbody ref={body}>
-          {shown.value.map((row) => (
+          {shown.value.slice(0, most.value).map((row) => (
             <Row key={row.exam} row={row} json={JSON.stringify(row)} room={room} open={open} />
           ))}
         </tbody>
       </table>
+      {shown.value.length > most.value && <More most={most} />}
     </>
   );
+}
+
+/** Below the last row: shows more rows when it comes near. */
+function More({ most }: { most: Signal<number> }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    const more = (seen: IntersectionObserverEntry[]): void => {
+      if (seen.some(({ isIntersecting }) => isIntersecting)) most.value += BLOCK;
+    };
+    const observer = new IntersectionObserver(more, { rootMargin: "600px" });
+    if (place.current) observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [most.value]);
+  return <p ref={place} class="soft">More exams …</p>;
 }
 
 function sumOf(rows: readonly ExamRow[], room: Room): string {
   const open = rows.filter((row) => canRead(row, room));
   const urgent = open.filter((row) => row.urgent).length;
-  const of = room.role === "validator" ? "validate" : room.role === "consensus" ? "decide" : "read";
+  const of = room.role === "consensus" ? "decide" : "read";
   return `${plural(rows.length, "exam")}, ${count(open.length)} for you to ${of}${urgent ? `, ${count(urgent)} urgent` : ""}.`;
 }
 

@@ -1,11 +1,10 @@
 // Which exams the list shows, and in which order.
 
-import type { ExamRow, Room } from "../api/types.ts";
-import { rankExams } from "../model/rank.ts";
+import type { ExamRow, Room, State } from "../api/types.ts";
 
 export type Filter = "all" | "urgent" | "unread" | "in reading" | "to validate" | "signed" | "problems";
 export type Column = "exam" | "state" | "date" | "events" | "decided" | "findings" | "length";
-/** Null: the suggested order, urgent exams first. */
+/** Null: the suggested order, exams that this reader can decide and urgent ones first. */
 export type Order = { by: Column; down: boolean } | null;
 
 export const FILTERS: readonly (readonly [Filter, string])[] = [
@@ -54,8 +53,8 @@ function keyOf(row: ExamRow, by: Column): number | string | null {
   return keys[by];
 }
 
-export function inOrder(rows: readonly ExamRow[], order: Order): ExamRow[] {
-  const ranked = rankExams(rows);
+export function inOrder(rows: readonly ExamRow[], order: Order, room: Room): ExamRow[] {
+  const ranked = rankExams(rows).sort((one, other) => Number(canRead(other, room)) - Number(canRead(one, room)));
   if (order === null) return ranked;
   const { by, down } = order;
   const names = new Intl.Collator(undefined, { numeric: true });
@@ -72,4 +71,21 @@ export function nextOrder(order: Order, by: Column): Order {
   const first = by !== "exam" && by !== "state"; // dates and numbers: the newest or largest first
   if (order?.by !== by) return { by, down: first };
   return order.down === first ? { by, down: !first } : null;
+}
+
+const STATES: Record<State, number> = { "in reading": 0, unread: 1, signed: 2 };
+
+/** Urgent first, then those in reading, then unread ones by the number of events, signed last. */
+export function rankExams(rows: readonly ExamRow[]): ExamRow[] {
+  const key = (row: ExamRow): number[] => [
+    row.urgent && row.state !== "signed" ? 0 : 1,
+    STATES[row.state] ?? 1,
+    -row.events,
+  ];
+  return rows.toSorted((one, other) => {
+    const a = key(one);
+    const b = key(other);
+    for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return (a[i] as number) - (b[i] as number);
+    return one.exam.localeCompare(other.exam, undefined, { numeric: true });
+  });
 }

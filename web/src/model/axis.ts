@@ -42,7 +42,7 @@ function within(view: View, whole: View): View {
 
 /**
  * The frames behind each pixel: pixel i shows frames ranges[2 i] up to, not with, ranges[2 i + 1].
- * A pixel between two frames shows the earlier one, which stood on the screen at that time.
+ * A pixel between two frames shows the earlier one, which was on the screen at that time.
  */
 export function pixelRanges(positions: Float64Array, view: View, width: number): Int32Array {
   const ranges = new Int32Array(2 * width);

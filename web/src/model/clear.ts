@@ -24,7 +24,7 @@ export interface Cleanliness {
   words: "excellent" | "good" | "inadequate" | null;
 }
 
-/** The sum once all three are graded. One segment of 1 or less is inadequate whatever the rest. */
+/** The sum once all three are graded. One segment of 1 or less is inadequate in any case. */
 export function judge(grades: Grades): Cleanliness {
   const given = SEGMENTS.map((segment) => grades[segment]).filter((g) => typeof g === "number");
   if (given.length < SEGMENTS.length) return { sum: null, words: null };

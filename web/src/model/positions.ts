@@ -1,4 +1,4 @@
-// Where each frame stands on the timeline: seconds where they are known, frame numbers otherwise.
+// The position of each frame on the timeline: seconds if they are known, frame numbers otherwise.
 
 /** Seconds for every frame, ascending; unknown ones lie evenly between their known neighbours. */
 export function secondsOf(times: Float64Array): Float64Array {

@@ -80,7 +80,7 @@ export function stepOf(sequence: Sequence, head: number, frame: number): number 
   return Math.max(Math.min(low, list.length - 1), 0);
 }
 
-/** The frame of one head that stands at the time of another head's frame. */
+/** The frame of one head at the time of another head's frame. */
 export function inStep(from: Float64Array, frame: number, to: Float64Array): number {
   const time = (from[frame] as number) + 0.5 * typicalGap(to);
   return Math.min(Math.max(firstFrom(to, time) - 1, 0), to.length - 1);

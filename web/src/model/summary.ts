@@ -12,8 +12,8 @@ export type Link = Spot | "Findings" | "Exam";
 
 export interface Line {
   words: string;
-  /** A tick is only for what is good. */
-  good: boolean;
+  /** A tick is only for what is good; null is neither. */
+  good: boolean | null;
   link: Link | null;
 }
 
@@ -93,7 +93,7 @@ export function summaryLines(facts: Facts): Line[] {
   const { sum, words } = judge(reading.cleanliness.segments);
   const sizeless = reading.findings.find(({ content }) => content.size === null);
   const without = reading.findings.filter(({ content }) => content.size === null).length;
-  const line = (words: string, good: boolean, link: Link | null = null): Line => ({ words, good, link });
+  const line = (words: string, good: boolean | null, link: Link | null = null): Line => ({ words, good, link });
   return [
     offered.length === 0 ? line("No event to decide.", true) : line(`${count(decided)} of ${count(offered.length)}${of} decided.`, decided === offered.length),
     ...(unsure[0] ? [line(`${plural(unsure.length, "event")} unsure.`, false, bestOf(unsure[0]))] : []),
@@ -102,7 +102,7 @@ export function summaryLines(facts: Facts): Line[] {
     line(displayedWords(progress), progress.displayed >= progress.frames),
     sizeless
       ? line(`${plural(reading.findings.length, "finding")}, ${count(without)} without a size.`, false, sizeless.content.best)
-      : line(`${plural(reading.findings.length, "finding")}.`, true, null),
+      : line(`${plural(reading.findings.length, "finding")}.`, reading.findings.length > 0 || null),
     bare.length > 0
       ? line(`No grade of cleanliness: ${bare.map((segment) => SEGMENT_WORDS[segment]).join(", ")}.`, false, "Exam")
       : line(`Cleanliness: ${sum} of 9, ${words}.`, words !== "inadequate", "Exam"),

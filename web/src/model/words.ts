@@ -72,7 +72,7 @@ export function clock(seconds: number): string {
   return `${sign}${Math.floor(whole / 3600)}:${pad(Math.floor((whole % 3600) / 60))}:${pad(whole % 60)}`;
 }
 
-/** With thin spaces between thousands, so that 50 000 cannot be taken for 5 000. */
+/** With thin spaces between thousands, so that 50 000 does not look like 5 000. */
 export const count = (n: number): string =>
   String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 

@@ -2,7 +2,7 @@
 
 export interface Clock {
   setRate(fps: number): void;
-  /** Begin anew: the next frame is due one interval from now. */
+  /** Start again: the next frame is due one interval from now. */
   start(now: number): void;
   due(now: number): boolean;
   /** A frame was drawn. */

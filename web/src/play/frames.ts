@@ -17,7 +17,7 @@ export type Picture = { bitmap: ImageBitmap; sentence?: undefined } | { bitmap: 
 export interface Frames {
   /** The picture if it is decoded. */
   ready(spot: Spot): Picture | undefined;
-  /** What will be shown, soonest first; whatever is no longer wanted is called off. */
+  /** What will be shown, soonest first; requests for other frames are cancelled. */
   want(spots: readonly Spot[]): void;
   /** Called whenever a picture became ready. */
   onready: () => void;
@@ -49,7 +49,7 @@ async function toPicture({ type, bytes }: Packed): Promise<Picture> {
   }
 }
 
-/** The server's reason as a sentence. */
+/** The server's reason with a capital and a full stop. */
 function sentenceOf(reason: string): string {
   if (reason === "") return "This frame cannot be shown.";
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${reason.endsWith(".") ? "" : "."}`;

@@ -14,7 +14,7 @@ export interface Request {
 }
 
 export interface DrawnSpot extends Spot {
-  /** There is a picture, and not a sentence in its place. */
+  /** There is a picture, and not the reason why there is none. */
   readonly visible: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Ring<T> {
   readonly weight: number;
 }
 
-/** `most`: the sum of weights that is kept; the newest value is kept whatever it weighs. */
+/** `most`: the sum of weights that is kept; the newest value is always kept. */
 export function makeRing<T>(
   most: number,
   weigh: (value: T) => number,

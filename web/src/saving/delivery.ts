@@ -28,7 +28,7 @@ export interface Delivery<T> {
 }
 
 export function makeDelivery<T>({ owner, login, deliver, here, screening }: Options<T>): Delivery<T> {
-  // Whoever is logged in signs for what is sent: after an interruption it may be somebody else, and
+  // What is sent is stored for the reader who is logged in: after an interruption it may be another one, and
   // another room.
   let sure = true;
 
@@ -55,8 +55,8 @@ export function makeDelivery<T>({ owner, login, deliver, here, screening }: Opti
         return { outcome: "taken", answer: await deliver(item) };
       } catch (error) {
         if (error instanceof Refused && REFUSALS.has(error.status)) {
-          const anew = error.status === 409 && (await outdated(item));
-          return { outcome: "refused", sentence: error.message, outdated: anew };
+          const again = error.status === 409 && (await outdated(item));
+          return { outcome: "refused", sentence: error.message, outdated: again };
         }
         sure = false;
         const alone = error instanceof Refused && error.status !== 401;
@@ -68,7 +68,7 @@ export function makeDelivery<T>({ owner, login, deliver, here, screening }: Opti
 
 function troubleWords(error: unknown, login: boolean): string {
   if (error instanceof Unreached) return "not connected";
-  // A server that was started anew knows nobody yet; the cookie is all that is missing.
+  // A server that was started again has no sessions yet; the cookie is all that is missing.
   if (error instanceof Refused && error.status === 401) return login ? LOG_IN : OPEN_LINK;
   return error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
 }

@@ -9,7 +9,7 @@ import type { Store } from "./storage.ts";
 /** Why the server would not take a item. */
 export interface Refusal {
   sentence: string;
-  /** The exam was screened anew after this window had opened it. */
+  /** The exam was screened again after this window had opened it. */
   outdated: boolean;
 }
 
@@ -25,14 +25,14 @@ export interface Item extends Owner {
 export type Outcome<T> =
   | { outcome: "taken"; answer: T }
   | ({ outcome: "refused" } & Refusal)
-  /** `alone`: it is this exam that has the trouble, and others may go on. */
+  /** `alone`: it is this exam that has the trouble, and others may continue. */
   | { outcome: "later"; sentence: string; alone?: boolean };
 
 export interface Status {
   /** Actions that the server does not have yet. */
   waiting: number;
   connected: boolean;
-  /** Why it is not connected, in a sentence. */
+  /** Why it is not connected. */
   sentence: string;
   /** What the server would not take, and nobody has read yet. */
   refused: readonly { item: Item; refusal: Refusal }[];
@@ -50,7 +50,7 @@ export interface Outbox {
   taken(exam: string, after: number): Item[];
   /** Whether anything about an exam is on its way, displayed frames included. */
   holds(exam: string): boolean;
-  /** Try now, whatever the pause. */
+  /** Try now, without the pause. */
   kick(): void;
   /** Resolves when nothing waits; nothing about this exam, where one is named. */
   empty(exam?: string): Promise<void>;
@@ -87,7 +87,7 @@ export function makeOutbox<T>({ owner, store, send, number, done, wait, now }: O
 
   const holds = (exam?: string): boolean => items.some((item) => exam === undefined || item.exam === exam);
 
-  const tell = (change: Partial<Status> = {}): void => {
+  const update = (change: Partial<Status> = {}): void => {
     const waiting = items.filter((item) => item.kind === "action").length;
     status.value = { ...status.value, waiting, ...change };
     const free = resolvers.filter(({ exam }) => !holds(exam));
@@ -112,7 +112,7 @@ export function makeOutbox<T>({ owner, store, send, number, done, wait, now }: O
       const result = await send(item);
       if (result.outcome === "later") {
         stuck.add(item.exam);
-        tell({ connected: false, sentence: result.sentence });
+        update({ connected: false, sentence: result.sentence });
         if (result.alone !== true) break;
         continue;
       }
@@ -123,13 +123,13 @@ export function makeOutbox<T>({ owner, store, send, number, done, wait, now }: O
         const entry = number(result.answer);
         if (entry !== null) entered.push({ number: entry, item });
         done(item);
-        tell(line);
+        update(line);
       } else {
         const { sentence, outdated } = result;
         const kept: Item = { ...item, refused: { sentence, outdated } };
         store.put(kept.order, JSON.stringify(kept));
         done(item);
-        tell({ ...line, refused: [...status.value.refused, { item: kept, refusal: { sentence, outdated } }] });
+        update({ ...line, refused: [...status.value.refused, { item: kept, refusal: { sentence, outdated } }] });
       }
     }
     busy = false;
@@ -142,7 +142,7 @@ export function makeOutbox<T>({ owner, store, send, number, done, wait, now }: O
     cancel = wait(pause, () => void run());
   };
 
-  tell();
+  update();
   if (items.length > 0) queueMicrotask(() => void run());
 
   return {
@@ -153,7 +153,7 @@ export function makeOutbox<T>({ owner, store, send, number, done, wait, now }: O
       const item: Item = { order, room, reader, role, exam, kind, body };
       items.push(item);
       store.put(order, JSON.stringify(item));
-      tell();
+      update();
       void run();
     },
     waiting: (exam) => items.filter((item) => item.exam === exam && item.kind === "action"),

@@ -11,7 +11,7 @@ export interface Owner {
 export const isOf = (one: Owner, other: Owner): boolean =>
   one.room === other.room && one.reader === other.reader && one.role === other.role;
 
-/** Why what one decided must not be sent now, in words; null where it may. */
+/** Why what one decided must not be sent now; null if it may. */
 export function strangerWords(decided: Owner, now: Owner): string | null {
   if (isOf(decided, now)) return null;
   if (decided.room !== now.room) return "another room is open at this address now";

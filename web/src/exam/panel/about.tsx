@@ -1,7 +1,6 @@
 // The exam as a whole: landmarks, cleanliness, notes, downloads, and how it was screened.
 
 import { api } from "../../api/client.ts";
-import { mounted } from "../../dom.ts";
 import { GRADE_WORDS, judge, SEGMENT_WORDS, SEGMENTS } from "../../model/clear.ts";
 import { landmarkProblems, transit } from "../../model/landmarks.ts";
 import { displayedWords, toReadWords } from "../../model/summary.ts";
@@ -10,6 +9,7 @@ import { entryWords } from "../../model/entries.ts";
 import { clock, count, LANDMARKS } from "../../model/words.ts";
 import { draftsOf } from "../../saving/drafts.ts";
 import type { Decisions } from "../decisions.ts";
+import { mount, type Mounted } from "../mount.tsx";
 import type { Screen } from "../screen.ts";
 import type { Session } from "../session.ts";
 
@@ -19,8 +19,7 @@ interface Parts {
   decisions: Decisions;
 }
 
-export const aboutPanel = (session: Session, screen: Screen, decisions: Decisions): HTMLElement =>
-  mounted(<About session={session} screen={screen} decisions={decisions} />);
+export const aboutPanel = (parts: Parts): Mounted => mount("div", "holder", <About {...parts} />);
 
 function About(parts: Parts) {
   return (

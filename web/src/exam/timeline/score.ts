@@ -29,7 +29,7 @@ export function makeScorePlot(place: HTMLElement, session: Session): ScorePlot {
 
   const data = (): uPlot.AlignedData => {
     const scores = session.columns.get(head)?.score ?? new Float32Array();
-    // Frames without a score stand on the ground line; the shade above tells them from low scores.
+    // Frames without a score are drawn on the lowest line; the shade above distinguishes them from low scores.
     const shown = Array.from(scores, (s) => (Number.isNaN(s) ? score.low : Math.max(s, score.low)));
     return [session.positions.get(head) ?? new Float64Array(), shown];
   };

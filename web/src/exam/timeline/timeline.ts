@@ -190,7 +190,7 @@ export function makeTimeline(session: Session, screen: Screen): Timeline {
     }),
   );
   clean.add(screen.player.playing.subscribe(() => sayValue()));
-  // Not while it plays: whoever hears the value would hear thirty a second.
+  // Not during playback: a screen reader would read thirty values a second.
   function sayValue(): void {
     if (screen.player.playing.value !== 0 || screen.player.drawn.value === null) return;
     const { head, frame } = screen.here();
