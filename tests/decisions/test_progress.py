@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from capsieve.decisions.agreement import events_to_decide
+from capsieve.decisions.agreement import BLOCK, events_to_decide, offered_events
 from capsieve.decisions.database import Database, change_workflow
 from capsieve.decisions.exam import Event
 from capsieve.decisions.log import load_entries
-from capsieve.decisions.progress import BLOCK, make_progress, offered_events
+from capsieve.decisions.progress import make_progress
 from capsieve.decisions.reading import Reading, fold
 from capsieve.decisions.viewed import load_viewed
 from capsieve.decisions.workflow import own_reading

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from capsieve.decisions.agreement import BLOCK
 from capsieve.decisions.database import Database, change_workflow
 from capsieve.decisions.exam import Event
 from capsieve.decisions.log import last_number, load_entries, missing_entries
@@ -18,7 +19,6 @@ from capsieve.decisions.model import (
     Spot,
     said,
 )
-from capsieve.decisions.progress import BLOCK
 from capsieve.decisions.reading import fold
 from capsieve.decisions.signing import check_signatures, sign, to_validate
 from capsieve.decisions.viewed import Bitmaps, load_viewed

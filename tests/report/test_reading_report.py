@@ -179,7 +179,7 @@ def test_the_report_names_pre_reader_and_validator_and_the_decisions_to_validate
 def test_reasons_for_what_was_not_displayed_are_in_the_report(exam):
     choose_workflow(exam, "validated")
     ExamReader(exam, "nora", "pre-reader").decide("event:0:20", "reject")
-    ExamReader(exam, "paul", "validator").sign(not_displayed="an obvious bubble")
+    ExamReader(exam, "paul", "validator").sign(pre_reader_decisions="an obvious bubble")
     text = page_of(exam).text
     assert "1 of 1 pre-reader decisions were not displayed to paul" in text
     assert "an obvious bubble" in text

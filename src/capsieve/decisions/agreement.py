@@ -14,17 +14,20 @@ from capsieve.decisions.model import (
     Decision,
     Entry,
     Finding,
+    Signature,
     frame_subject,
     parse_place,
     said,
 )
-from capsieve.decisions.progress import offered_events
 from capsieve.decisions.reading import Reading, elsewhere_words, fold
 from capsieve.decisions.workflow import BLIND_READERS, blind_readings, both_signed
 from capsieve.errors import ParameterError
 from capsieve.statistics.intervals import normal_quantile
 
 UNDECIDED = "undecided"
+
+BLOCK = 50
+"""Events are offered best first, so many at a time: nobody decides a thousand events."""
 
 
 class Difference(BaseModel):
@@ -85,6 +88,25 @@ def compare_blind(
             return sentence
     (one, first), (other, second) = readings.items()
     return compare(first, second, events=events, readers=(one, other))
+
+
+def offered_events(reading: Reading, events: Sequence[Event]) -> list[Event]:
+    """Return the events that are offered; of a signed reading, those that were signed.
+
+    The first block is offered to every reader, and a decision on an event offers its block.
+
+    Parameters
+    ----------
+    events
+        Of the exam, best first.
+    """
+    content = None if reading.signature is None else reading.signature.content
+    if isinstance(content, Signature):
+        return [event for event in events if event.subject in content.offered]
+    blocks = {0} | {
+        rank // BLOCK for rank, event in enumerate(events) if event.subject in reading.decisions
+    }
+    return [event for rank, event in enumerate(events) if rank // BLOCK in blocks]
 
 
 def events_to_decide(

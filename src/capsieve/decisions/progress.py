@@ -1,8 +1,4 @@
-"""How far a reading has come: events offered and decided, frames displayed.
-
-Nobody decides a thousand events. Events are offered best first, in blocks of 50; the first block is
-offered to every reader, and a decision on an event offers its block.
-"""
+"""How far a reading has come: events offered and decided, frames displayed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,9 +10,6 @@ from capsieve.decisions.exam import Event
 from capsieve.decisions.model import Signature
 from capsieve.decisions.reading import Reading
 from capsieve.decisions.viewed import Bitmaps, together
-
-BLOCK = 50
-"""How many events are offered at a time."""
 
 
 class Progress(BaseModel):
@@ -76,23 +69,6 @@ def make_progress(
         viewed=sum(int(both[1].sum()) for both in bits.values()),
         without_picture=without_picture,
     )
-
-
-def offered_events(reading: Reading, events: Sequence[Event]) -> list[Event]:
-    """Return the events that are offered; of a signed reading, those that were signed.
-
-    Parameters
-    ----------
-    events
-        Of the exam, best first.
-    """
-    content = None if reading.signature is None else reading.signature.content
-    if isinstance(content, Signature):
-        return [event for event in events if event.subject in content.offered]
-    blocks = {0} | {
-        rank // BLOCK for rank, event in enumerate(events) if event.subject in reading.decisions
-    }
-    return [event for rank, event in enumerate(events) if rank // BLOCK in blocks]
 
 
 def opened_events(events: Iterable[Event], displayed: Iterable[Bitmaps]) -> list[Event]:

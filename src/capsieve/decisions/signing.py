@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from capsieve.decisions.agreement import events_to_decide
+from capsieve.decisions.agreement import BLOCK, events_to_decide
 from capsieve.decisions.database import Database, workflow_in
 from capsieve.decisions.exam import Event, hash_json
 from capsieve.decisions.log import (
@@ -39,7 +39,7 @@ from capsieve.decisions.model import (
     stored_text,
     utc_now,
 )
-from capsieve.decisions.progress import BLOCK, opened_events
+from capsieve.decisions.progress import opened_events
 from capsieve.decisions.reading import Reading, elsewhere_words, fold
 from capsieve.decisions.roles import Workflow
 from capsieve.decisions.viewed import Bitmaps, count_frames, unreadable, viewed_rows

@@ -16,6 +16,7 @@ from capsieve.user_files import PathLike
 if TYPE_CHECKING:
     from capsieve.decisions.agreement import Agreement
     from capsieve.decisions.database import Database
+    from capsieve.decisions.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class ReadingFacts:
         A message for each decision on another screening or on an event that the exam lacks.
     seen
         One for each reader of this reading.
-    displayed, viewed
-        Frames that were displayed to any of them.
+    progress
+        What was offered, decided and displayed to any of them; None without decisions.
     to_validate
         Pre-reader decisions on frames that no validator has displayed.
     agreement
@@ -78,8 +79,7 @@ class ReadingFacts:
     unreadable: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     seen: tuple[SeenBy, ...] = ()
-    displayed: int = 0
-    viewed: int = 0
+    progress: "Progress | None" = None
     to_validate: int = 0
     agreement: "Agreement | str | None" = None
 
@@ -178,10 +178,16 @@ def _gather(
     account: str,
     revision: int | None,
 ) -> ReadingFacts:
-    from capsieve.decisions.agreement import compare_blind
+    from capsieve.decisions.agreement import compare_blind, events_to_decide
     from capsieve.decisions.database import read_workflow
-    from capsieve.decisions.exam import flagged_events, screening_of, signed_identity
+    from capsieve.decisions.exam import (
+        flagged_events,
+        listed_frames,
+        screening_of,
+        signed_identity,
+    )
     from capsieve.decisions.log import load_entries, missing_entries
+    from capsieve.decisions.progress import make_progress
     from capsieve.decisions.signing import check_signatures, to_validate
     from capsieve.decisions.viewed import Bitmaps, count_frames, load_viewed, unreadable
 
@@ -207,8 +213,15 @@ def _gather(
     by_reader: dict[tuple[str, str], list[Bitmaps]] = {}
     for each in bitmaps:
         by_reader.setdefault((each.reader, each.role), []).append(each)
-    displayed, viewed = count_frames(bitmaps, heads)
-    events = flagged_events(folder)
+    events, frame_counts = flagged_events(folder), record["frame_counts"]
+    progress = make_progress(
+        reading,
+        bitmaps,
+        events=events,
+        offered=events_to_decide(log, reading, events, role=role),
+        to_read=listed_frames(folder),
+        without_picture=frame_counts["found"] - frame_counts["decoded"],
+    )
     opened = workflow == "blind" and both_signed(log)
     return ReadingFacts(
         folder=folder,
@@ -227,8 +240,7 @@ def _gather(
         unreadable=(*reading.problems, *unreadable(bitmaps)),
         misfits=elsewhere_words(reading, events),
         seen=tuple(SeenBy(*who, *count_frames(of, heads)) for who, of in by_reader.items()),
-        displayed=displayed,
-        viewed=viewed,
+        progress=progress,
         to_validate=len(
             to_validate(reading, [each for each in bitmaps if each.role == "validator"])
         ),

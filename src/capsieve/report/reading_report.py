@@ -132,7 +132,7 @@ def reading_report(facts: ReadingFacts) -> ReadingPage:
 
 def reading_json(facts: ReadingFacts, made: ReadingPage, files: Sequence[Path]) -> dict[str, Any]:
     """Return the content of the report as plain data, with the names of the written files."""
-    reading, agreement = facts.reading, facts.agreement
+    reading, agreement, progress = facts.reading, facts.agreement, facts.progress
     invalid = None if reading.signature is None else facts.invalid(reading.signature)
     return {
         "problems": facts.cautions,
@@ -152,11 +152,12 @@ def reading_json(facts: ReadingFacts, made: ReadingPage, files: Sequence[Path]) 
         "decisions": asdict(made.counts),
         "to_validate": facts.to_validate,
         "seen": {
-            "displayed": facts.displayed,
-            "viewed": facts.viewed,
+            "displayed": 0 if progress is None else progress.displayed,
+            "viewed": 0 if progress is None else progress.viewed,
             "of": facts.record["frame_counts"]["found"],
             "readers": [asdict(one) for one in facts.seen],
         },
+        "progress": None if progress is None else progress.model_dump(),
         "agreement": agreement.model_dump(mode="json")
         if isinstance(agreement, Agreement)
         else agreement,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from capsieve.decisions.agreement import Agreement
 from capsieve.decisions.model import (
@@ -31,6 +32,9 @@ from capsieve.report.exam_tables import Event
 from capsieve.report.reading_facts import ReadingFacts
 from capsieve.report.text import DASH, clock, decimals, percent, plain, plural
 from capsieve.report.timeline_scale import FrameTimes
+
+if TYPE_CHECKING:
+    from capsieve.decisions.progress import Progress
 
 Row = dict[str, object]
 
@@ -129,18 +133,35 @@ def summary_texts(facts: ReadingFacts, counts: DecisionCounts) -> list[str]:
         )
         if number
     ]
-    clean, found = facts.reading.cleanliness, facts.record["frame_counts"]["found"]
-    share = f" ({percent(facts.displayed / found)})" if found else ""
+    clean = facts.reading.cleanliness
     lines = [
         *_finding_texts([said(each, Finding) for each in facts.reading.findings]),
         f"{flagged}{': ' if parts else ''}{', '.join(parts)}.",
         f"Cleanliness is {clean.words} (CC-CLEAR {clean.sum} of 9)."
         if clean.words
         else "Cleanliness was not graded in all three segments.",
-        f"Displayed: {facts.displayed:,} of {plural(found, 'frame')}{share}.",
     ]
+    if facts.progress is not None:
+        lines += _progress_texts(facts.progress)
     if facts.to_validate:
         lines.append(f"To validate: {plural(facts.to_validate, 'pre-reader decision')}.")
+    return lines
+
+
+def _progress_texts(progress: "Progress") -> list[str]:
+    """Return what was offered, decided and displayed."""
+    share = f" ({percent(progress.displayed / progress.frames)})" if progress.frames else ""
+    lines = [f"Displayed: {progress.displayed:,} of {plural(progress.frames, 'frame')}{share}."]
+    if progress.events:
+        lines.append(
+            f"Offered: {progress.offered:,} of {plural(progress.events, 'event')}; "
+            f"{progress.opened:,} of them were opened and {progress.decided:,} decided."
+        )
+    if progress.to_read:
+        lines.append(
+            f"Frames of the reading list: {progress.to_read_displayed:,} of {progress.to_read:,} "
+            f"were displayed and {progress.to_read_viewed:,} viewed."
+        )
     return lines
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from capsieve.decisions.agreement import events_to_decide
+from capsieve.decisions.agreement import BLOCK, events_to_decide
 from capsieve.decisions.database import Database
 from capsieve.decisions.exam import flagged_events, listed_frames
 from capsieve.decisions.log import changes_after, load_entries
 from capsieve.decisions.model import Entry
-from capsieve.decisions.progress import BLOCK, Progress, make_progress
+from capsieve.decisions.progress import Progress, make_progress
 from capsieve.decisions.reading import elsewhere_words, fold
 from capsieve.decisions.roles import Workflow
 from capsieve.decisions.signing import to_validate
