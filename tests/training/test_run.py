@@ -204,6 +204,16 @@ def test_a_model_is_not_replaced_unless_that_is_wanted(trained, study, work, tmp
     assert (tmp_path / "model.onnx").read_bytes() != trained.path.read_bytes()
 
 
+def test_wrong_labels_remove_no_earlier_model(study, work, tmp_path):
+    out = tmp_path / "model.onnx"
+    out.write_bytes(b"an earlier model")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("exam,frame,label\nunknown,0,polyp\nunknown,1,normal\n")
+    with pytest.raises(FileError):
+        train(study.results, labels, out, model="svm", work=work, overwrite=True)
+    assert out.read_bytes() == b"an earlier model"
+
+
 def test_other_folds_of_the_user_are_kept(trained, study, work, tmp_path):
     path = tmp_path / "model.folds.csv"
     path.write_text(trained.splits.read_text())

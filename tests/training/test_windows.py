@@ -1,4 +1,6 @@
+import csv
 import json
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -21,6 +23,7 @@ from support.outlined_frames import (
 )
 
 SIZE = 64
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "colonoscopy-polyps"
 
 
 def read(folder, work, *, progress=silent):
@@ -167,3 +170,25 @@ def test_windows_are_for_networks_and_a_class_needs_windows(tmp_path):
         TrainSettings(model="svm", windows=tmp_path)
     with pytest.raises(ParameterError, match="outlines"):
         TrainSettings(model="cnn", polyp_class="polyp=3")
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real frames are not here")
+def test_windows_of_real_frames_show_no_surroundings(tmp_path):
+    with (REAL / "frames.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))[::16]
+    folder = tmp_path / "real"
+    for name in ("images", "masks"):
+        (folder / name).mkdir(parents=True)
+    for row in rows:
+        for name in (row["file"], row["mask"]):
+            (folder / name).symlink_to(REAL / name)
+    made = read(folder, tmp_path / "work")
+    assert not made.problems
+    assert len(made.files) > 0.7 * len(rows)
+    place = np.abs(np.mgrid[:SIZE, :SIZE] - (SIZE - 1) / 2) * 2 / SIZE
+    inside = (place**2).sum(axis=0) < 0.95**2
+    for number in range(len(made)):
+        pixels = made.crops[number].astype(int)
+        green = pixels[..., 1] - pixels[..., 0] > 40
+        assert (pixels.max(axis=2) < 12)[inside].mean() < 0.3  # the lumen is dark, not black
+        assert green[inside].mean() < 0.01

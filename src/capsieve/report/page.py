@@ -130,7 +130,11 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= dict(getmembers(text, isfunction))
+    environment.filters |= {
+        name: each
+        for name, each in getmembers(text, isfunction)
+        if each.__module__ == text.__name__
+    }
     environment.filters["table"] = tables.html
     return environment
 

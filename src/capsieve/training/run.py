@@ -185,8 +185,6 @@ def train(
     work = (settings.work or path.with_name(f"{path.name}.work")).absolute()
     with ExitStack() as stack:
         _open_work(stack, work)
-        if settings.overwrite:
-            _remove_earlier(path, work, settings)
         frames = read_frames(
             Path(results),
             Path(labels),
@@ -197,6 +195,8 @@ def train(
             allow_leaks=settings.allow_leaks,
             leaks_file=path.with_suffix(".leaks.csv"),
         )
+        if settings.overwrite:  # the labels are right
+            _remove_earlier(path, work, settings)
         listener = progress or _silent
         windows = None
         if settings.windows is not None:

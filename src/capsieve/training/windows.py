@@ -34,7 +34,7 @@ PAIRS = 3
 COVERED = (0.04, 0.7)
 """The share of a window that the polyp covers."""
 
-_FORMAT = 1  # raised with any change of the windows of a frame
+_FORMAT = 2  # raised with any change of the windows of a frame
 _FEWEST = 20  # frames with a pair of windows; fewer teach nothing
 _PART = 128  # frames of a file
 _RADIUS = (0.17, 0.5)  # of the frame's shorter side; uniform in the logarithm
@@ -50,7 +50,9 @@ _GREEN = 20  # by which green exceeds red in insets
 _MARGIN = 0.02  # of the shorter side, around surroundings, insets and polyps
 _MARKS = 72  # cells per side of the map of captions
 _STROKE, _THIN = 60, 9  # grey levels, and pixels of 360, of the strokes of a caption
-_FREQUENT = 3.0  # captions are where strokes are that many times as frequent as elsewhere
+_FREQUENT = 3.0  # captions are where strokes are that many times as frequent as elsewhere,
+_LEAST_STROKES = 0.04  # cover at least this part of a cell,
+_LEAST_CELLS = 4  # and do so in that many neighbouring cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +257,7 @@ def _windows(frame: _Frame, number: int, marks: NDArray[np.bool_], size: int) ->
     pixels = frame.pixels()
     side = min(pixels.shape[:2])
     grid = _Grid.of(pixels, frame.outlines, marks)
-    rng = np.random.default_rng([_FORMAT, number])
+    rng = np.random.default_rng(number)
     discs = [disc for pair in grid.pairs(rng, _LEAST_DIAMETER / 2 / side) for disc in pair]
     rows = np.zeros(len(discs), _row(size))
     for row, disc in zip(rows, discs, strict=True):
@@ -414,7 +416,11 @@ def find_marks(frames: Iterator[NDArray[np.uint8]]) -> NDArray[np.bool_]:
         density += cv2.resize(cells, (_MARKS, _MARKS), interpolation=cv2.INTER_AREA)
         count += 1
     density /= max(count, 1)
-    usual = float(np.median(density[density > 0])) if density.any() else 0.0
-    marks = (density > _FREQUENT * usual).astype(np.uint8)
-    joined = cv2.morphologyEx(marks, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    return np.asarray(cv2.dilate(joined, np.ones((3, 3), np.uint8)), np.bool_)
+    # The mean over neighbours: with few frames single cells have many strokes by chance.
+    density = cv2.blur(density, (3, 3))
+    marks = density > max(_FREQUENT * float(np.median(density)), _LEAST_STROKES)
+    _, parts, sizes, _ = cv2.connectedComponentsWithStats(marks.astype(np.uint8), connectivity=8)
+    large = np.flatnonzero(sizes[:, cv2.CC_STAT_AREA] >= _LEAST_CELLS)
+    large = np.isin(parts, large[large > 0]).astype(np.uint8)
+    joined = cv2.morphologyEx(large, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    return np.asarray(joined, np.bool_)
