@@ -3,11 +3,16 @@
 import io
 import json
 import shutil
+import subprocess
+import threading
 
 import pytest
 from PIL import Image
 
 import capsieve
+from capsieve.review.errors import CancelledRequestError
+from capsieve.review.evidence import EvidenceService
+from support.contents import note
 from support.models import shipped_model
 from support.small_exam import SIZE, small_frame, write_small_exam
 
@@ -92,3 +97,40 @@ def test_a_model_next_to_the_results_is_found_by_its_name(open_app, own_exam):
     answer = evidence(open_app, own_exam)
     assert answer.status_code == 200
     assert answer.json()["values"][0]["name"] == "score"
+
+
+def test_waiting_for_evidence_delays_no_frame_and_no_decision(client, monkeypatch):
+    released = threading.Event()
+
+    def slow(*_):
+        released.wait(60)
+        raise CancelledRequestError
+
+    monkeypatch.setattr(EvidenceService, "_evidence", slow)
+    waiting = [threading.Thread(target=client.get, args=(f"{EVIDENCE}/0",)) for _ in range(60)]
+    for thread in waiting:
+        thread.start()
+    try:
+        assert client.get("/api/exams/small/frames/0/0").status_code == 200
+        assert client.act(note("x")).status_code == 200
+    finally:
+        released.set()
+        for thread in waiting:
+            thread.join()
+
+
+@pytest.mark.slow
+def test_loops_that_are_not_cached_are_compiled_in_a_process_of_their_own(client, monkeypatch):
+    processes = []
+
+    class Process(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            processes.append(self)
+
+    monkeypatch.setattr("capsieve.review.evidence.is_compiled", lambda work: bool(processes))
+    monkeypatch.setattr("capsieve.review.evidence.subprocess.Popen", Process)
+    for frame in (0, 1):
+        assert client.get(f"{EVIDENCE}/{frame}").status_code == 200
+    (process,) = processes
+    assert process.returncode == 0

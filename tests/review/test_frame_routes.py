@@ -16,7 +16,7 @@ from capsieve.review.catalogue import Catalogue
 from capsieve.review.frame_service import FrameService
 from capsieve.sources.base import Place
 from capsieve.sources.reader import FrameReader
-from support.results import frame_hash
+from support.results import frame_hash, write_results
 from support.screened_source import write_screened_source
 from support.small_exam import EVENTS_OF_SMALL, FRAMES, small_frame, write_small_exam
 from support.stored_images import image_bytes, numbered, write_files, write_zip
@@ -342,17 +342,28 @@ def test_thumbnails_that_are_not_stored_are_decoded_and_small(video, open_app):
     assert max(shown(content).shape) <= 160
 
 
-def test_the_timeline_has_every_frame(client):
-    content = client.get("/api/exams/small/timeline?head=0").content
+def timeline(client, exam: str = "small") -> tuple[dict, dict, int]:
+    """Return header and columns of the timeline, and whether bytes are left."""
+    content = client.get(f"/api/exams/{exam}/timeline?head=0").content
     length = int.from_bytes(content[:4], "little")
     header = json.loads(content[4 : 4 + length])
-    assert header["frames"] == FRAMES
     at = (4 + length + 7) // 8 * 8
     columns = {}
     for column in header["columns"]:
         values = np.frombuffer(content, column["type"], column["length"], at)
         columns[column["name"]] = values
         at += (values.nbytes + 7) // 8 * 8
+    return header, columns, len(content) - at
+
+
+def test_the_timeline_has_every_frame(client):
+    header, columns, left = timeline(client)
+    assert (header["frames"], left) == (FRAMES, 0)
     flagged = {n for first, last in EVENTS_OF_SMALL for n in range(first, last + 1)}
     assert set(np.flatnonzero(columns["flagged"] == 1)) == flagged
-    assert at == len(content)
+
+
+def test_times_are_from_the_first_frame_of_the_exam(tmp_path, open_app):
+    write_results(tmp_path / "out" / "late", 3, time_s=[100.5, 101.0, 102.0])
+    _, columns, _ = timeline(open_app(tmp_path / "out").client(), "late")
+    assert columns["time_s"].tolist() == [0.0, 0.5, 1.5]

@@ -33,7 +33,7 @@ mimetypes.add_type("text/javascript", ".js")  # a system may have another
 
 
 def create_app(state: State) -> App:
-    """Return the application on an open state; whoever opened the state closes it."""
+    """Return the application on an open state, which the caller closes."""
     api = create_api()
     api.state.capsieve = state
     access = state.access
@@ -50,7 +50,7 @@ def create_api() -> FastAPI:
     app = FastAPI(
         title="The reading room of capsieve",
         version=__version__,
-        description="Every error is an object with one sentence in `detail`.",
+        description="Every error is an object with a message in `detail`.",
         docs_url=None,  # its page would load scripts from another host
         redoc_url=None,
         openapi_url="/api/openapi.json",

@@ -42,7 +42,7 @@ class ExamFacts:
     readable
         Whether it can be opened; `problems` say why not.
     problems
-        One sentence each.
+        One message each.
     frames_by_head, events, flagged, to_read, without_picture
         Numbers of frames and events.
     duration_s
@@ -137,7 +137,7 @@ class Catalogue:
             ) from error
 
     def _facts(self, folder: Path) -> ExamFacts | None:
-        """Return what is known of a folder; None if it is no exam."""
+        """Return what is known of a folder; None if it is not an exam."""
         stamp = _stamp(folder)
         if stamp is None:
             return None
@@ -227,7 +227,7 @@ def _footer(path: Path) -> tuple[int, float | None]:
 
 
 def _problems(record: Record) -> list[str]:
-    """Return what was wrong with the exam's frames, one sentence for each kind."""
+    """Return what was wrong with the exam's frames, one message for each kind."""
     found: dict[str, int] = {}
     for problem in record["problems"]:
         found[problem["what"]] = found.get(problem["what"], 0) + problem["frames"]

@@ -1,4 +1,4 @@
-"""Errors as answers: one sentence each, with the status that says whose fault it is."""
+"""Errors as answers: a message and a status."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ STATUS = {
 """What each status means, for the description of the interface."""
 
 _CLIENT_GONE = 499  # as servers log it
-_LONGEST = 500  # letters of a sentence
+_LONGEST = 500  # letters of a message
 
 
 class NotFoundError(CapsieveError):
@@ -61,12 +61,12 @@ def reading_results() -> Iterator[None]:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer every error of capsieve, and every invalid request, with one sentence."""
+    """Answer every error of capsieve, and every invalid request, with a message."""
 
     @app.exception_handler(CapsieveError)
     async def known(request: Request, error: CapsieveError) -> JSONResponse:
         status = next((code for kind, code in _KINDS if isinstance(error, kind)), 500)
-        # Paths are shown to whoever starts the server, and to nobody else.
+        # Paths are shown on the terminal of the server only.
         state = request.app.state.capsieve
         text = str(error).replace(f"decisions in {state.database.where}", "decisions")
         return _answer(status, text.replace(f"{state.catalogue.out}/", ""))
@@ -104,7 +104,7 @@ def _answer(status: int, text: str) -> JSONResponse:
 
 
 def _first_problem(problems: Sequence[Mapping[str, Any]]) -> str:
-    """Return the first thing that is wrong with a request, in one sentence."""
+    """Return the first error of a request."""
     if not problems:
         return "the request makes no sense"
     first = problems[0]

@@ -98,7 +98,7 @@ class EvidenceService:
                     command, stdin=nothing, stdout=nothing, stderr=nothing
                 )
         while self._compiling is not None and self._compiling.poll() is None:
-            if self._closed or not wanted():  # the process goes on, for the next request
+            if self._closed or not wanted():  # the process continues for the next request
                 raise CancelledRequestError
             time.sleep(_STEP)
         self._compiling = None

@@ -210,7 +210,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
 
 
 def _file_name(path: str) -> str:
-    """Return the name alone: paths are shown to nobody but whoever starts the server."""
+    """Return the name alone: paths are shown on the terminal of the server only."""
     return plain(path.rstrip("/").rpartition("/")[2])
 
 

@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get(LOGIN)
 async def get_login(request: Request) -> Response:
-    """The form; whoever is logged in already goes on to the page."""
+    """The form, or the page if the reader is logged in."""
     if request.state.reader is not None:
         return RedirectResponse("/", status_code=303)
     return _form()

@@ -33,7 +33,7 @@ class _Request(BaseModel):
 class Problem(_Message):
     """Why something was refused."""
 
-    detail: str = Field(description="One sentence.")
+    detail: str = Field(description="One message.")
 
 
 class Done(_Message):
@@ -77,7 +77,7 @@ class ExamRow(_Message):
     to_validate: int = Field(description="Pre-reader decisions not displayed to this validator.")
     findings: int
     complete: bool = Field(description="Whether every frame was screened.")
-    problems: list[str] = Field(description="One sentence each.")
+    problems: list[str] = Field(description="One message each.")
     readers: list[ReaderState]
     screened_at: str | None = Field(description="When the screening ended.")
     readable: bool = Field(description="Whether it can be opened; the problems say why not.")

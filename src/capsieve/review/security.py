@@ -271,7 +271,7 @@ def _token(scope: Scope) -> str | None:
 async def refuse(
     send: Send, status: int, sentence: str, *, headers: Iterable[tuple[str, str]] = ()
 ) -> None:
-    """Answer with one sentence, in the form of every other error."""
+    """Answer with a message, in the form of every other error."""
     content = json.dumps({"detail": sentence}).encode()
     fields = [
         (b"content-type", b"application/json"),

@@ -69,10 +69,10 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
-            listener.listen(128)  # now, so that whoever comes before the server is up can wait
+            listener.listen(128)  # now: a client can wait until the server is up
         except socket.gaierror:
             listener.close()
-            raise ParameterError("host", f"{host!r} is no address of a machine") from None
+            raise ParameterError("host", f"{host!r} is not an address of a machine") from None
         except OSError as error:
             listener.close()
             if number == wanted[-1]:
@@ -163,7 +163,7 @@ def run_server(
     Returns
     -------
     bool
-        Whether all work for answers has ended; some may go on that nobody waits for.
+        Whether all work for answers has ended; some may continue that no request waits for.
     """
     config = uvicorn.Config(
         QuietEnd(create_app(state), ending=state.ending),

@@ -161,7 +161,7 @@ def _results(out: Path) -> tuple[Path, str | None]:
     """Return the folder of results, and the one exam that is meant, if it is one."""
     out = out.resolve()
     if not out.is_dir():
-        what = "is no folder" if out.exists() else "does not exist"
+        what = "is not a folder" if out.exists() else "does not exist"
         raise FileError(f"{out} {what}; give the folder that capsieve screen -o wrote")
     if (out / RECORD).is_file():
         return out.parent, out.name
@@ -210,7 +210,7 @@ async def _wanted(request: Request, state: Here) -> Callable[[], bool]:
 
 
 Wanted = Annotated[Callable[[], bool], Depends(_wanted)]
-"""Tells a working thread whether somebody still waits for the answer."""
+"""For a working thread: returns whether the request is still open."""
 
 
 async def _exam(exam: str, state: Here) -> ExamFacts:

@@ -201,7 +201,7 @@ export interface components {
             findings: number;
             /** @description Whether every frame was screened. */
             complete: boolean;
-            /** @description One sentence each. */
+            /** @description One message each. */
             problems: string[];
             readers: components["schemas"]["ReaderState"][];
             /** @description When the screening ended. */
@@ -288,7 +288,7 @@ export interface components {
         };
         /** @description Why something was refused. */
         Problem: {
-            /** @description One sentence. */
+            /** @description One message. */
             detail: string;
         };
         /** @description How far a reading has come; of a signed reading, what was signed. */
