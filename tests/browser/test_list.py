@@ -97,6 +97,11 @@ def test_list_page_dialog_and_report_show_the_same_numbers(serve, enter, screene
     assert find(r"^1 of (\d+)", row.strip())[1] == decided[2]
     assert f"{len(events) - 1} of {len(events)} open" in strip
     assert f"flagged {len(events)} events: 1 no polyp, {len(events) - 1} undecided" in report
-    to_read = find(r"\d+ of \d+ frames to read displayed, \d+ viewed", dialog)[0]
-    assert to_read in panel
-    assert to_read in row
+    opened = find(r"(\d+) of (\d+) offered events opened", dialog)
+    assert f"Offered: {opened[2]} of {len(events)} events" in report
+    assert f"{opened[1]} of them were opened and 1 decided" in report
+
+    to_read = find(r"(\d+) of (\d+) frames to read displayed, (\d+) viewed", dialog)
+    assert to_read[0] in panel
+    assert to_read[0] in row
+    assert f"{to_read[1]} of {to_read[2]} were displayed and {to_read[3]} viewed" in report
