@@ -44,7 +44,7 @@ def room_pictures(results: Path, save: Callable[[Image.Image, str], None]) -> No
         _take(page, save, "room-list.png", clip=_LIST)
         page.emulate_media(color_scheme="dark")
         _open(page, "patient-2")
-        _press(page, *["n"] * 5, "1")  # a polyp too, though not the best score
+        _press(page, *["n"] * 5, "1")
         page.locator("#part-Why summary").first.click()
         page.locator("#part-Why .values").first.wait_for()
         _press(page, "x")
