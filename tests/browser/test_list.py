@@ -9,6 +9,13 @@ from browser.exams import IMAGES, TWO_HEADS, VIDEO, events_of
 pytestmark = pytest.mark.slow
 
 
+def find(pattern, text):
+    """Return the match of a pattern that the text must contain."""
+    found = re.search(pattern, text)
+    assert found is not None, (pattern, text)
+    return found
+
+
 def shown(person):
     """Return the exams of the list, in their order."""
     links = person.page.locator("table.exams tbody a[data-exam]")
@@ -23,7 +30,7 @@ def test_the_list_is_searched_filtered_and_sorted(serve, enter, screened):
     assert shown(anna) == sorted(shown(anna))
     anna.page.get_by_role("button", name="Events", exact=True).click()
     cells = anna.page.locator("td.col-events").all_inner_texts()
-    counts = [int(re.match(r"\d+", cell)[0]) for cell in cells]
+    counts = [int(find(r"^\d+", cell)[0]) for cell in cells]
     assert counts == sorted(counts, reverse=True)
     anna.press("/")
     anna.page.keyboard.type(f"?{VIDEO}")  # letters in the search are letters
@@ -78,18 +85,23 @@ def test_list_page_dialog_and_report_show_the_same_numbers(serve, enter, screene
     row = anna.see(f"tr[data-exam={VIDEO}] .col-decided").inner_text()
 
     pattern = r"([<>]? ?[\d.]+ %) of all frames displayed \((\d+) of (\d+)\)"
-    displayed = [re.search(pattern, dialog), re.search(pattern, panel)]
+    displayed = [find(pattern, dialog), find(pattern, panel)]
     share, number, frames = displayed[0].groups()
     assert displayed[1].groups() == (share, number, frames)
     assert f"Displayed: {number} of {frames} frames ({share})" in report
     assert frames == "40"
     assert int(number) >= 3
 
-    decided = re.search(r"(\d+) of (\d+) events decided", dialog)
+    decided = find(r"(\d+) of (\d+) events decided", dialog)
     assert decided.groups() == ("1", str(len(events)))
-    assert re.match(r"1 of (\d+)", row.strip())[1] == decided[2]
+    assert find(r"^1 of (\d+)", row.strip())[1] == decided[2]
     assert f"{len(events) - 1} of {len(events)} open" in strip
     assert f"flagged {len(events)} events: 1 no polyp, {len(events) - 1} undecided" in report
-    to_read = re.search(r"\d+ of \d+ frames to read displayed, \d+ viewed", dialog)[0]
-    assert to_read in panel
-    assert to_read in row
+    opened = find(r"(\d+) of (\d+) offered events opened", dialog)
+    assert f"Offered: {opened[2]} of {len(events)} events" in report
+    assert f"{opened[1]} of them were opened and 1 decided" in report
+
+    to_read = find(r"(\d+) of (\d+) frames to read displayed, (\d+) viewed", dialog)
+    assert to_read[0] in panel
+    assert to_read[0] in row
+    assert f"{to_read[1]} of {to_read[2]} were displayed and {to_read[3]} viewed" in report

@@ -59,6 +59,7 @@ def test_decisions_and_labels_leave_as_files(anna, screened, tmp_path):
         found = re.fullmatch(
             rf"{VIDEO}-(decisions|labels)-\d{{4}}-\d\d-\d\d\.csv", download.value.suggested_filename
         )
+        assert found is not None
         name = f"{found[1]}.csv"
         files[name] = tmp_path / name
         download.value.save_as(files[name])
