@@ -103,7 +103,8 @@ def test_a_failure_names_its_cause_in_one_line(run, study, more, named):
 def test_the_folder_of_an_exam_is_not_written_to(run, study):
     exam = study / "results" / "a"
     before = sorted(exam.iterdir())
-    assert_failed(calibrate(run, study, "-o", exam), exam)
+    labels = study / "labels.csv"
+    assert_failed(run("calibrate", study / "results", "--labels", labels, "-o", exam), exam)
     assert sorted(exam.iterdir()) == before
 
 

@@ -357,8 +357,15 @@ def undo(action: int) -> Any:
 
 
 def signature(reading: dict[str, Any]) -> Any:
-    """Sign the reading."""
-    return {"kind": "sign", "statement": reading["statement"], "last": reading["last"]}
+    """Sign the reading, with a reason for each open event."""
+    open_events = [each for each in reading["offered"] if each not in reading["decisions"]]
+    return {
+        "kind": "sign",
+        "statement": reading["statement"],
+        "last": reading["last"],
+        "offered": reading["offered"],
+        "reasons": dict.fromkeys(open_events, "left open"),
+    }
 
 
 def seen(frames: list[int], screening: str) -> Any:
@@ -387,7 +394,7 @@ def summary(reading: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
         "unsure": decisions.count("unsure"),
         "findings": len(reading["findings"]),
         "caecum": reading["landmarks"]["caecum"]["content"]["frame"],
-        "seen": reading["seen"]["displayed"],
+        "seen": reading["progress"]["displayed"],
         "signature_holds": str(report["signature_valid"]),
         "draft": str(report["draft"]),
     }
