@@ -29,7 +29,7 @@ def test_the_link_opens_the_room_and_the_token_leaves_the_address(serve, enter):
     stranger.page.context.clear_cookies()
     stranger.expect("401")
     stranger.page.goto(server.address)
-    assert "opens only by its own link" in stranger.page.inner_text("body")
+    assert "needs its link" in stranger.page.inner_text("body")
 
 
 def test_from_the_list_to_an_exam_and_back_by_keyboard(serve, enter):

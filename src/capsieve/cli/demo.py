@@ -86,11 +86,9 @@ def command(settings: DemoSettings, out: Path) -> None:
         learned = None
         if find_spec("onnxruntime") is not None:
             counts = [exam.record["frame_counts"] for exam in paper if exam.record is not None]
-            frames = sum(count["found"] for count in counts)
-            read = 100 * sum(count["to_read"] for count in counts) / max(frames, 1)
-            share = f"{max(read, 0.1):.4g}%"
+            read = max(round(sum(count["to_read"] for count in counts) / len(counts)), 1)
             stage = "Screening, learned"
-            learned = _screen(study, out / "results-learned", settings, bar, stage, share)
+            learned = _screen(study, out / "results-learned", settings, bar, stage, read)
         bar.start("Evaluating")
         evaluation = evaluate(
             out / "results",
@@ -140,7 +138,7 @@ def _render(folder: Path, settings: DemoSettings, bar: "Bar") -> Path:
 
 
 def _screen(
-    study: Path, out: Path, settings: DemoSettings, bar: "Bar", stage: str, read: str | None = None
+    study: Path, out: Path, settings: DemoSettings, bar: "Bar", stage: str, read: int | None = None
 ) -> "list[ScreenedExam]":
     """Screen with the paper's detector, or with the learned one and a reading list."""
     from capsieve.cli.progress import exam_listener
