@@ -92,6 +92,7 @@ def test_a_pre_reader_decides_and_the_validator_validates_and_signs(serve, enter
     vera.press("Enter")  # without a reason nothing is signed
     vera.see("dialog")
     vera.press("Escape")
+    vera.page.locator("dialog").wait_for(state="hidden")
     vera.press("Enter")  # the next to validate: also a rejection
     vera.until_frame(best[1])
     vera.page.locator(".strip:has-text('to validate')").wait_for(state="detached")

@@ -150,7 +150,9 @@ export async function examPage(name: string, room: Room, saver: Saver): Promise<
     exam: name,
     key(event) {
       if (dialogOpen()) return false;
-      const target = event.target as HTMLElement;
+      let target = event.target as HTMLElement;
+      // A field of a dialog that was just closed keeps the focus for a moment.
+      if (target.closest("dialog")) target = document.body;
       const key = keyName(event);
       if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return false;
       if (takesKey(target, key)) return false;
